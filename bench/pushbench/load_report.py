@@ -1,0 +1,118 @@
+"""The load report: what the generator (k6 with `k6/x/push`) says of one run of one scenario.
+
+It is written by k6's `handleSummary` and read here; this module only describes it. Times are microseconds on
+the generator's monotonic clock, counted from the start of the scenario, unless a name says otherwise.
+Reports of several generators of one trial add up: see `load.merge`.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field, NonNegativeInt
+
+from pushbench.model import Document
+
+Histogram = str
+"""An HdrHistogram (1 us to 120 s, 3 significant digits) in V2 compressed base64 encoding; values in microseconds."""
+
+
+class Clients(Document):
+    """Clients of one stage, at the end of its steady window."""
+
+    target: NonNegativeInt = Field(description="clients that the stage asks for")
+    connected: NonNegativeInt = Field(description="clients whose connection is open")
+    members: NonNegativeInt = Field(description="clients whose join was acknowledged and that have not begun to leave")
+    groups: NonNegativeInt = Field(description="boards (rooms, ...) with at least one member")
+    connect_failures: NonNegativeInt = Field(description="connections or joins that failed since the stage before")
+    disconnects: NonNegativeInt = Field(description="connections that the server ended since the stage before")
+
+
+class Messages(Document):
+    """Messages that were due inside the steady window of the stage."""
+
+    due: NonNegativeInt
+    sent: NonNegativeInt
+    unsent: NonNegativeInt = Field(description="due, but the sender had lost its connection or could not write")
+
+
+class Deliveries(Document):
+    """The ledger over all (message, member) pairs of the stage: expected = delivered + lost."""
+
+    expected: NonNegativeInt
+    delivered: NonNegativeInt
+    lost: NonNegativeInt = Field(description="expected and never received, deliveries of unsent messages included")
+    duplicate: NonNegativeInt = Field(description="received again by a member that already had it")
+    out_of_order: NonNegativeInt = Field(description="delivered after a later message of the same sender")
+    ineligible: NonNegativeInt = Field(description="received by a client that was no member when it was sent; no fault")
+    corrupt: NonNegativeInt = Field(description="received with another content than was sent; counted as not delivered")
+
+
+class Traffic(Document):
+    """Bytes on the clients' sockets inside the steady window (TCP payload), as the server's network traffic."""
+
+    sent_bytes: NonNegativeInt = Field(description="clients to server")
+    received_bytes: NonNegativeInt = Field(description="server to clients")
+
+
+class Histograms(Document):
+    """Latencies of the messages due in the stage, all measured from the intended send time."""
+
+    echo: Histogram = Field(description="the sender gets its own message back")
+    delivery: Histogram = Field(description="every receiver")
+    fanout: Histogram = Field(description="the last receiver of a message, for messages that reached all")
+    lateness: Histogram = Field(description="real send minus intended send: the generator's own delay")
+    connect: Histogram = Field(
+        description="from dialling to the join acknowledgement, of clients that joined in the stage"
+    )
+
+
+class StageReport(Document):
+    """One stage: the load that was offered in its steady window and what came of it."""
+
+    begin_us: NonNegativeInt = Field(description="start of the steady window")
+    end_us: NonNegativeInt
+    clients: Clients
+    messages: Messages
+    deliveries: Deliveries
+    traffic: Traffic
+    histograms: Histograms
+
+
+class LoadTimeline(Document):
+    """One entry a second from the start of the scenario to the end of the drain, by the second of arrival."""
+
+    clients: list[NonNegativeInt]
+    sent: list[NonNegativeInt]
+    delivered: list[NonNegativeInt]
+    delivery: list[Histogram | None] = Field(description="delivery latencies of that second; null when there were none")
+
+
+class ReportedError(Document):
+    """A failure that clients saw (refused connection, `error` frame, close code), with how often."""
+
+    reason: str
+    count: NonNegativeInt
+
+
+class GeneratorVersions(Document):
+    extension: str
+    k6: str
+    go: str
+
+
+class LoadReport(Document):
+    """What one generator process did and saw."""
+
+    schema_: Literal[1] = Field(default=1, alias="schema")
+    generator: GeneratorVersions
+    protocol: str
+    url: str
+    seed: int
+    segment: str = Field(description='the k6 execution segment that this generator played, e.g. "0:1"')
+    parameters: dict[str, str | int | float | bool] = Field(description="of the suite, as they were used")
+    started_unix_us: int
+    started_monotonic_us: int = Field(description="CLOCK_MONOTONIC of the machine at the start of the scenario")
+    stages: list[StageReport]
+    timeline: LoadTimeline
+    errors: list[ReportedError]

@@ -1,0 +1,78 @@
+"""What can be measured: each metric's name, meaning, unit and better direction. Values are in base units.
+
+A metric's name is its key in a record's stage and in `thresholds.yml`; `delivery_seconds.p95` is one name.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Unit(StrEnum):
+    COUNT = "count"
+    PER_SECOND = "per_second"
+    SECONDS = "seconds"
+    BYTES = "bytes"
+    BYTES_PER_SECOND = "bytes_per_second"
+    RATIO = "ratio"
+    CORES = "cores"
+
+
+class Better(StrEnum):
+    LOWER = "lower"
+    HIGHER = "higher"
+
+
+@dataclass(frozen=True)
+class Metric:
+    name: str
+    title: str
+    unit: Unit
+    better: Better = Better.LOWER
+
+
+def _latencies() -> list[Metric]:
+    kinds = {
+        "echo": "Echo",
+        "delivery": "Delivery",
+        "fanout": "Fan-out",
+        "lateness": "Send lateness",
+        "connect": "Connect",
+    }
+    return [
+        Metric(f"{kind}_seconds.{point}", f"{title} {point}", Unit.SECONDS)
+        for kind, title in kinds.items()
+        for point in ("mean", "p50", "p95", "p99", "max")
+    ]
+
+
+METRICS: dict[str, Metric] = {
+    metric.name: metric
+    for metric in [
+        Metric("clients", "Clients", Unit.COUNT, Better.HIGHER),
+        Metric("clients_missing_ratio", "Clients missing", Unit.RATIO),
+        Metric("connect_failures", "Connect failures", Unit.COUNT),
+        Metric("disconnects", "Disconnects", Unit.COUNT),
+        Metric("messages_per_second", "Messages in", Unit.PER_SECOND, Better.HIGHER),
+        Metric("throughput_per_second", "Deliveries out", Unit.PER_SECOND, Better.HIGHER),
+        Metric("loss_ratio", "Loss", Unit.RATIO),
+        Metric("duplicate_ratio", "Duplicates", Unit.RATIO),
+        Metric("out_of_order_ratio", "Out of order", Unit.RATIO),
+        *_latencies(),
+        Metric("cpu_cores", "CPU", Unit.CORES),
+        Metric("cpu_user_cores", "CPU, user", Unit.CORES),
+        Metric("cpu_system_cores", "CPU, system", Unit.CORES),
+        Metric("cpu_seconds_per_delivery", "CPU per delivery", Unit.SECONDS),
+        Metric("services_cpu_cores", "Services' CPU", Unit.CORES),
+        Metric("memory_bytes.mean", "Memory mean", Unit.BYTES),
+        Metric("memory_bytes.peak", "Memory peak", Unit.BYTES),
+        Metric("network_in_bytes_per_second", "Network in", Unit.BYTES_PER_SECOND),
+        Metric("network_out_bytes_per_second", "Network out", Unit.BYTES_PER_SECOND),
+        Metric("context_switches_per_second", "Context switches", Unit.PER_SECOND),
+        Metric("threads", "Threads", Unit.COUNT),
+        Metric("generator_cpu_cores", "Generator CPU", Unit.CORES),
+        Metric("generator_cpu_seconds_per_delivery", "Generator CPU per delivery", Unit.SECONDS),
+        Metric("steal_ratio", "Steal", Unit.RATIO),
+    ]
+}

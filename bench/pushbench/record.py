@@ -1,0 +1,182 @@
+"""The record: the immutable document of one run, from which everything else is derived.
+
+Only the shapes are here; `store` reads and writes them. Base units everywhere: seconds, bytes, counts, cores.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from pushbench.load_report import Deliveries, Histograms, ReportedError
+from pushbench.model import Document
+
+
+class Commit(Document):
+    """The source that the run measured."""
+
+    sha: str
+    ref: str
+    subject: str
+    author_time: str = Field(description="ISO 8601 with offset")
+    dirty: bool = Field(description="the work tree had changes that the commit does not hold")
+
+
+class Harness(Document):
+    """The versions of what measured."""
+
+    pushbench: str
+    k6: str
+    extension: str
+    go: str
+
+
+class Environment(Document):
+    """The machine, kernel, engine and driver of a run. Records with different keys must never be compared."""
+
+    key: str = Field(description="short digest over the other fields, the host name left out")
+    cpu_model: str
+    cpus: int = Field(description="logical CPUs that the run could use")
+    physical_cores: int
+    memory_bytes: int
+    kernel: str = Field(description="release, shortened to what can change results: 6.18")
+    engine: str | None = Field(description="container engine and version, for the docker driver")
+    driver: Literal["process", "docker"]
+    server_cpus: list[int]
+    generator_cpus: list[int]
+
+
+class StagePlan(Document):
+    """One stage of a profile, resolved: `clients` held for `steady_seconds`, measured; the rest is ramp."""
+
+    clients: int
+    ramp_seconds: float
+    settle_seconds: float
+    steady_seconds: float
+
+
+class Schedule(Document):
+    """The load of every trial of the run. The warm-up lies between the first stage's ramp and its settling."""
+
+    warmup_seconds: float
+    stages: list[StagePlan]
+    drain_seconds: float
+
+
+class PlannedTrial(Document):
+    """One trial to do; (server, arm, round) is unique in a run."""
+
+    server: str
+    arm: Literal["head", "base"] = "head"
+    round: int
+    order: int = Field(description="position in the run, from 0")
+    seed: int = Field(description="for the clients' phases")
+
+
+class ReportedVersions(Document):
+    """What the server said of itself on /healthz."""
+
+    server: str
+    runtime: str
+    framework: str
+
+
+class Finding(Document):
+    """One reason to distrust a trial."""
+
+    code: str = Field(description="stable and machine-readable: generator_cpu, steal, send_lateness, ...")
+    message: str = Field(description="a sentence with the number and the bound")
+    stage: int | None = Field(None, description="index of the stage, when it concerns one")
+
+
+class Validity(Document):
+    """Whether the trial measured the server at all."""
+
+    valid: bool
+    reasons: list[Finding] = Field(description="each makes the trial invalid")
+    warnings: list[Finding]
+
+
+class StageResult(Document):
+    """What one stage measured. A metric that could not be measured is null, never 0."""
+
+    clients: int
+    begin_seconds: float = Field(description="of the steady window, from the start of the load")
+    end_seconds: float
+    metrics: dict[str, float | None]
+    deliveries: Deliveries
+    histograms: Histograms
+
+
+class Timeline(Document):
+    """Columns of one entry a second, from the start of the load."""
+
+    clients: list[int]
+    sent: list[int]
+    delivered: list[int]
+    delivery_p50_seconds: list[float | None]
+    delivery_p95_seconds: list[float | None]
+    delivery_p99_seconds: list[float | None]
+    delivery_max_seconds: list[float | None]
+
+
+class Resources(Document):
+    """Columns of one entry a second: the server's resources; services and generator in CPU only."""
+
+    seconds: list[float] = Field(description="time of each sample, from the start of the load")
+    cpu_cores: list[float | None]
+    memory_bytes: list[int | None]
+    threads: list[int | None]
+    services_cpu_cores: list[float | None]
+    generator_cpu_cores: list[float | None]
+
+
+class Failure(Document):
+    """Why there is nothing to measure, or why it ended early. The server's result, not an error of Pushbench."""
+
+    step: Literal["build", "verify", "start", "load", "stop"]
+    message: str
+    log_tail: str = Field("", description="the last lines that the server printed")
+
+
+class Trial(Document):
+    """One fresh start of one server driven once through all stages."""
+
+    server: str
+    arm: Literal["head", "base"]
+    round: int
+    order: int
+    seed: int
+    started: str = Field(description="ISO 8601, UTC")
+    seconds: float
+    build: str = Field(description="source digest (process driver) or image digest (docker driver)")
+    reported: ReportedVersions | None
+    failure: Failure | None
+    validity: Validity
+    stages: list[StageResult]
+    timeline: Timeline | None
+    resources: Resources | None
+    errors: list[ReportedError]
+
+
+class Record(Document):
+    """One run on one machine: servers x arms x rounds."""
+
+    schema_: Literal[1] = Field(default=1, alias="schema")
+    id: str = Field(description="sortable by time and unique: 20261121T101500Z-1a2b3c")
+    created: str = Field(description="ISO 8601, UTC")
+    commit: Commit | None = Field(description="null outside a git checkout")
+    harness: Harness
+    environment: Environment
+    suite: str
+    profile: str
+    parameters: dict[str, str | int | float | bool]
+    schedule: Schedule
+    thresholds_digest: str | None
+    plan: list[PlannedTrial]
+    trials: list[Trial]
+
+    @property
+    def complete(self) -> bool:
+        return len(self.trials) == len(self.plan)
