@@ -1,0 +1,289 @@
+package engine
+
+import (
+	"math/rand/v2"
+	"strconv"
+	"time"
+
+	"github.com/pushbench/pushbench/k6/internal/ledger"
+	"github.com/pushbench/pushbench/k6/internal/protocol"
+	"github.com/pushbench/pushbench/k6/internal/wire"
+)
+
+// state is how far a client has come. The order matters: a client only moves forward.
+type state int
+
+const (
+	opening state = iota // connected, the conversation is not open yet
+	joining              // asked for membership
+	member               // receives the group's messages
+	dropped              // the server ended the connection; what is sent to the group is lost to it
+	leaving              // said good-bye, waits for the server's close
+	closed
+)
+
+// backlogLimit is how much a client holds for a server that does not read before it counts messages as unsent.
+const backlogLimit = 1 << 20
+
+// client is one simulated user. It belongs to its loop: no other goroutine touches it once it was added.
+type client struct {
+	number  int
+	group   int
+	slot    int
+	fd      int
+	state   state
+	began   time.Duration // when it dialled
+	session protocol.Session
+	place   *ledger.Member
+
+	phase time.Duration
+	next  int           // number of the next message
+	at    time.Duration // when the loop has to look at it again: next message, or the join once more
+	timer int           // index in the loop's heap; -1 when it is not there
+
+	partial  []byte // of a frame
+	fragment []byte // of a message in several frames
+	backlog  []byte // not yet accepted by the kernel
+	done     chan struct{}
+}
+
+func newClient(e *Engine, number, fd int, began time.Duration) *client {
+	size := e.config.GroupSize
+	c := &client{
+		number: number, group: number / size, slot: number % size, fd: fd, began: began,
+		timer: -1, done: make(chan struct{}),
+	}
+	name := "b-"
+	if e.config.Segment != "" {
+		name += e.config.Segment + "-"
+	}
+	c.session = e.protocol.NewSession(protocol.Identity{
+		Group: name + strconv.Itoa(c.group), Client: number, Epoch: e.origin,
+	})
+	c.phase = e.config.Pattern.Phase(e.config.Seed, c.group, c.slot)
+	return c
+}
+
+// open starts the conversation of a client that was just added.
+func (l *loop) open(c *client) {
+	l.handle(c, c.session.Open(l.sender(c)), l.now())
+}
+
+// sender returns what a session calls to write to its server.
+func (l *loop) sender(c *client) protocol.Send {
+	return func(payload []byte) { l.write(c, wire.Text, payload) }
+}
+
+func (l *loop) join(c *client, now time.Duration) {
+	if c.state == joining && now-c.began > connectTimeout {
+		l.engine.failed("join not acknowledged in time")
+		l.schedule(c, never)
+		return
+	}
+	c.state = joining
+	c.session.Join(l.sender(c))
+	l.schedule(c, now+retryPause)
+}
+
+func (l *loop) joined(c *client, now time.Duration) {
+	c.state = member
+	group := l.groups[c.group]
+	if group.Count() == 0 {
+		l.engine.gauges.groups.Add(1)
+	}
+	c.place.Join()
+	l.engine.gauges.members.Add(1)
+	l.stages[l.engine.upcoming(now)].connect.Record(now - c.began)
+	c.next = l.engine.config.Pattern.From(c.phase, now)
+	l.scheduleNext(c)
+}
+
+func (l *loop) scheduleNext(c *client) {
+	pattern := l.engine.config.Pattern
+	due := pattern.Due(c.phase, c.next)
+	if !pattern.Sends(c.slot) || due >= l.engine.end {
+		due = never
+	}
+	l.schedule(c, due)
+}
+
+// act does what the client's timer was set for.
+func (l *loop) act(c *client, now time.Duration) {
+	switch c.state {
+	case opening, joining:
+		l.join(c, now)
+	case member:
+		l.sendMessage(c)
+	case dropped:
+		c.place.Unsent(l.engine.stageOf(c.at))
+		c.next++
+		l.scheduleNext(c)
+	case leaving:
+		l.close(c)
+	case closed:
+	}
+}
+
+func (l *loop) sendMessage(c *client) {
+	due := c.at
+	stage := l.engine.stageOf(due)
+	c.next++
+	if len(c.backlog) > backlogLimit {
+		c.place.Unsent(stage)
+		l.scheduleNext(c)
+		return
+	}
+	seq := c.place.Send(due, stage)
+	l.payload = c.session.Message(l.payload[:0], seq, due)
+	l.write(c, wire.Text, l.payload)
+	l.second.Sent++
+	if stage != ledger.Unmeasured {
+		l.stages[stage].lateness.Record(l.now() - due)
+	}
+	if c.state == member {
+		l.scheduleNext(c)
+	}
+}
+
+// handle does what a session understood.
+func (l *loop) handle(c *client, event protocol.Event, now time.Duration) {
+	switch event.Kind {
+	case protocol.Delivery:
+		l.deliver(c, event, now)
+	case protocol.Ready:
+		if c.state == opening {
+			l.join(c, now)
+		}
+	case protocol.Joined:
+		if c.state == joining {
+			l.joined(c, now)
+		}
+	case protocol.Corrupt:
+		l.ledger.Corrupt(l.engine.stageOf(now))
+	case protocol.Refused:
+		l.engine.collector.complain("error frame: " + event.Reason)
+	case protocol.Nothing:
+	}
+}
+
+func (l *loop) deliver(c *client, event protocol.Event, now time.Duration) {
+	size := l.engine.config.GroupSize
+	var sender *ledger.Member
+	if event.Sender/size == c.group {
+		sender = l.groups[c.group].Member(event.Sender % size)
+	}
+	receipt := c.place.Receive(sender, event.Seq, event.SentAt)
+	switch receipt.Outcome {
+	case ledger.Delivered:
+	case ledger.Unknown:
+		l.ledger.Corrupt(l.engine.stageOf(now))
+		return
+	default:
+		return
+	}
+	latency := now - receipt.Due
+	l.second.Delivered++
+	l.second.Delivery.Record(latency)
+	if receipt.Stage == ledger.Unmeasured {
+		return
+	}
+	stage := &l.stages[receipt.Stage]
+	stage.delivery.Record(latency)
+	if sender == c.place {
+		stage.echo.Record(latency)
+	}
+	if receipt.Complete {
+		stage.fanout.Record(latency)
+	}
+}
+
+// frame handles one frame from the server.
+func (l *loop) frame(c *client, frame wire.Frame, now time.Duration) {
+	switch frame.Opcode {
+	case wire.Text, wire.Binary, wire.Continuation:
+		payload := frame.Payload
+		if !frame.Final || len(c.fragment) > 0 {
+			c.fragment = append(c.fragment, payload...)
+			if !frame.Final {
+				return
+			}
+			payload = c.fragment
+			c.fragment = c.fragment[:0]
+		}
+		if c.state < dropped {
+			l.handle(c, c.session.Receive(payload, l.sender(c)), now)
+		}
+	case wire.Ping:
+		l.write(c, wire.Pong, frame.Payload)
+	case wire.Close:
+		if c.state == leaving {
+			l.close(c)
+			return
+		}
+		l.write(c, wire.Close, frame.Payload[:min(2, len(frame.Payload))])
+		l.drop(c, "server closed with "+strconv.Itoa(wire.CloseCode(frame.Payload)))
+	}
+}
+
+// leave ends the membership and says good-bye. After the drain what is still owed is lost, so the membership then stays.
+func (l *loop) leave(c *client) {
+	was := c.state
+	if was >= leaving {
+		return
+	}
+	c.state = leaving
+	if was == member || was == dropped {
+		l.endMembership(c)
+	}
+	if was == dropped {
+		l.close(c)
+		return
+	}
+	l.schedule(c, l.now()+closeTimeout)
+	if was == member {
+		l.engine.gauges.members.Add(-1)
+		c.session.Leave(l.sender(c))
+	}
+	l.write(c, wire.Close, []byte{0x03, 0xe8}) // 1000, normal closure
+}
+
+func (l *loop) endMembership(c *client) {
+	if l.finishing {
+		return
+	}
+	c.place.Leave()
+	if l.groups[c.group].Count() == 0 {
+		l.engine.gauges.groups.Add(-1)
+	}
+}
+
+// drop notes that the server ended the connection. The client stays a member: it did not begin to leave.
+func (l *loop) drop(c *client, reason string) {
+	if c.state < dropped {
+		l.engine.gauges.disconnects.Add(1)
+		l.engine.collector.complain(reason)
+	}
+	if c.state != member {
+		l.close(c)
+		return
+	}
+	l.release(c)
+	l.engine.gauges.members.Add(-1)
+	c.state = dropped
+	l.scheduleNext(c)
+}
+
+// close ends the client for good.
+func (l *loop) close(c *client) {
+	if c.state == closed {
+		return
+	}
+	l.release(c)
+	c.state = closed
+	l.schedule(c, never)
+	l.engine.gauges.unfinished.Add(-1)
+	close(c.done)
+}
+
+// mask is the key of a client frame. It has to be unpredictable only to proxies, of which there are none.
+func mask() uint32 { return rand.Uint32() }

@@ -1,0 +1,290 @@
+// Package engine plays the clients of one generator process. Groups are dealt to event loops; a loop owns its groups' clients,
+// ledger and histograms, so nothing is locked per message. The engine connects clients, follows the schedule and reports.
+package engine
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/pushbench/pushbench/k6/internal/ledger"
+	"github.com/pushbench/pushbench/k6/internal/protocol"
+	"github.com/pushbench/pushbench/k6/internal/schedule"
+	"github.com/pushbench/pushbench/k6/internal/wire"
+)
+
+// How patient a client is. A server that needs longer is counted, not waited for.
+const (
+	connectTimeout = 10 * time.Second
+	retryPause     = time.Second
+	minimumDrain   = time.Second // long enough to see duplicates behind the last message
+	closeTimeout   = time.Second
+)
+
+// Config is what to play.
+type Config struct {
+	URL       string
+	Protocol  string
+	Seed      uint64
+	GroupSize int
+	Pattern   schedule.Pattern
+	Schedule  schedule.Schedule
+	// Segment names this generator's part of the clients; empty when it plays all of them.
+	Segment string
+	// Loops is the number of event loops; 0 means one for every CPU that the process may use.
+	Loops int
+	// Events takes the progress as JSON lines; nil for none.
+	Events io.Writer
+	// OnSecond is told what happened in every second; nil for nobody.
+	OnSecond func(Second)
+}
+
+// Engine plays one load once: New, Start, Client for every client, then Report.
+type Engine struct {
+	config   Config
+	protocol protocol.Protocol
+	target   *url.URL
+	windows  []schedule.Window
+	end      time.Duration
+	origin   time.Time
+
+	loops     []*loop
+	collector *collector
+	seats     atomic.Int64
+	gauges    gauges
+	borders   []border
+
+	stop, finished chan struct{}
+	stopOnce       sync.Once
+}
+
+// gauges are read by whoever wants to know how many; they count over all loops.
+type gauges struct {
+	connected, members, groups   atomic.Int64
+	connectFailures, disconnects atomic.Int64
+	receivedBytes, sentBytes     atomic.Int64
+	unfinished                   atomic.Int64 // clients that hold a place in a loop
+}
+
+// border is what the gauges said at the two ends of a steady window.
+type border struct {
+	clients                  Clients
+	receivedBytes, sentBytes int64
+}
+
+// New checks the configuration and makes an engine for it.
+func New(config Config) (*Engine, error) {
+	if config.GroupSize < 1 {
+		return nil, fmt.Errorf("group size %d: expected at least 1", config.GroupSize)
+	}
+	if err := config.Schedule.Check(); err != nil {
+		return nil, err
+	}
+	found, err := protocol.Find(config.Protocol)
+	if err != nil {
+		return nil, err
+	}
+	target, err := found.Target(config.URL)
+	if err != nil {
+		return nil, err
+	}
+	if config.Loops == 0 {
+		config.Loops = runtime.NumCPU()
+	}
+	e := &Engine{
+		config: config, protocol: found, target: target,
+		windows: config.Schedule.Windows(), end: config.Schedule.End(),
+		stop: make(chan struct{}), finished: make(chan struct{}),
+	}
+	e.borders = make([]border, len(e.windows))
+	e.collector = newCollector(e)
+	for range config.Loops {
+		l, err := newLoop(e)
+		if err != nil {
+			return nil, err
+		}
+		e.loops = append(e.loops, l)
+	}
+	return e, nil
+}
+
+// Start begins the schedule at origin, which needs a monotonic reading and may lie a little in the past.
+func (e *Engine) Start(origin time.Time) {
+	e.origin = origin
+	e.collector.started()
+	for _, l := range e.loops {
+		go l.run()
+	}
+	go e.follow()
+}
+
+// now is the time since the start of the scenario.
+func (e *Engine) now() time.Duration { return time.Since(e.origin) }
+
+// Client plays one client until the load is over or ctx is done, in which case the client leaves.
+func (e *Engine) Client(ctx context.Context) {
+	number := int(e.seats.Add(1) - 1)
+	group := number / e.config.GroupSize
+	l := e.loops[group%len(e.loops)]
+	began, conn, rest := e.connect(ctx)
+	if conn == nil {
+		return
+	}
+	fd, err := detach(conn)
+	if err != nil {
+		e.failed(err.Error())
+		return
+	}
+	c := newClient(e, number, fd, began)
+	e.gauges.unfinished.Add(1)
+	l.post(func() { l.add(c, rest) })
+	select {
+	case <-ctx.Done():
+		l.post(func() { l.leave(c) })
+	case <-c.done:
+	case <-l.ended:
+	}
+	select {
+	case <-c.done:
+	case <-l.ended:
+	}
+}
+
+// connect dials until it succeeds, the load ends or ctx is done.
+func (e *Engine) connect(ctx context.Context) (began time.Duration, conn *net.TCPConn, rest []byte) {
+	for {
+		began = e.now()
+		attempt, cancel := context.WithTimeout(ctx, connectTimeout)
+		conn, rest, err := wire.Dial(attempt, e.target, e.protocol.Subprotocols)
+		cancel()
+		if err == nil {
+			return began, conn, rest
+		}
+		if ctx.Err() != nil {
+			return began, nil, nil
+		}
+		e.failed(reason(err))
+		select {
+		case <-time.After(retryPause):
+		case <-ctx.Done():
+			return began, nil, nil
+		case <-e.stop:
+			return began, nil, nil
+		case <-e.finished:
+			return began, nil, nil
+		}
+	}
+}
+
+// failed counts a connection or join that did not come about.
+func (e *Engine) failed(reason string) {
+	e.gauges.connectFailures.Add(1)
+	e.collector.complain(reason)
+}
+
+// follow walks through the schedule: borders of the steady windows, drain, good-bye.
+func (e *Engine) follow() {
+	defer close(e.finished)
+	for i, window := range e.windows {
+		e.sleepUntil(window.Begin)
+		b := border{receivedBytes: e.gauges.receivedBytes.Load(), sentBytes: e.gauges.sentBytes.Load()}
+		e.sleepUntil(window.End)
+		b.receivedBytes = e.gauges.receivedBytes.Load() - b.receivedBytes
+		b.sentBytes = e.gauges.sentBytes.Load() - b.sentBytes
+		b.clients = e.gauges.clients(e.borders[:i])
+		e.borders[i] = b
+	}
+	e.drain()
+	e.collector.drained()
+	for _, l := range e.loops {
+		l.post(l.finish)
+	}
+	deadline := time.Now().Add(2 * closeTimeout)
+	for e.gauges.unfinished.Load() > 0 && time.Now().Before(deadline) {
+		time.Sleep(5 * time.Millisecond)
+	}
+	for _, l := range e.loops {
+		l.post(l.quit)
+	}
+	for _, l := range e.loops {
+		<-l.ended
+	}
+	e.collector.close()
+}
+
+// drain waits for what is on its way: at least minimumDrain, at most the schedule's drain.
+func (e *Engine) drain() {
+	e.sleepUntil(e.end + minimumDrain)
+	deadline := e.end + max(minimumDrain, schedule.Seconds(e.config.Schedule.DrainSeconds))
+	for e.now() < deadline && e.outstanding() > 0 {
+		e.sleepUntil(e.now() + 20*time.Millisecond)
+		if e.stopped() {
+			return
+		}
+	}
+}
+
+func (e *Engine) outstanding() int64 {
+	var sum int64
+	for _, l := range e.loops {
+		sum += l.outstanding.Load()
+	}
+	return sum
+}
+
+func (e *Engine) stopped() bool {
+	select {
+	case <-e.stop:
+		return true
+	default:
+		return false
+	}
+}
+
+func (e *Engine) sleepUntil(t time.Duration) {
+	select {
+	case <-time.After(t - e.now()):
+	case <-e.stop:
+	}
+}
+
+// stageOf is the stage in whose steady window t lies, or ledger.Unmeasured.
+func (e *Engine) stageOf(t time.Duration) int {
+	for i, window := range e.windows {
+		if t < window.Begin {
+			break
+		}
+		if t < window.End {
+			return i
+		}
+	}
+	return ledger.Unmeasured
+}
+
+// upcoming is the stage whose steady window has not ended at t: ramps belong to the stage they lead to.
+func (e *Engine) upcoming(t time.Duration) int {
+	for i, window := range e.windows {
+		if t < window.End {
+			return i
+		}
+	}
+	return len(e.windows) - 1
+}
+
+func (g *gauges) clients(before []border) Clients {
+	c := Clients{
+		Connected: g.connected.Load(), Members: g.members.Load(), Groups: g.groups.Load(),
+		ConnectFailures: g.connectFailures.Load(), Disconnects: g.disconnects.Load(),
+	}
+	for _, b := range before {
+		c.ConnectFailures -= b.clients.ConnectFailures
+		c.Disconnects -= b.clients.Disconnects
+	}
+	return c
+}

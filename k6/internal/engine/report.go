@@ -1,0 +1,200 @@
+package engine
+
+import (
+	"runtime"
+	"sort"
+	"strings"
+
+	"github.com/pushbench/pushbench/k6/internal/histogram"
+	"github.com/pushbench/pushbench/k6/internal/ledger"
+)
+
+// Version of the extension, reported with every load.
+const Version = "0.1.0"
+
+// Report is the load report, schema 1. docs/schemas/load-report.json describes every field.
+type Report struct {
+	Schema             int            `json:"schema"`
+	Generator          Versions       `json:"generator"`
+	Protocol           string         `json:"protocol"`
+	URL                string         `json:"url"`
+	Seed               uint64         `json:"seed"`
+	Segment            string         `json:"segment"`
+	Parameters         map[string]any `json:"parameters"`
+	StartedUnixUS      int64          `json:"started_unix_us"`
+	StartedMonotonicUS int64          `json:"started_monotonic_us"`
+	Stages             []StageReport  `json:"stages"`
+	Timeline           Timeline       `json:"timeline"`
+	Errors             []ErrorCount   `json:"errors"`
+}
+
+// Versions are of what generated the load.
+type Versions struct {
+	Extension string `json:"extension"`
+	K6        string `json:"k6"`
+	Go        string `json:"go"`
+}
+
+// StageReport is one stage.
+type StageReport struct {
+	BeginUS    int64      `json:"begin_us"`
+	EndUS      int64      `json:"end_us"`
+	Clients    Clients    `json:"clients"`
+	Messages   Messages   `json:"messages"`
+	Deliveries Deliveries `json:"deliveries"`
+	Traffic    Traffic    `json:"traffic"`
+	Histograms Histograms `json:"histograms"`
+}
+
+// Clients are counted at the end of the steady window.
+type Clients struct {
+	Target          int64 `json:"target"`
+	Connected       int64 `json:"connected"`
+	Members         int64 `json:"members"`
+	Groups          int64 `json:"groups"`
+	ConnectFailures int64 `json:"connect_failures"`
+	Disconnects     int64 `json:"disconnects"`
+}
+
+// Messages are those due in the steady window.
+type Messages struct {
+	Due    int64 `json:"due"`
+	Sent   int64 `json:"sent"`
+	Unsent int64 `json:"unsent"`
+}
+
+// Deliveries are the ledger's counts.
+type Deliveries struct {
+	Expected   int64 `json:"expected"`
+	Delivered  int64 `json:"delivered"`
+	Lost       int64 `json:"lost"`
+	Duplicate  int64 `json:"duplicate"`
+	OutOfOrder int64 `json:"out_of_order"`
+	Ineligible int64 `json:"ineligible"`
+	Corrupt    int64 `json:"corrupt"`
+}
+
+// Traffic is TCP payload inside the steady window.
+type Traffic struct {
+	SentBytes     int64 `json:"sent_bytes"`
+	ReceivedBytes int64 `json:"received_bytes"`
+}
+
+// Histograms are encoded HdrHistograms of microseconds.
+type Histograms struct {
+	Echo     string `json:"echo"`
+	Delivery string `json:"delivery"`
+	Fanout   string `json:"fanout"`
+	Lateness string `json:"lateness"`
+	Connect  string `json:"connect"`
+}
+
+// Timeline has one entry a second.
+type Timeline struct {
+	Clients   []int64   `json:"clients"`
+	Sent      []int64   `json:"sent"`
+	Delivered []int64   `json:"delivered"`
+	Delivery  []*string `json:"delivery"`
+}
+
+func (t *Timeline) add(second *Second) {
+	t.Clients = append(t.Clients, second.Clients)
+	t.Sent = append(t.Sent, second.Sent)
+	t.Delivered = append(t.Delivered, second.Delivered)
+	var encoded *string
+	if second.Delivery.Count() > 0 {
+		if text, err := second.Delivery.Encode(); err == nil {
+			encoded = &text
+		}
+	}
+	t.Delivery = append(t.Delivery, encoded)
+}
+
+// ErrorCount is a failure that clients saw.
+type ErrorCount struct {
+	Reason string `json:"reason"`
+	Count  int64  `json:"count"`
+}
+
+// Report ends the load, if it still runs, and says what happened. K6 is the version of the k6 that plays.
+func (e *Engine) Report(k6 string, parameters map[string]any) (*Report, error) {
+	e.stopOnce.Do(func() { close(e.stop) })
+	<-e.finished
+	r := &Report{
+		Schema:    1,
+		Generator: Versions{Version, k6, runtime.Version()},
+		Protocol:  e.config.Protocol, URL: e.config.URL, Seed: e.config.Seed, Segment: e.config.Segment, Parameters: parameters,
+		StartedUnixUS:      e.origin.UnixMicro(),
+		StartedMonotonicUS: monotonic() - e.now().Microseconds(),
+		Timeline:           e.collector.timeline,
+		Errors:             e.collector.errors(),
+	}
+	for i := range e.windows {
+		stage, err := e.stageReport(i)
+		if err != nil {
+			return nil, err
+		}
+		r.Stages = append(r.Stages, stage)
+	}
+	return r, nil
+}
+
+func (e *Engine) stageReport(i int) (StageReport, error) {
+	var counts ledger.Counts
+	sum := newLatencies()
+	for _, l := range e.loops {
+		counts.Add(l.ledger.Stage(i))
+		sum.add(l.stages[i])
+	}
+	border := e.borders[i]
+	stage := StageReport{
+		BeginUS: e.windows[i].Begin.Microseconds(), EndUS: e.windows[i].End.Microseconds(),
+		Clients:  border.clients,
+		Messages: Messages{counts.Due, counts.Sent, counts.Unsent},
+		Deliveries: Deliveries{
+			counts.Expected, counts.Delivered, counts.Lost(), counts.Duplicate, counts.OutOfOrder, counts.Ineligible, counts.Corrupt,
+		},
+		Traffic: Traffic{SentBytes: border.sentBytes, ReceivedBytes: border.receivedBytes},
+	}
+	stage.Clients.Target = int64(e.config.Schedule.Stages[i].Clients)
+	for text, h := range map[*string]*histogram.Histogram{
+		&stage.Histograms.Echo: sum.echo, &stage.Histograms.Delivery: sum.delivery, &stage.Histograms.Fanout: sum.fanout,
+		&stage.Histograms.Lateness: sum.lateness, &stage.Histograms.Connect: sum.connect,
+	} {
+		encoded, err := h.Encode()
+		if err != nil {
+			return stage, err
+		}
+		*text = encoded
+	}
+	return stage, nil
+}
+
+func newLatencies() latencies {
+	return latencies{histogram.New(), histogram.New(), histogram.New(), histogram.New(), histogram.New()}
+}
+
+func (a *latencies) add(b latencies) {
+	a.echo.Add(b.echo)
+	a.delivery.Add(b.delivery)
+	a.fanout.Add(b.fanout)
+	a.lateness.Add(b.lateness)
+	a.connect.Add(b.connect)
+}
+
+// errors lists the complaints, most frequent first.
+func (c *collector) errors() []ErrorCount {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	list := make([]ErrorCount, 0, len(c.reasons))
+	for reason, count := range c.reasons {
+		list = append(list, ErrorCount{strings.ToValidUTF8(reason, "?"), count})
+	}
+	sort.Slice(list, func(i, j int) bool {
+		if list[i].Count != list[j].Count {
+			return list[i].Count > list[j].Count
+		}
+		return list[i].Reason < list[j].Reason
+	})
+	return list
+}

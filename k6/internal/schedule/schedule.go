@@ -1,0 +1,67 @@
+// Package schedule says when things are due: the stages of a load and the messages of a client. It is pure; times are
+// durations since the start of the scenario.
+package schedule
+
+import (
+	"fmt"
+	"time"
+)
+
+// Stage is a number of clients held for a time. Only its steady window is measured.
+type Stage struct {
+	Clients       int     `json:"clients"`
+	RampSeconds   float64 `json:"ramp_seconds"`
+	SettleSeconds float64 `json:"settle_seconds"`
+	SteadySeconds float64 `json:"steady_seconds"`
+}
+
+// Schedule is the load of one trial. The warm-up lies between the first stage's ramp and its settling.
+type Schedule struct {
+	WarmupSeconds float64 `json:"warmup_seconds"`
+	Stages        []Stage `json:"stages"`
+	DrainSeconds  float64 `json:"drain_seconds"`
+}
+
+// Window is the steady window of a stage: Begin <= t < End.
+type Window struct {
+	Begin, End time.Duration
+}
+
+// Check refuses a schedule that cannot be played.
+func (s Schedule) Check() error {
+	if len(s.Stages) == 0 {
+		return fmt.Errorf("schedule: no stages")
+	}
+	if s.WarmupSeconds < 0 || s.DrainSeconds < 0 {
+		return fmt.Errorf("schedule: negative warm-up or drain")
+	}
+	for i, stage := range s.Stages {
+		if stage.Clients < 1 || stage.RampSeconds < 0 || stage.SettleSeconds < 0 || stage.SteadySeconds <= 0 {
+			return fmt.Errorf("schedule: stage %d: clients and steady_seconds must be positive, the rest not negative", i)
+		}
+	}
+	return nil
+}
+
+// Windows returns the steady window of every stage.
+func (s Schedule) Windows() []Window {
+	windows := make([]Window, len(s.Stages))
+	at := Seconds(s.WarmupSeconds)
+	for i, stage := range s.Stages {
+		begin := at + Seconds(stage.RampSeconds) + Seconds(stage.SettleSeconds)
+		at = begin + Seconds(stage.SteadySeconds)
+		windows[i] = Window{begin, at}
+	}
+	return windows
+}
+
+// End is when the last steady window ends: sending stops and the drain begins.
+func (s Schedule) End() time.Duration {
+	windows := s.Windows()
+	return windows[len(windows)-1].End
+}
+
+// Seconds converts to a duration, exact to the microsecond.
+func Seconds(s float64) time.Duration {
+	return time.Duration(s*1e6+0.5) * time.Microsecond
+}

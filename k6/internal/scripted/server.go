@@ -1,0 +1,280 @@
+// Package scripted is a whiteboard server whose faults are known exactly: the truth that the generator's numbers are tested
+// against, and the same source of messages for everything that the generator is compared with. It is no exhibit: it checks
+// nothing and trusts its clients.
+package scripted
+
+import (
+	"bytes"
+	"encoding/json"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gorilla/websocket"
+)
+
+// Faults are what the server does wrong. Every n-th delivery is counted over the whole server.
+type Faults struct {
+	// Delay passes before each message is delivered.
+	Delay time.Duration
+	// StallAt is when, after Arm, the server stops for StallFor before it goes on with everything.
+	StallAt, StallFor time.Duration
+	DropEvery         int64
+	DuplicateEvery    int64
+	// SwapEvery holds a delivery back until the next one from the same sender to the same receiver has gone out.
+	SwapEvery    int64
+	CorruptEvery int64
+	// RefuseBeyond refuses connections once there are that many; 0 accepts all.
+	RefuseBeyond int64
+	// Silent acknowledges joins and delivers nothing.
+	Silent bool
+}
+
+// Counts are what the server really did.
+type Counts struct {
+	Connections, Deliveries                          int64
+	Dropped, Duplicated, Swapped, Corrupted, Refused int64
+}
+
+// Server is a running scripted server.
+type Server struct {
+	faults   Faults
+	listener net.Listener
+	http     http.Server
+	upgrader websocket.Upgrader
+
+	armed                                                         atomic.Int64 // UnixNano of Arm; 0 before
+	number                                                        atomic.Int64 // of the next delivery
+	deliveries                                                    atomic.Int64
+	dropped, duplicated, swapped, corrupted, refused, connections atomic.Int64
+
+	mu     sync.Mutex
+	boards map[string]*board
+}
+
+type board struct {
+	mu      sync.Mutex
+	members []*member
+}
+
+type member struct {
+	mu   sync.Mutex
+	conn *websocket.Conn
+	held map[*member][]byte // by sender: the delivery that goes out after the next one
+}
+
+// Start listens on the address, for example 127.0.0.1:0.
+func Start(address string, faults Faults) (*Server, error) {
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{faults: faults, listener: listener, boards: map[string]*board{}}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /ws", s.serve)
+	s.http = http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
+	go func() { _ = s.http.Serve(listener) }()
+	return s, nil
+}
+
+// URL is where clients connect.
+func (s *Server) URL() string { return "ws://" + s.listener.Addr().String() }
+
+// Arm starts the clock of the stall.
+func (s *Server) Arm(at time.Time) { s.armed.Store(at.UnixNano()) }
+
+// Close ends every connection.
+func (s *Server) Close() {
+	_ = s.http.Close()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, b := range s.boards {
+		for _, m := range b.snapshot() {
+			_ = m.conn.Close()
+		}
+	}
+}
+
+// Counts reads the counters.
+func (s *Server) Counts() Counts {
+	return Counts{
+		s.connections.Load(), s.deliveries.Load(),
+		s.dropped.Load(), s.duplicated.Load(), s.swapped.Load(), s.corrupted.Load(), s.refused.Load(),
+	}
+}
+
+func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
+	if limit := s.faults.RefuseBeyond; limit > 0 && s.connections.Load() >= limit {
+		s.refused.Add(1)
+		http.Error(w, "full", http.StatusServiceUnavailable)
+		return
+	}
+	conn, err := s.upgrader.Upgrade(w, r, nil)
+	if err != nil {
+		return
+	}
+	s.connections.Add(1)
+	m := &member{conn: conn, held: map[*member][]byte{}}
+	var joined *board
+	defer func() {
+		_ = conn.Close()
+		s.connections.Add(-1)
+		if joined != nil {
+			joined.remove(m)
+		}
+	}()
+	for {
+		_, text, err := conn.ReadMessage()
+		if err != nil {
+			return
+		}
+		s.stall()
+		switch {
+		case bytes.HasPrefix(text, []byte(`{"type":"draw"`)):
+			s.broadcast(joined, m, text)
+		case bytes.HasPrefix(text, []byte(`{"type":"join"`)):
+			joined = s.join(joined, m, text)
+		case joined != nil:
+			joined.remove(m)
+			joined = nil
+		}
+	}
+}
+
+func (s *Server) join(already *board, m *member, text []byte) *board {
+	var message struct{ BoardID, UserID string }
+	_ = json.Unmarshal(text, &message)
+	if already == nil {
+		s.mu.Lock()
+		found, ok := s.boards[message.BoardID]
+		if !ok {
+			found = &board{}
+			s.boards[message.BoardID] = found
+		}
+		s.mu.Unlock()
+		found.add(m)
+		already = found
+	}
+	m.write(bytes.Replace(text, []byte(`"join"`), []byte(`"joined"`), 1))
+	return already
+}
+
+func (b *board) add(m *member) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.members = append(append([]*member(nil), b.members...), m)
+}
+
+func (b *board) remove(m *member) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	kept := make([]*member, 0, len(b.members))
+	for _, other := range b.members {
+		if other != m {
+			kept = append(kept, other)
+		}
+	}
+	b.members = kept
+}
+
+// snapshot may be kept: the slice is replaced, never changed.
+func (b *board) snapshot() []*member {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.members
+}
+
+func (m *member) write(text []byte) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	_ = m.conn.WriteMessage(websocket.TextMessage, text)
+}
+
+// stall holds whoever comes while the server is stopped.
+func (s *Server) stall() {
+	armed := s.armed.Load()
+	if s.faults.StallFor == 0 || armed == 0 {
+		return
+	}
+	since := time.Since(time.Unix(0, armed))
+	if since >= s.faults.StallAt && since < s.faults.StallAt+s.faults.StallFor {
+		time.Sleep(s.faults.StallAt + s.faults.StallFor - since)
+	}
+}
+
+func (s *Server) broadcast(b *board, sender *member, text []byte) {
+	if b == nil || s.faults.Silent {
+		return
+	}
+	if s.faults.Delay > 0 {
+		time.AfterFunc(s.faults.Delay, func() { s.deliver(b, sender, text) })
+		return
+	}
+	s.deliver(b, sender, text)
+}
+
+func (s *Server) deliver(b *board, sender *member, text []byte) {
+	message, err := websocket.NewPreparedMessage(websocket.TextMessage, text)
+	if err != nil {
+		return
+	}
+	faulty := s.faults != Faults{Delay: s.faults.Delay, StallAt: s.faults.StallAt, StallFor: s.faults.StallFor}
+	for _, m := range b.snapshot() {
+		if faulty {
+			s.deliverFaulty(m, sender, text)
+			continue
+		}
+		m.mu.Lock()
+		_ = m.conn.WritePreparedMessage(message)
+		m.mu.Unlock()
+		s.deliveries.Add(1)
+	}
+}
+
+func (s *Server) deliverFaulty(m, sender *member, text []byte) {
+	number := s.number.Add(1)
+	every := func(n int64) bool { return n > 0 && number%n == 0 }
+	switch {
+	case every(s.faults.DropEvery):
+		s.dropped.Add(1)
+		return
+	case every(s.faults.CorruptEvery):
+		s.corrupted.Add(1)
+		m.write(bytes.Replace(text, []byte("[["), []byte("[[1"), 1))
+		return
+	case every(s.faults.SwapEvery) && m.hold(sender, text):
+		return
+	}
+	s.deliveries.Add(1)
+	m.write(text)
+	if every(s.faults.DuplicateEvery) {
+		s.duplicated.Add(1)
+		m.write(text)
+	}
+	if held := m.release(sender); held != nil {
+		s.swapped.Add(1)
+		s.deliveries.Add(1)
+		m.write(held)
+	}
+}
+
+// hold keeps a delivery back, unless one is held already.
+func (m *member) hold(sender *member, text []byte) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.held[sender] != nil {
+		return false
+	}
+	m.held[sender] = text
+	return true
+}
+
+func (m *member) release(sender *member) []byte {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	held := m.held[sender]
+	delete(m.held, sender)
+	return held
+}

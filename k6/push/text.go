@@ -1,0 +1,45 @@
+package push
+
+import (
+	"fmt"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"github.com/pushbench/pushbench/k6/internal/engine"
+)
+
+// text is the load report for somebody who ran k6 by hand.
+func text(report *engine.Report) string {
+	var out strings.Builder
+	table := tabwriter.NewWriter(&out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	_, _ = fmt.Fprintln(table, "clients\tmessages/s\tdeliveries/s\tloss\techo p50\tdelivery p50\tp95\tp99\tfan-out p99\tlateness p99\t")
+	for _, stage := range report.Stages {
+		seconds := float64(stage.EndUS-stage.BeginUS) / 1e6
+		loss := "-"
+		if stage.Deliveries.Expected > 0 {
+			loss = fmt.Sprintf("%.2f %%", 100*float64(stage.Deliveries.Lost)/float64(stage.Deliveries.Expected))
+		}
+		h := stage.Histograms
+		_, _ = fmt.Fprintf(table, "%d/%d\t%.0f\t%.0f\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n",
+			stage.Clients.Members, stage.Clients.Target,
+			float64(stage.Messages.Sent)/seconds, float64(stage.Deliveries.Delivered)/seconds, loss,
+			quantile(h.Echo, 50), quantile(h.Delivery, 50), quantile(h.Delivery, 95), quantile(h.Delivery, 99),
+			quantile(h.Fanout, 99), quantile(h.Lateness, 99))
+	}
+	_ = table.Flush()
+	for _, e := range report.Errors {
+		_, _ = fmt.Fprintf(&out, "%d x %q\n", e.Count, e.Reason)
+	}
+	return out.String()
+}
+
+func quantile(encoded string, q float64) string {
+	h, err := hdrhistogram.Decode([]byte(encoded))
+	if err != nil || h.TotalCount() == 0 {
+		return "-"
+	}
+	return (time.Duration(h.ValueAtQuantile(q)) * time.Microsecond).String()
+}
