@@ -34,8 +34,8 @@ type Faults struct {
 
 // Counts are what the server really did.
 type Counts struct {
-	Connections, Deliveries                          int64
-	Dropped, Duplicated, Swapped, Corrupted, Refused int64
+	Connections, Deliveries                                int64
+	Dropped, Duplicated, Held, Swapped, Corrupted, Refused int64
 }
 
 // Server is a running scripted server.
@@ -45,10 +45,10 @@ type Server struct {
 	http     http.Server
 	upgrader websocket.Upgrader
 
-	armed                                                         atomic.Int64 // UnixNano of Arm; 0 before
-	number                                                        atomic.Int64 // of the next delivery
-	deliveries                                                    atomic.Int64
-	dropped, duplicated, swapped, corrupted, refused, connections atomic.Int64
+	armed                                                               atomic.Int64 // UnixNano of Arm; 0 before
+	number                                                              atomic.Int64 // of the next delivery
+	deliveries                                                          atomic.Int64
+	dropped, duplicated, held, swapped, corrupted, refused, connections atomic.Int64
 
 	mu     sync.Mutex
 	boards map[string]*board
@@ -101,7 +101,7 @@ func (s *Server) Close() {
 func (s *Server) Counts() Counts {
 	return Counts{
 		s.connections.Load(), s.deliveries.Load(),
-		s.dropped.Load(), s.duplicated.Load(), s.swapped.Load(), s.corrupted.Load(), s.refused.Load(),
+		s.dropped.Load(), s.duplicated.Load(), s.held.Load(), s.swapped.Load(), s.corrupted.Load(), s.refused.Load(),
 	}
 }
 
@@ -245,6 +245,7 @@ func (s *Server) deliverFaulty(m, sender *member, text []byte) {
 		m.write(bytes.Replace(text, []byte("[["), []byte("[[1"), 1))
 		return
 	case every(s.faults.SwapEvery) && m.hold(sender, text):
+		s.held.Add(1)
 		return
 	}
 	s.deliveries.Add(1)

@@ -1,0 +1,285 @@
+package engine
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"github.com/pushbench/pushbench/k6/internal/ledger"
+	"github.com/pushbench/pushbench/k6/internal/schedule"
+	"github.com/pushbench/pushbench/k6/internal/scripted"
+)
+
+// The truth tests play real clients over real sockets against a server whose faults are known, and expect the report to say just
+// what the server did. Times have room for a busy machine; counts have none.
+
+const (
+	players   = 40
+	groupSize = 5
+)
+
+var oneStage = schedule.Schedule{
+	WarmupSeconds: 0.5,
+	Stages:        []schedule.Stage{{Clients: players, RampSeconds: 0.5, SettleSeconds: 0.5, SteadySeconds: 3}},
+	DrainSeconds:  3,
+}
+
+func startScripted(t *testing.T, faults scripted.Faults) *scripted.Server {
+	t.Helper()
+	server, err := scripted.Start("127.0.0.1:0", faults)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(server.Close)
+	return server
+}
+
+func newEngine(t *testing.T, server *scripted.Server, s schedule.Schedule) *Engine {
+	t.Helper()
+	e, err := New(Config{
+		URL: server.URL(), Protocol: "whiteboard-json", Seed: 7, GroupSize: groupSize,
+		Pattern: schedule.Patterns["steady"], Schedule: s, Loops: 2,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// play runs the load with all clients connecting over the ramp.
+func play(t *testing.T, e *Engine, server *scripted.Server) *Report {
+	t.Helper()
+	origin := time.Now()
+	server.Arm(origin)
+	e.Start(origin)
+	var clients sync.WaitGroup
+	for i := range players {
+		clients.Go(func() {
+			time.Sleep(time.Duration(i) * 500 * time.Millisecond / players)
+			e.Client(context.Background())
+		})
+	}
+	clients.Wait()
+	report, err := e.Report("test", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report
+}
+
+func decode(t *testing.T, encoded string) *hdrhistogram.Histogram {
+	t.Helper()
+	h, err := hdrhistogram.Decode([]byte(encoded))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// everything sums the ledger over all stages and what belongs to none.
+func everything(e *Engine) ledger.Counts {
+	var sum ledger.Counts
+	for _, l := range e.loops {
+		for stage := ledger.Unmeasured; stage < len(e.windows); stage++ {
+			sum.Add(l.ledger.Stage(stage))
+		}
+	}
+	return sum
+}
+
+func TestAKnownDelayComesBackInAllThreeLatencies(t *testing.T) {
+	t.Parallel()
+	for _, delay := range []time.Duration{0, 5 * time.Millisecond, 50 * time.Millisecond} {
+		t.Run(delay.String(), func(t *testing.T) {
+			t.Parallel()
+			server := startScripted(t, scripted.Faults{Delay: delay})
+			stage := play(t, newEngine(t, server, oneStage), server).Stages[0]
+
+			wantDeliveries := int64(players * groupSize * 3)
+			if stage.Deliveries.Delivered != wantDeliveries || stage.Deliveries.Lost != 0 {
+				t.Errorf("deliveries %+v, expected %d and none lost", stage.Deliveries, wantDeliveries)
+			}
+			if stage.Messages != (Messages{Due: players * 3, Sent: players * 3}) {
+				t.Errorf("messages %+v, expected %d due and sent", stage.Messages, players*3)
+			}
+			counts := map[string]int64{"echo": players * 3, "delivery": wantDeliveries, "fanout": players * 3}
+			encoded := map[string]string{
+				"echo": stage.Histograms.Echo, "delivery": stage.Histograms.Delivery, "fanout": stage.Histograms.Fanout,
+			}
+			for name, text := range encoded {
+				h := decode(t, text)
+				if h.TotalCount() != counts[name] {
+					t.Errorf("%s: %d latencies, expected %d", name, h.TotalCount(), counts[name])
+				}
+				low, high := delay.Microseconds(), (delay + 8*time.Millisecond).Microseconds()
+				if p50 := h.ValueAtQuantile(50); p50 < low || p50 > high {
+					t.Errorf("%s: p50 %d us, expected %d to %d", name, p50, low, high)
+				}
+				if h.Min() < low-low/500 { // 3 digits
+					t.Errorf("%s: minimum %d us is below the delay", name, h.Min())
+				}
+			}
+		})
+	}
+}
+
+func TestAStallIsSeenByEveryMessageThatWasDueInIt(t *testing.T) {
+	t.Parallel()
+	const stall, floor = 500 * time.Millisecond, 100 * time.Millisecond
+	begin := 2500 * time.Millisecond
+	server := startScripted(t, scripted.Faults{StallAt: begin, StallFor: stall})
+	e := newEngine(t, server, oneStage)
+	stage := play(t, e, server).Stages[0]
+
+	// A message due at t inside the stall is late by what is left of it: above the floor when t < begin + stall - floor.
+	var slow int64
+	var worst time.Duration
+	for number := range players {
+		phase := e.config.Pattern.Phase(e.config.Seed, number/groupSize, number%groupSize)
+		for n := 0; e.config.Pattern.Due(phase, n) < begin+stall-floor; n++ {
+			if due := e.config.Pattern.Due(phase, n); due >= begin {
+				slow++
+				worst = max(worst, begin+stall-due)
+			}
+		}
+	}
+	if slow < 10 {
+		t.Fatalf("only %d messages were due in the stall", slow)
+	}
+	for name, check := range map[string]struct {
+		encoded string
+		want    int64
+	}{
+		"echo":     {stage.Histograms.Echo, slow},
+		"delivery": {stage.Histograms.Delivery, slow * groupSize},
+		"fanout":   {stage.Histograms.Fanout, slow},
+	} {
+		h := decode(t, check.encoded)
+		var above int64
+		for _, bar := range h.Distribution() {
+			if bar.From >= floor.Microseconds() {
+				above += bar.Count
+			}
+		}
+		if tolerance := check.want/20 + groupSize; above < check.want-tolerance || above > check.want+tolerance {
+			t.Errorf("%s: %d latencies above %s, expected about %d", name, above, floor, check.want)
+		}
+		if longest := time.Duration(h.Max()) * time.Microsecond; longest < worst-2*time.Millisecond || longest > worst+50*time.Millisecond {
+			t.Errorf("%s: the longest is %s, expected about %s", name, longest, worst)
+		}
+	}
+	if stage.Deliveries.Lost != 0 || stage.Messages.Unsent != 0 {
+		t.Errorf("a stall loses nothing: %+v %+v", stage.Deliveries, stage.Messages)
+	}
+}
+
+func TestFaultsAreCountedExactly(t *testing.T) {
+	t.Parallel()
+	for name, faults := range map[string]scripted.Faults{
+		"1 % dropped":    {DropEvery: 100},
+		"1 % duplicated": {DuplicateEvery: 100},
+		"1 % swapped":    {SwapEvery: 100},
+		"1 % corrupted":  {CorruptEvery: 100},
+		"all at once":    {DropEvery: 101, DuplicateEvery: 103, SwapEvery: 107, CorruptEvery: 109},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := startScripted(t, faults)
+			e := newEngine(t, server, oneStage)
+			play(t, e, server)
+			did, saw := server.Counts(), everything(e)
+			neverReleased := did.Held - did.Swapped // its sender sent nothing more
+			if want := did.Dropped + did.Corrupted + neverReleased; saw.Lost() != want {
+				t.Errorf("lost %d, expected %d", saw.Lost(), want)
+			}
+			if saw.Duplicate != did.Duplicated {
+				t.Errorf("duplicates %d, expected %d", saw.Duplicate, did.Duplicated)
+			}
+			if saw.OutOfOrder != did.Swapped {
+				t.Errorf("out of order %d, expected %d", saw.OutOfOrder, did.Swapped)
+			}
+			if saw.Corrupt != did.Corrupted {
+				t.Errorf("corrupt %d, expected %d", saw.Corrupt, did.Corrupted)
+			}
+			if did.Dropped+did.Duplicated+did.Swapped+did.Corrupted == 0 {
+				t.Error("the server did nothing wrong, so nothing was tested")
+			}
+			if saw.Expected != did.Deliveries+saw.Lost() {
+				t.Errorf("expected %d, but the server delivered %d and %d were lost", saw.Expected, did.Deliveries, saw.Lost())
+			}
+		})
+	}
+}
+
+func TestLateJoinersAndLeaversCostNoLoss(t *testing.T) {
+	t.Parallel()
+	server := startScripted(t, scripted.Faults{Delay: 20 * time.Millisecond}) // so that messages are on their way at any time
+	e := newEngine(t, server, oneStage)
+	e.Start(time.Now())
+	var clients sync.WaitGroup
+	for i := range players {
+		clients.Go(func() {
+			time.Sleep(time.Duration(i) * 3500 * time.Millisecond / players) // well into the steady window
+			ctx, cancel := context.WithCancel(context.Background())
+			defer cancel()
+			if i%3 == 0 {
+				time.AfterFunc(time.Duration(500+11*i)*time.Millisecond, cancel)
+			}
+			e.Client(ctx)
+		})
+	}
+	clients.Wait()
+	if _, err := e.Report("test", nil); err != nil {
+		t.Fatal(err)
+	}
+	counts := everything(e)
+	if counts.Lost() != 0 || counts.Duplicate != 0 || counts.OutOfOrder != 0 || counts.Corrupt != 0 {
+		t.Errorf("%+v: nothing may be lost", counts)
+	}
+	if counts.Delivered < players*groupSize {
+		t.Errorf("%+v: hardly anything was delivered", counts)
+	}
+}
+
+func TestAServerThatDeliversNothingLosesEverything(t *testing.T) {
+	t.Parallel()
+	server := startScripted(t, scripted.Faults{Silent: true})
+	stage := play(t, newEngine(t, server, oneStage), server).Stages[0]
+	if want := int64(players * groupSize * 3); stage.Deliveries.Lost != want || stage.Deliveries.Expected != want {
+		t.Errorf("%+v: expected %d lost", stage.Deliveries, want)
+	}
+}
+
+func TestAServerThatDiesLosesWhatWasStillDue(t *testing.T) {
+	t.Parallel()
+	server := startScripted(t, scripted.Faults{})
+	e := newEngine(t, server, oneStage)
+	time.AfterFunc(3*time.Second, server.Close)
+	stage := play(t, e, server).Stages[0]
+	if stage.Messages.Due != players*3 || stage.Messages.Unsent < players {
+		t.Errorf("%+v: expected %d due and at least %d unsent", stage.Messages, players*3, players)
+	}
+	if share := float64(stage.Deliveries.Lost) / float64(stage.Deliveries.Expected); share < 0.4 || share > 0.6 {
+		t.Errorf("lost %.2f of a stage through whose middle the server died", share)
+	}
+	if stage.Clients.Disconnects != players || stage.Clients.Members != 0 {
+		t.Errorf("clients %+v: expected %d disconnects", stage.Clients, players)
+	}
+}
+
+func TestRefusedClientsAreCountedAndKeepTrying(t *testing.T) {
+	t.Parallel()
+	server := startScripted(t, scripted.Faults{RefuseBeyond: 30})
+	e := newEngine(t, server, oneStage)
+	report := play(t, e, server)
+	clients := report.Stages[0].Clients
+	if clients.Target != players || clients.Connected != 30 || clients.ConnectFailures < 20 {
+		t.Errorf("clients %+v: expected 30 of %d, and two attempts at least of the other 10", clients, players)
+	}
+	if len(report.Errors) == 0 || report.Errors[0].Reason != "opening handshake: HTTP 503" {
+		t.Errorf("errors %+v: expected the refusals", report.Errors)
+	}
+}

@@ -1,0 +1,196 @@
+package ledger
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+)
+
+// group makes a ledger of one stage and a group of which everybody has joined.
+func group(size int) (*Ledger, []*Member) {
+	l := New(1)
+	g := l.NewGroup(size)
+	members := make([]*Member, size)
+	for slot := range members {
+		members[slot] = g.Place(slot)
+		members[slot].Join()
+	}
+	return l, members
+}
+
+func TestEveryPairEndsAsExactlyOneThing(t *testing.T) {
+	l, m := group(3)
+	seq := m[0].Send(time.Second, 0)
+	for receiver, want := range []Outcome{Delivered, Delivered, Delivered} {
+		if got := m[receiver].Receive(m[0], seq, time.Second); got.Outcome != want || got.Complete != (receiver == 2) {
+			t.Errorf("receiver %d: %+v", receiver, got)
+		}
+	}
+	if got := m[1].Receive(m[0], seq, time.Second); got.Outcome != Duplicate {
+		t.Errorf("the second time: %+v", got)
+	}
+	if got := m[1].Receive(m[0], seq+1, time.Second); got.Outcome != Unknown {
+		t.Errorf("a message nobody sent: %+v", got)
+	}
+	if got := m[1].Receive(m[0], seq, 2*time.Second); got.Outcome != Unknown {
+		t.Errorf("a message with another due time: %+v", got)
+	}
+	want := Counts{Due: 1, Sent: 1, Expected: 3, Delivered: 3, Duplicate: 1}
+	if got := l.Stage(0); got != want || got.Lost() != 0 || l.Outstanding() != 0 {
+		t.Errorf("%+v, outstanding %d", got, l.Outstanding())
+	}
+}
+
+func TestALateJoinerIsOwedOnlyWhatComesAfter(t *testing.T) {
+	l := New(1)
+	g := l.NewGroup(2)
+	early, late := g.Place(0), g.Place(1)
+	early.Join()
+	before := early.Send(1, 0)
+	late.Join()
+	after := early.Send(2, 0)
+	if got := late.Receive(early, before, 1).Outcome; got != Ineligible {
+		t.Errorf("sent before the join: %v", got)
+	}
+	if got := late.Receive(early, after, 2).Outcome; got != Delivered {
+		t.Errorf("sent after the join: %v", got)
+	}
+	if got := l.Stage(0); got.Expected != 3 || got.Ineligible != 1 {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestWhatIsOnItsWayToALeaverIsNotLost(t *testing.T) {
+	l, m := group(3)
+	seq := m[0].Send(1, 0)
+	m[1].Receive(m[0], seq, 1)
+	m[2].Leave()
+	if got := l.Stage(0); got.Expected != 2 || got.Lost() != 1 || l.Outstanding() != 1 {
+		t.Errorf("%+v, outstanding %d", got, l.Outstanding())
+	}
+	if got := m[0].Receive(m[0], seq, 1); got.Outcome != Delivered || !got.Complete {
+		t.Errorf("the last one that is owed: %+v", got)
+	}
+	if got := m[2].Receive(m[0], seq, 1).Outcome; got != Ineligible {
+		t.Errorf("received while leaving: %v", got)
+	}
+}
+
+func TestAnUnsentMessageIsLostToEveryMember(t *testing.T) {
+	l, m := group(4)
+	m[0].Unsent(0)
+	if got := l.Stage(0); got.Unsent != 1 || got.Due != 1 || got.Lost() != 4 || l.Outstanding() != 0 {
+		t.Errorf("%+v, outstanding %d", got, l.Outstanding())
+	}
+}
+
+func TestOrderIsPerSenderAndReceiver(t *testing.T) {
+	l, m := group(2)
+	first, second := m[0].Send(1, 0), m[0].Send(2, 0)
+	other := m[1].Send(3, 0)
+	m[1].Receive(m[0], second, 2)
+	m[1].Receive(m[1], other, 3)
+	m[1].Receive(m[0], first, 1)
+	m[0].Receive(m[0], first, 1)
+	m[0].Receive(m[0], second, 2)
+	if got := l.Stage(0); got.OutOfOrder != 1 {
+		t.Errorf("%+v: one message overtook another for one receiver", got)
+	}
+}
+
+func TestMessagesOutsideEveryWindowAreTrackedButBelongToNoStage(t *testing.T) {
+	l, m := group(2)
+	seq := m[0].Send(1, Unmeasured)
+	if l.Outstanding() != 2 {
+		t.Errorf("outstanding %d", l.Outstanding())
+	}
+	if got := m[1].Receive(m[0], seq, 1); got.Outcome != Delivered || got.Stage != Unmeasured {
+		t.Errorf("%+v", got)
+	}
+	if got := l.Stage(0); got != (Counts{}) {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestForgettingKeepsWhatIsOwedAndKnowsLateDuplicates(t *testing.T) {
+	l, m := group(2)
+	for i := range 1000 {
+		due := time.Duration(i) * time.Second
+		seq := m[0].Send(due, 0)
+		m[0].Receive(m[0], seq, due)
+		if i != 500 {
+			m[1].Receive(m[0], seq, due)
+		}
+	}
+	if kept := len(m[0].messages); kept > 700 || m[0].base > 500 {
+		t.Errorf("kept %d from %d: message 500 is still owed, the ones before it are not", kept, m[0].base)
+	}
+	if got := m[1].Receive(m[0], 3, 3*time.Second).Outcome; got != Duplicate {
+		t.Errorf("a duplicate of a forgotten message: %v", got)
+	}
+	if got := m[1].Receive(m[0], 500, 500*time.Second).Outcome; got != Delivered {
+		t.Errorf("the one that was still owed: %v", got)
+	}
+	if got := l.Stage(0); got.Lost() != 0 || l.Outstanding() != 0 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// A group of more than 64 members takes several words a message; a plain map is the model.
+func TestTheLedgerAgreesWithAPlainModel(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	const size = 100
+	l := New(1)
+	g := l.NewGroup(size)
+	members := make([]*Member, size)
+	joined := map[int]bool{}
+	for slot := range members {
+		members[slot] = g.Place(slot)
+	}
+	type pair struct {
+		sender, receiver int
+		seq              uint32
+	}
+	owed, got := map[pair]bool{}, map[pair]bool{}
+	sent := map[int]uint32{}
+	for range 20_000 {
+		slot, other := random.IntN(size), random.IntN(size)
+		switch action := random.IntN(100); {
+		case action < 5 && !joined[slot]:
+			members[slot].Join()
+			joined[slot] = true
+		case action < 6 && joined[slot]:
+			members[slot].Leave()
+			delete(joined, slot)
+			for p := range owed {
+				if p.receiver == slot && !got[p] {
+					delete(owed, p)
+				}
+			}
+		case action < 20 && joined[slot]:
+			seq := members[slot].Send(time.Duration(sent[slot]), 0)
+			sent[slot]++
+			for receiver := range joined {
+				owed[pair{slot, receiver, seq}] = true
+			}
+		case sent[other] > 0:
+			p := pair{other, slot, uint32(random.IntN(int(sent[other])))}
+			want := Delivered
+			if got[p] {
+				want = Duplicate
+			} else if !owed[p] {
+				want = Ineligible
+			}
+			if receipt := members[slot].Receive(members[other], p.seq, time.Duration(p.seq)); receipt.Outcome != want {
+				t.Fatalf("%+v: %v, expected %v", p, receipt.Outcome, want)
+			}
+			if want == Delivered {
+				got[p] = true
+			}
+		}
+	}
+	counts := l.Stage(0)
+	if counts.Expected != int64(len(owed)) || counts.Delivered != int64(len(got)) || l.Outstanding() != counts.Lost() {
+		t.Errorf("%+v, outstanding %d; expected %d owed and %d delivered", counts, l.Outstanding(), len(owed), len(got))
+	}
+}

@@ -1,0 +1,161 @@
+package protocol
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+)
+
+var me = Identity{Group: "b-17", Client: 42, Epoch: time.UnixMicro(1_764_000_000_000_000)}
+
+// drawOf returns what the session sends, without the frame of its protocol.
+func drawOf(t *testing.T, session Session) string {
+	t.Helper()
+	text := string(session.Message(nil, 7, 123_456*time.Microsecond))
+	return text[strings.Index(text, "{"):strings.LastIndex(text, "}")+1]
+}
+
+func session(t *testing.T, name string) Session {
+	t.Helper()
+	found, err := Find(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found.NewSession(me)
+}
+
+func TestADrawIsTheDocumentedMessage(t *testing.T) {
+	for _, name := range []string{"whiteboard-json", "whiteboard-stomp"} {
+		text := drawOf(t, session(t, name))
+		var draw struct {
+			Type, BoardID, UserID string
+			Seq, SentAt           int64
+			Stroke                [][2]float64
+		}
+		if err := json.Unmarshal([]byte(text), &draw); err != nil {
+			t.Fatal(err)
+		}
+		if draw.Type != "draw" || draw.BoardID != "b-17" || draw.UserID != "u-42" || draw.Seq != 7 ||
+			draw.SentAt != 1_764_000_000_123_456 || len(draw.Stroke) != 20 {
+			t.Errorf("%s: %+v", name, draw)
+		}
+		if len(text) < 250 || len(text) > 400 {
+			t.Errorf("%s: %d bytes", name, len(text))
+		}
+	}
+}
+
+func TestADrawIsUnderstoodByteForByteAndAsEqualJSON(t *testing.T) {
+	want := Event{Kind: Delivery, Sender: 42, Seq: 7, SentAt: 123_456 * time.Microsecond}
+	s := session(t, "whiteboard-json")
+	text := drawOf(t, s)
+	var parsed map[string]any
+	if err := json.Unmarshal([]byte(text), &parsed); err != nil {
+		t.Fatal(err)
+	}
+	spaced, err := json.MarshalIndent(map[string]any{
+		"stroke": parsed["stroke"], "sentAt": 1_764_000_000_123_456, "seq": 7, "userId": "u-42", "boardId": "b-17", "type": "draw",
+	}, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, received := range []string{text, string(spaced)} {
+		if got := s.Receive([]byte(received), nil); got != want {
+			t.Errorf("%q: %+v", received, got)
+		}
+	}
+}
+
+func TestAnotherContentIsCorrupt(t *testing.T) {
+	s := session(t, "whiteboard-json")
+	text := drawOf(t, s)
+	for _, received := range []string{
+		strings.Replace(text, "[[412", "[[413", 1), strings.Replace(text, "b-17", "b-18", 1), text[:len(text)-1], "", "[]", "{}",
+		strings.Replace(text, "u-42", "nobody", 1),
+	} {
+		if got := s.Receive([]byte(received), nil); got.Kind != Corrupt {
+			t.Errorf("%q: %+v", received, got)
+		}
+	}
+}
+
+func TestJSONClientsJoinAtOnceAndHearOfErrors(t *testing.T) {
+	s := session(t, "whiteboard-json")
+	var sent []string
+	send := func(payload []byte) { sent = append(sent, string(payload)) }
+	if got := s.Open(send); got.Kind != Ready {
+		t.Errorf("open: %+v", got)
+	}
+	s.Join(send)
+	s.Leave(send)
+	want := []string{`{"type":"join","boardId":"b-17","userId":"u-42"}`, `{"type":"leave","boardId":"b-17","userId":"u-42"}`}
+	if strings.Join(sent, " ") != strings.Join(want, " ") {
+		t.Errorf("%q", sent)
+	}
+	if got := s.Receive([]byte(`{"type":"joined","boardId":"b-17","userId":"u-42"}`), send); got.Kind != Joined {
+		t.Errorf("joined: %+v", got)
+	}
+	if got := s.Receive([]byte(`{"type":"error","reason":"no"}`), send); got.Kind != Refused || got.Reason != "no" {
+		t.Errorf("error: %+v", got)
+	}
+}
+
+func TestSTOMPClientsSubscribeAndJoinThroughTheirBoard(t *testing.T) {
+	s := session(t, "whiteboard-stomp")
+	var sent []string
+	send := func(payload []byte) { sent = append(sent, string(payload)) }
+	if got := s.Open(send); got.Kind != Nothing || !strings.HasPrefix(sent[0], "CONNECT\n") {
+		t.Errorf("open: %+v, %q", got, sent)
+	}
+	if got := s.Receive([]byte("CONNECTED\nversion:1.2\n\n\x00"), send); got.Kind != Ready {
+		t.Errorf("connected: %+v", got)
+	}
+	if len(sent) != 3 || !strings.Contains(sent[1], "/user/queue/errors") || !strings.Contains(sent[2], "/topic/board.b-17") {
+		t.Fatalf("%q", sent)
+	}
+	s.Join(send)
+	_, body, _ := strings.Cut(sent[3], "\n\n")
+	message := func(body string) []byte {
+		return []byte("MESSAGE\ndestination:/topic/board.b-17\nsubscription:board\nmessage-id:1\n\n" + body + "\x00")
+	}
+	if got := s.Receive(message(strings.TrimSuffix(body, "\x00")), send); got.Kind != Joined {
+		t.Errorf("own join: %+v", got)
+	}
+	if got := s.Receive(message(`{"type":"join","boardId":"b-17","userId":"u-1"}`), send); got.Kind != Nothing {
+		t.Errorf("another's join: %+v", got)
+	}
+	if got := s.Receive(message(drawOf(t, s)), send); got.Kind != Delivery || got.Sender != 42 || got.Seq != 7 {
+		t.Errorf("draw: %+v", got)
+	}
+	if got := s.Receive([]byte("\n"), send); got.Kind != Nothing {
+		t.Errorf("heart-beat: %+v", got)
+	}
+	if got := s.Receive([]byte("ERROR\nmessage:bad\n\n\x00"), send); got.Kind != Refused {
+		t.Errorf("error: %+v", got)
+	}
+}
+
+func TestUnknownNamesAndAddressesAreRefusedWithWhatIsKnown(t *testing.T) {
+	if _, err := Find("morse"); err == nil || !strings.Contains(err.Error(), "whiteboard-json") {
+		t.Errorf("%v", err)
+	}
+	found, _ := Find("whiteboard-json")
+	for _, url := range []string{"", "127.0.0.1:80", "wss://localhost:1", "ftp://localhost", "::"} {
+		if _, err := found.Target(url); err == nil {
+			t.Errorf("%q: accepted", url)
+		}
+	}
+	if target, err := found.Target("http://127.0.0.1:8080/"); err != nil || target.String() != "http://127.0.0.1:8080/ws" {
+		t.Errorf("%v, %v", target, err)
+	}
+}
+
+func FuzzReceiveNeverPanics(f *testing.F) {
+	f.Add([]byte(`{"type":"draw"}`))
+	f.Add([]byte("MESSAGE\n\n{}\x00"))
+	f.Fuzz(func(_ *testing.T, data []byte) {
+		newWhiteboard(me).Receive(data, func([]byte) {})
+		newWhiteboardStomp(me).Receive(data, func([]byte) {})
+	})
+}
