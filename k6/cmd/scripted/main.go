@@ -12,18 +12,37 @@ import (
 )
 
 func main() {
-	address := flag.String("listen", "127.0.0.1:0", "address to listen on")
-	delay := flag.Duration("delay", 0, "delay of every delivery")
-	drop := flag.Int64("drop-every", 0, "drop every n-th delivery")
+	var faults scripted.Faults
+	address := flag.String("listen", "127.0.0.1:0", "`address` to listen on")
+	source := flag.Int("source", 0, "broadcast by itself what this number of `clients` would send")
+	board := flag.Int("board", 10, "members of a board, with -source")
+	flag.DurationVar(&faults.Delay, "delay", 0, "`time` before every delivery")
+	flag.Int64Var(&faults.DropEvery, "drop-every", 0, "drop every `n`-th delivery")
+	flag.Int64Var(&faults.DuplicateEvery, "duplicate-every", 0, "send every `n`-th delivery twice")
+	flag.BoolVar(&faults.Silent, "silent", false, "acknowledge joins and deliver nothing")
 	flag.Parse()
-	server, err := scripted.Start(*address, scripted.Faults{Delay: *delay, DropEvery: *drop})
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
+	if err := run(*address, faults, *source, *board); err != nil {
+		fmt.Fprintln(os.Stderr, "scripted:", err)
 		os.Exit(1)
 	}
+}
+
+func run(address string, faults scripted.Faults, source, board int) error {
+	server, err := scripted.Start(address, faults)
+	if err != nil {
+		return err
+	}
+	defer server.Close()
 	fmt.Println(server.URL())
-	stop := make(chan os.Signal, 1)
-	signal.Notify(stop, syscall.SIGTERM, syscall.SIGINT)
+	signals, stop := make(chan os.Signal, 1), make(chan struct{})
+	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
+	go func() {
+		<-signals
+		close(stop)
+	}()
+	if source > 0 {
+		return server.Source(source, board, stop)
+	}
 	<-stop
-	server.Close()
+	return nil
 }

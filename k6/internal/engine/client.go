@@ -167,12 +167,8 @@ func (l *loop) handle(c *client, event protocol.Event, now time.Duration) {
 }
 
 func (l *loop) deliver(c *client, event protocol.Event, now time.Duration) {
-	size := l.engine.config.GroupSize
-	var sender *ledger.Member
-	if event.Sender/size == c.group {
-		sender = l.groups[c.group].Member(event.Sender % size)
-	}
-	receipt := c.place.Receive(sender, event.Seq, event.SentAt)
+	slot := event.Sender - c.group*l.engine.config.GroupSize
+	receipt := c.place.Receive(slot, event.Seq, event.SentAt)
 	switch receipt.Outcome {
 	case ledger.Delivered:
 	case ledger.Unknown:
@@ -189,7 +185,7 @@ func (l *loop) deliver(c *client, event protocol.Event, now time.Duration) {
 	}
 	stage := &l.stages[receipt.Stage]
 	stage.delivery.Record(latency)
-	if sender == c.place {
+	if slot == c.slot {
 		stage.echo.Record(latency)
 	}
 	if receipt.Complete {

@@ -37,7 +37,8 @@ type Config struct {
 	Schedule  schedule.Schedule
 	// Segment names this generator's part of the clients; empty when it plays all of them.
 	Segment string
-	// Loops is the number of event loops; 0 means one for every CPU that the process may use.
+	// Loops is the number of event loops; 0 means one for every two CPUs that the process may use. One loop takes well over 100,000
+	// deliveries/s, and fewer, fuller loops cost less: two instead of one cost up to a fifth more CPU per delivery.
 	Loops int
 	// Events takes the progress as JSON lines; nil for none.
 	Events io.Writer
@@ -95,7 +96,7 @@ func New(config Config) (*Engine, error) {
 		return nil, err
 	}
 	if config.Loops == 0 {
-		config.Loops = runtime.NumCPU()
+		config.Loops = max(1, runtime.NumCPU()/2)
 	}
 	e := &Engine{
 		config: config, protocol: found, target: target,

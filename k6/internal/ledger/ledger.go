@@ -67,30 +67,37 @@ func (l *Ledger) NewGroup(size int) *Group {
 // Count is how many members are present.
 func (g *Group) Count() int { return g.count }
 
-// Member returns who has the slot; nil when nobody ever had it.
-func (g *Group) Member(slot int) *Member {
-	if slot < 0 || slot >= len(g.members) {
-		return nil
-	}
-	return g.members[slot]
-}
-
 // Member is one client's place in its group and what it sent there.
 type Member struct {
-	group    *Group
-	slot     int
-	joined   bool
-	messages []message
-	pairs    []uint64 // of each message: a bit per slot for owed, then a bit per slot for received
-	base     uint32   // sequence number of messages[0]
-	trimAt   int
-	newest   []uint32 // by sender's slot: 1 + highest sequence number received
+	group  *Group
+	slot   int
+	joined bool
+	log    []uint64 // the messages it sent, one after the other: see message
+	base   uint32   // sequence number of the first message in the log
+	trimAt int
+	newest []uint32 // by sender's slot: 1 + highest sequence number received
 }
 
-type message struct {
-	due   time.Duration
-	owed  int32
-	stage int32
+// message is a sent message in its sender's log: due time, deliveries owed and stage, then a bit per slot for owed and a bit per slot
+// for received. In one piece it is one cache line for groups of up to 192.
+type message []uint64
+
+const header = 2
+
+func (m message) due() time.Duration { return time.Duration(m[0]) }
+func (m message) stage() int         { return int(int32(m[1] >> 32)) }
+func (m message) owed() uint32       { return uint32(m[1]) }
+func (m message) settle()            { m[1]-- } // one delivery less is owed
+
+// stride is the length of one message of the group.
+func (g *Group) stride() int { return header + 2*len(g.present) }
+
+// sent is how many messages the log holds.
+func (m *Member) sent() int { return len(m.log) / m.group.stride() }
+
+func (m *Member) message(i int) message {
+	stride := m.group.stride()
+	return m.log[i*stride : (i+1)*stride]
 }
 
 // Place gives a client a slot of the group that no other client ever had. It is owed nothing until it joins.
@@ -123,14 +130,14 @@ func (m *Member) Leave() {
 		if sender == nil {
 			continue
 		}
-		width := len(g.present)
-		for i := range sender.messages {
-			message, pair := &sender.messages[i], sender.pairs[2*width*i:]
-			if pair[word]&bit != 0 && pair[width+word]&bit == 0 {
-				pair[word] &^= bit
-				message.owed--
+		for i := range sender.sent() {
+			message := sender.message(i)
+			owed, received := message[header:][:len(g.present)], message[header+len(g.present):]
+			if owed[word]&bit != 0 && received[word]&bit == 0 {
+				owed[word] &^= bit
+				message.settle()
 				g.ledger.outstanding--
-				g.ledger.stages[message.stage+1].Expected--
+				g.ledger.stages[message.stage()+1].Expected--
 			}
 		}
 	}
@@ -140,11 +147,11 @@ func (m *Member) Leave() {
 func (m *Member) Send(due time.Duration, stage int) uint32 {
 	m.trim(due)
 	g := m.group
-	seq := m.base + uint32(len(m.messages))
-	m.messages = append(m.messages, message{due, int32(g.count), int32(stage)})
-	m.pairs = append(m.pairs, g.present...)
+	seq := m.base + uint32(m.sent())
+	m.log = append(m.log, uint64(due), uint64(stage)<<32|uint64(g.count))
+	m.log = append(m.log, g.present...)
 	for range g.present {
-		m.pairs = append(m.pairs, 0)
+		m.log = append(m.log, 0)
 	}
 	counts := &g.ledger.stages[stage+1]
 	counts.Due++
@@ -164,18 +171,17 @@ func (m *Member) Unsent(stage int) {
 
 // trim forgets the oldest messages once all members have them and no duplicate can be expected any more.
 func (m *Member) trim(now time.Duration) {
-	if len(m.messages) < m.trimAt {
+	held := m.sent()
+	if held < m.trimAt {
 		return
 	}
 	n := 0
-	for n < len(m.messages) && m.messages[n].owed == 0 && m.messages[n].due < now-retention {
+	for n < held && m.message(n).owed() == 0 && m.message(n).due() < now-retention {
 		n++
 	}
-	width := 2 * len(m.group.present)
-	m.messages = append(m.messages[:0], m.messages[n:]...)
-	m.pairs = append(m.pairs[:0], m.pairs[n*width:]...)
+	m.log = append(m.log[:0], m.log[n*m.group.stride():]...)
 	m.base += uint32(n)
-	m.trimAt = max(64, 2*len(m.messages))
+	m.trimAt = max(64, 2*(held-n))
 }
 
 // Outcome says what a received message was to its receiver.
@@ -199,40 +205,45 @@ type Receipt struct {
 	Complete bool
 }
 
-// Receive books that receiver got the sender's message seq whose content says that it was due then.
-func (m *Member) Receive(sender *Member, seq uint32, due time.Duration) Receipt {
-	stages := m.group.ledger.stages
-	if sender == nil || sender.group != m.group || seq >= sender.base+uint32(len(sender.messages)) {
+// Receive books that the member got message seq of the client in that slot of its group, whose content says that it was due then.
+func (m *Member) Receive(slot int, seq uint32, due time.Duration) Receipt {
+	g := m.group
+	if slot < 0 || slot >= len(g.members) || g.members[slot] == nil {
 		return Receipt{Outcome: Unknown, Stage: Unmeasured}
 	}
+	sender := g.members[slot]
 	if seq < sender.base { // complete and trimmed: everybody who was owed it has it
-		stages[0].Duplicate++
+		g.ledger.stages[0].Duplicate++
 		return Receipt{Outcome: Duplicate, Stage: Unmeasured}
 	}
-	index, width := int(seq-sender.base), len(m.group.present)
-	sent, pair := &sender.messages[index], sender.pairs[2*width*index:]
-	if sent.due != due {
+	index := int(seq - sender.base)
+	if index >= sender.sent() {
 		return Receipt{Outcome: Unknown, Stage: Unmeasured}
 	}
-	counts := &stages[sent.stage+1]
-	receipt := Receipt{Due: sent.due, Stage: int(sent.stage)}
+	sent := sender.message(index)
+	if sent.due() != due {
+		return Receipt{Outcome: Unknown, Stage: Unmeasured}
+	}
+	receipt := Receipt{Due: due, Stage: sent.stage()}
+	counts := &g.ledger.stages[receipt.Stage+1]
 	word, bit := m.slot/64, uint64(1)<<(m.slot%64)
+	owed, received := &sent[header+word], &sent[header+len(g.present)+word]
 	switch {
-	case pair[width+word]&bit != 0:
+	case *received&bit != 0:
 		counts.Duplicate++
 		receipt.Outcome = Duplicate
 		return receipt
-	case pair[word]&bit == 0:
+	case *owed&bit == 0:
 		counts.Ineligible++
 		receipt.Outcome = Ineligible
 		return receipt
 	}
-	pair[width+word] |= bit
+	*received |= bit
 	counts.Delivered++
-	m.group.ledger.outstanding--
-	sent.owed--
-	receipt.Complete = sent.owed == 0
-	if newest := &m.newest[sender.slot]; seq+1 > *newest {
+	g.ledger.outstanding--
+	sent.settle()
+	receipt.Complete = sent.owed() == 0
+	if newest := &m.newest[slot]; seq+1 > *newest {
 		*newest = seq + 1
 	} else {
 		counts.OutOfOrder++

@@ -13,7 +13,7 @@ var me = Identity{Group: "b-17", Client: 42, Epoch: time.UnixMicro(1_764_000_000
 func drawOf(t *testing.T, session Session) string {
 	t.Helper()
 	text := string(session.Message(nil, 7, 123_456*time.Microsecond))
-	return text[strings.Index(text, "{"):strings.LastIndex(text, "}")+1]
+	return text[strings.Index(text, "{") : strings.LastIndex(text, "}")+1]
 }
 
 func session(t *testing.T, name string) Session {

@@ -74,6 +74,7 @@ func Start(address string, faults Faults) (*Server, error) {
 	s := &Server{faults: faults, listener: listener, boards: map[string]*board{}}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /ws", s.serve)
+	mux.HandleFunc("GET /counts", func(w http.ResponseWriter, _ *http.Request) { _ = json.NewEncoder(w).Encode(s.Counts()) })
 	s.http = http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
 	go func() { _ = s.http.Serve(listener) }()
 	return s, nil

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+)
+
+// mostFromOneCore drives 100,000 deliveries/s from one core and prints what k6/x/push says of itself.
+func (b bench) mostFromOneCore(push subject) error {
+	if runtime.NumCPU() < 2 {
+		fmt.Println("\n100,000 deliveries/s from one core: skipped, the server needs a second one")
+		return nil
+	}
+	t, err := b.turnOn(push, clients, 100, []int{0}, []int{1})
+	if err != nil {
+		return err
+	}
+	fmt.Printf("\n100,000 deliveries/s from one core (server on another): %.0f/s at %.2f cores, %.1f us per delivery\n%s",
+		float64(t.deliveries)/b.window.Seconds(), t.cpu.Seconds()/b.window.Seconds(), 1e6*t.cpu.Seconds()/float64(t.deliveries), t.output)
+	return nil
+}
+
+// manyClients connects 10,000 clients of which one a board writes.
+func (b bench) manyClients(push subject) error {
+	const many = 10_000
+	if limit := openFiles(); limit < many+100 {
+		fmt.Printf("\n%d clients: skipped, this shell may open only %d files (ulimit -n)\n", many, limit)
+		return nil
+	}
+	t, err := b.turnOn(push, many, 10, nil, nil, "PATTERN=sparse")
+	if err != nil {
+		return err
+	}
+	fmt.Printf("\n%d connected clients: %.2f GiB resident, %.0f KiB per client\n%s",
+		many, float64(t.memory)/(1<<30), float64(t.memory)/many/1024, t.output)
+	return nil
+}
+
+// openFiles is the hard limit, to which Go programs raise themselves.
+func openFiles() int {
+	text, err := os.ReadFile("/proc/self/limits")
+	if err != nil {
+		return 0
+	}
+	for _, line := range strings.Split(string(text), "\n") {
+		if strings.HasPrefix(line, "Max open files") {
+			var soft, hard int
+			if _, err := fmt.Sscan(strings.TrimPrefix(line, "Max open files"), &soft, &hard); err == nil {
+				return hard
+			}
+		}
+	}
+	return 0
+}

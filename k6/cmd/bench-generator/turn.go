@@ -1,0 +1,221 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/pushbench/pushbench/k6/internal/scripted"
+)
+
+// How long a turn's clients may take to connect, and how long they then settle.
+const (
+	connectPatience = 60 * time.Second
+	settle          = 3 * time.Second
+)
+
+// subject is a client process under measurement.
+type subject struct {
+	name      string
+	arguments []string
+	binary    string
+	readsOnly bool // the server itself makes the messages
+}
+
+// turn is what one subject cost in one window.
+type turn struct {
+	cpu        time.Duration
+	deliveries int64   // that the server wrote in the window
+	offered    float64 // deliveries that were due in it
+	memory     int64   // resident bytes at the end
+	clients    int
+	output     string
+}
+
+// turn runs a fresh server and a fresh subject, waits until all clients are there and measures one window.
+func (b bench) turn(s subject, clients, board int) (turn, error) {
+	return b.turnOn(s, clients, board, nil, nil)
+}
+
+// turnOn pins server and subject to CPUs; nil leaves them free.
+func (b bench) turnOn(s subject, clients, board int, serverCPUs, subjectCPUs []int, environment ...string) (turn, error) {
+	arguments := []string{}
+	if s.readsOnly {
+		arguments = append(arguments, "-source", strconv.Itoa(clients), "-board", strconv.Itoa(board))
+	}
+	server, err := start(serverCPUs, filepath.Join(b.bin, "scripted"), arguments, nil)
+	if err != nil {
+		return turn{}, err
+	}
+	defer server.end()
+	line, err := bufio.NewReader(server.stdout).ReadString('\n')
+	if err != nil {
+		return turn{}, fmt.Errorf("scripted server: %w", err)
+	}
+	url := strings.TrimSpace(line)
+
+	arguments = s.arguments
+	if s.readsOnly {
+		arguments = []string{"-url", url, "-clients", strconv.Itoa(clients), "-board", strconv.Itoa(board)}
+	}
+	seconds := (b.window + settle + 2*time.Second).Seconds()
+	environment = append([]string{
+		"URL=" + url, "CLIENTS=" + strconv.Itoa(clients), "BOARD_SIZE=" + strconv.Itoa(board), fmt.Sprintf("SECONDS=%.0f", seconds),
+	}, environment...)
+	client, err := start(subjectCPUs, filepath.Join(b.bin, s.binary), arguments, environment)
+	if err != nil {
+		return turn{}, err
+	}
+	defer client.end()
+	var output bytes.Buffer
+	copied := make(chan struct{})
+	go func() {
+		_, _ = io.Copy(&output, client.stdout)
+		close(copied)
+	}()
+
+	if err := connected(url, int64(clients)); err != nil {
+		return turn{}, err
+	}
+	time.Sleep(settle)
+	before, err := counts(url)
+	if err != nil {
+		return turn{}, err
+	}
+	cpu, began := client.cpu(), time.Now()
+	time.Sleep(b.window)
+	after, err := counts(url)
+	if err != nil {
+		return turn{}, err
+	}
+	t := turn{
+		cpu: client.cpu() - cpu, deliveries: after.Deliveries - before.Deliveries, memory: client.memory(), clients: clients,
+		offered: float64(clients*board) * time.Since(began).Seconds(),
+	}
+	if !s.readsOnly {
+		client.wait(30 * time.Second)
+	}
+	client.end()
+	<-copied
+	t.output = output.String()
+	if t.deliveries == 0 {
+		return t, fmt.Errorf("no deliveries; it printed %q and %q", t.output, client.complaints)
+	}
+	return t, nil
+}
+
+// connected waits until the server has that many connections.
+func connected(url string, clients int64) error {
+	for deadline := time.Now().Add(connectPatience); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+		if c, err := counts(url); err == nil && c.Connections >= clients {
+			return nil
+		}
+	}
+	return fmt.Errorf("%d clients did not connect within %s", clients, connectPatience)
+}
+
+func counts(url string) (c scripted.Counts, err error) {
+	response, err := http.Get(strings.Replace(url, "ws://", "http://", 1) + "/counts") //nolint:noctx // loopback, our own server
+	if err != nil {
+		return c, err
+	}
+	defer func() { _ = response.Body.Close() }()
+	return c, json.NewDecoder(response.Body).Decode(&c)
+}
+
+// process is a program that this run started.
+type process struct {
+	command    *exec.Cmd
+	stdout     io.Reader
+	complaints *bytes.Buffer // standard error; whole once done
+	done       chan struct{}
+}
+
+func start(cpus []int, path string, arguments, environment []string) (*process, error) {
+	command := exec.Command(path, arguments...)
+	command.Env = append(os.Environ(), environment...)
+	complaints := &bytes.Buffer{}
+	command.Stderr = complaints
+	stdout, writer, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	command.Stdout = writer
+	command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := pinned(cpus, command.Start); err != nil {
+		return nil, err
+	}
+	_ = writer.Close()
+	p := &process{command, stdout, complaints, make(chan struct{})}
+	go func() {
+		_ = command.Wait()
+		close(p.done)
+	}()
+	return p, nil
+}
+
+// pinned calls start while this thread may use only those CPUs: a child inherits them from its first instruction.
+func pinned(cpus []int, start func() error) error {
+	if cpus == nil {
+		return start()
+	}
+	var before, wanted unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &before); err != nil {
+		return err
+	}
+	for _, cpu := range cpus {
+		wanted.Set(cpu)
+	}
+	if err := unix.SchedSetaffinity(0, &wanted); err != nil {
+		return err
+	}
+	defer func() { _ = unix.SchedSetaffinity(0, &before) }()
+	return start()
+}
+
+func (p *process) wait(patience time.Duration) {
+	select {
+	case <-p.done:
+	case <-time.After(patience):
+	}
+}
+
+func (p *process) end() {
+	_ = p.command.Process.Signal(syscall.SIGTERM)
+	p.wait(5 * time.Second)
+	_ = p.command.Process.Kill()
+	<-p.done
+}
+
+// cpu is the CPU time of the whole process, from its CPU-time clock (clock_getcpuclockid(3)).
+func (p *process) cpu() time.Duration {
+	var t unix.Timespec
+	_ = unix.ClockGettime(int32(^p.command.Process.Pid<<3|2), &t)
+	return time.Duration(t.Nano())
+}
+
+// memory is the resident set in bytes.
+func (p *process) memory() int64 {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", p.command.Process.Pid))
+	if err != nil {
+		return 0
+	}
+	fields := strings.Fields(string(text))
+	pages, err := strconv.ParseInt(fields[1], 10, 64)
+	if err != nil {
+		return 0
+	}
+	return pages * int64(os.Getpagesize())
+}

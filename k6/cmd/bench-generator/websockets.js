@@ -1,0 +1,50 @@
+// What somebody would write with k6's own WebSocket module: join, draw once a second, take the latency of every delivery.
+import { WebSocket } from 'k6/websockets';
+import { Trend, Counter } from 'k6/metrics';
+import exec from 'k6/execution';
+
+const clients = Number(__ENV.CLIENTS);
+const seconds = Number(__ENV.SECONDS);
+const delivery = new Trend('delivery', true);
+const deliveries = new Counter('deliveries');
+const stroke = Array.from({ length: 20 }, (_, i) => [412 + 5 * i, 288 + 3 * i]);
+
+export const options = {
+  scenarios: {
+    draw: {
+      executor: 'ramping-vus', startVUs: 0, gracefulRampDown: '0s', gracefulStop: '1s',
+      stages: [{ duration: '3s', target: clients }, { duration: `${seconds}s`, target: clients }],
+    },
+  },
+};
+
+export default function () {
+  const number = exec.vu.idInTest - 1;
+  const boardId = `b-${Math.floor(number / Number(__ENV.BOARD_SIZE))}`;
+  const userId = `u-${number}`;
+  const ws = new WebSocket(`${__ENV.URL}/ws`);
+  let seq = 0;
+  let next;
+
+  const draw = () => {
+    ws.send(JSON.stringify({ type: 'draw', boardId, userId, seq: seq++, sentAt: Date.now(), stroke }));
+    next += 1000;
+    setTimeout(draw, next - Date.now());
+  };
+
+  ws.onopen = () => ws.send(JSON.stringify({ type: 'join', boardId, userId }));
+  ws.onmessage = (event) => {
+    const message = JSON.parse(event.data);
+    if (message.type === 'draw') {
+      delivery.add(Date.now() - message.sentAt);
+      deliveries.add(1);
+    } else if (message.type === 'joined') {
+      next = Date.now() + Math.random() * 1000;
+      setTimeout(draw, next - Date.now());
+    }
+  };
+}
+
+export function handleSummary() {
+  return {};
+}

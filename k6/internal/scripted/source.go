@@ -1,0 +1,60 @@
+package scripted
+
+import (
+	"encoding/json"
+	"fmt"
+	"sort"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pushbench/pushbench/k6/internal/protocol"
+	"github.com/pushbench/pushbench/k6/internal/schedule"
+)
+
+// Source broadcasts what the members themselves would send, one draw a second each, until stop is closed. It lets a client be
+// measured that only reads. Boards have to be named as the generator names them.
+func (s *Server) Source(clients, boardSize int, stop <-chan struct{}) error {
+	found, err := protocol.Find("whiteboard-json")
+	if err != nil {
+		return err
+	}
+	type pen struct {
+		phase   time.Duration
+		session protocol.Session
+		board   string
+	}
+	pattern, epoch := schedule.Patterns["steady"], time.Now()
+	pens := make([]pen, clients)
+	for number := range pens {
+		board := "b-" + strconv.Itoa(number/boardSize)
+		identity := protocol.Identity{Group: board, Client: number, Epoch: epoch}
+		pens[number] = pen{pattern.Phase(1, number/boardSize, number%boardSize), found.NewSession(identity), board}
+	}
+	sort.Slice(pens, func(i, j int) bool { return pens[i].phase < pens[j].phase })
+	for seq := uint32(0); ; seq++ {
+		for _, p := range pens {
+			due := p.phase + time.Duration(seq)*pattern.Period
+			select {
+			case <-stop:
+				return nil
+			case <-time.After(due - time.Since(epoch)):
+			}
+			s.mu.Lock()
+			b := s.boards[p.board]
+			s.mu.Unlock()
+			s.broadcast(b, nil, p.session.Message(nil, seq, due))
+		}
+	}
+}
+
+// Join is what a client says that only reads.
+func Join(number, boardSize int) []byte {
+	text, err := json.Marshal(map[string]string{
+		"boardId": fmt.Sprintf("b-%d", number/boardSize), "userId": fmt.Sprintf("u-%d", number),
+	})
+	if err != nil {
+		panic(err) // a map of strings
+	}
+	return []byte(strings.Replace(string(text), "{", `{"type":"join",`, 1))
+}
