@@ -13,7 +13,12 @@ const plan = __ENV.PUSH_LOAD
       schedule: {
         warmup_seconds: 2,
         stages: [
-          { clients: Number(__ENV.CLIENTS || 20), ramp_seconds: 1, settle_seconds: 1, steady_seconds: Number(__ENV.SECONDS || 5) },
+          {
+            clients: Number(__ENV.CLIENTS || 20),
+            ramp_seconds: 1,
+            settle_seconds: 1,
+            steady_seconds: Number(__ENV.SECONDS || 5),
+          },
         ],
         drain_seconds: 10,
       },

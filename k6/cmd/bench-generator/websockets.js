@@ -1,7 +1,8 @@
 // What somebody would write with k6's own WebSocket module: join, draw once a second, take the latency of every delivery.
-import { WebSocket } from 'k6/websockets';
-import { Trend, Counter } from 'k6/metrics';
+
 import exec from 'k6/execution';
+import { Counter, Trend } from 'k6/metrics';
+import { WebSocket } from 'k6/websockets';
 
 const clients = Number(__ENV.CLIENTS);
 const seconds = Number(__ENV.SECONDS);
@@ -12,8 +13,14 @@ const stroke = Array.from({ length: 20 }, (_, i) => [412 + 5 * i, 288 + 3 * i]);
 export const options = {
   scenarios: {
     draw: {
-      executor: 'ramping-vus', startVUs: 0, gracefulRampDown: '0s', gracefulStop: '1s',
-      stages: [{ duration: '3s', target: clients }, { duration: `${seconds}s`, target: clients }],
+      executor: 'ramping-vus',
+      startVUs: 0,
+      gracefulRampDown: '0s',
+      gracefulStop: '1s',
+      stages: [
+        { duration: '3s', target: clients },
+        { duration: `${seconds}s`, target: clients },
+      ],
     },
   },
 };

@@ -1,0 +1,65 @@
+# `make help` lists what there is. Everything installs what it needs below .cache/; nothing needs root, an account or a container engine.
+
+PYTHON ?= $(firstword $(foreach p,python3.11 python3.12 python3.13 python3.14 python3,$(shell command -v $(p))))
+DEV := .cache/dev
+BIN := $(DEV)/bin
+K6_BIN := .cache/k6-bench
+BIOME := npx --yes @biomejs/biome@2.6.8
+STATICCHECK := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
+JAVA_FORMAT := mvn -q -B -ntp com.spotify.fmt:fmt-maven-plugin:2.30
+
+.DEFAULT_GOAL := help
+.PHONY: help bench test test-fast check format schemas lock bench-generator clean
+
+help: ## list the targets
+	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | awk -F '\t' '{printf "  make %-18s %s\n", $$1, $$2}'
+
+bench: ## set up, then benchmark every server whose toolchain is there (profile quick)
+	@./pushbench run
+
+test: $(DEV)/stamp ## run every test, real servers and real load included
+	cd k6 && go test -parallel 16 ./internal/...
+	@./pushbench build --test
+	cd bench && ../$(BIN)/python -m pytest
+
+test-fast: $(DEV)/stamp ## run what takes less than a minute
+	cd k6 && go test -short -parallel 16 ./internal/...
+	cd bench && ../$(BIN)/python -m pytest -m "not slow"
+
+check: $(DEV)/stamp ## lint, format check and types of every language, schemas current
+	$(BIN)/ruff format --check --config bench/pyproject.toml bench servers
+	$(BIN)/ruff check --config bench/pyproject.toml bench servers
+	cd bench && ../$(BIN)/mypy
+	@test -z "$$(gofmt -l k6)" || { echo "gofmt: run 'make format' for"; gofmt -l k6; exit 1; }
+	cd k6 && go vet ./... && $(STATICCHECK) ./... && go mod tidy -diff
+	$(BIOME) check .
+	@for pom in servers/*/pom.xml; do echo "$(JAVA_FORMAT):check -f $$pom"; $(JAVA_FORMAT):check -f $$pom || exit 1; done
+	./pushbench schema --check
+
+format: $(DEV)/stamp ## format every language
+	$(BIN)/ruff format --config bench/pyproject.toml bench servers
+	$(BIN)/ruff check --fix --config bench/pyproject.toml bench servers
+	gofmt -w k6
+	$(BIOME) check --write .
+	@for pom in servers/*/pom.xml; do $(JAVA_FORMAT):format -f $$pom || exit 1; done
+
+schemas: ## write docs/schemas from the models
+	./pushbench schema --write
+
+bench-generator: ## what generating load costs, beside a k6/websockets script and a bare epoll reader
+	@mkdir -p $(K6_BIN)
+	cd k6 && go build -trimpath -o ../$(K6_BIN)/ . ./cmd/...
+	@$(K6_BIN)/bench-generator -bin $(K6_BIN) -sources k6 $(ARGS)
+
+lock: $(DEV)/stamp ## resolve the Python requirements again, with hashes
+	cd bench && for name in requirements requirements-dev; do ../$(BIN)/uv pip compile --quiet --universal --python-version 3.11 \
+		--generate-hashes --no-header --no-emit-index-url --no-annotate --upgrade $$name.in -o $$name.txt || exit 1; done
+
+clean: ## remove everything that was built or installed below this folder, records excepted
+	rm -rf .cache servers/*/node_modules servers/*/.venv servers/*/target
+
+$(DEV)/stamp: bench/requirements-dev.txt
+	@echo "setting up the development tools in $(DEV)" >&2
+	@rm -rf $(DEV) && $(PYTHON) -m venv $(DEV)
+	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r bench/requirements-dev.txt
+	@touch $@
