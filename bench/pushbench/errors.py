@@ -1,4 +1,7 @@
-"""The one error that people see: what is wrong, where, and what to do. Anything else that escapes is a bug of Pushbench."""
+"""The one error that people see: what is wrong, where, and what to do.
+
+Anything else that escapes is a bug of Pushbench.
+"""
 
 from __future__ import annotations
 

@@ -160,6 +160,13 @@ class Trial(Document):
     errors: list[ReportedError]
 
 
+class Skipped(Document):
+    """A server that was asked for and that this machine could not build."""
+
+    server: str
+    reason: str
+
+
 class Record(Document):
     """One run on one machine: servers x arms x rounds."""
 
@@ -174,9 +181,15 @@ class Record(Document):
     parameters: dict[str, str | int | float | bool]
     schedule: Schedule
     thresholds_digest: str | None
+    skipped: list[Skipped] = []
     plan: list[PlannedTrial]
     trials: list[Trial]
 
     @property
     def complete(self) -> bool:
         return len(self.trials) == len(self.plan)
+
+    @property
+    def servers(self) -> list[str]:
+        """The ids of all servers of the run, in alphabetical order."""
+        return sorted({*(each.server for each in self.plan), *(each.server for each in self.trials)})

@@ -1,0 +1,5 @@
+"""`python -m pushbench`, which is what the launcher `./pushbench` runs."""
+
+from pushbench.cli import main
+
+main()

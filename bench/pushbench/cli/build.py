@@ -1,0 +1,32 @@
+"""`pushbench build`: the generator and the servers, without measuring anything."""
+
+from __future__ import annotations
+
+import typer
+
+from pushbench.cli import options
+from pushbench.cli.options import DEFAULT_SUITE, ServersOption, SuiteOption
+from pushbench.errors import EXIT_FAIL
+
+_EXAMPLES = "Examples: `pushbench build`; `pushbench build --servers spring-stomp`."
+
+
+def register(app: typer.Typer) -> None:
+    app.command("build", epilog=_EXAMPLES)(build)
+
+
+def build(*, suite: SuiteOption = DEFAULT_SUITE, servers: ServersOption = "") -> None:
+    """Build the generator (k6) and the servers; what is built already is left as it is."""
+    from pushbench.builds import Build
+    from pushbench.ownership import only_run_on_machine
+    from pushbench.preparation import build_all, candidates
+    from pushbench.project import Project
+    from pushbench.suites import find_suite
+
+    project = Project.current()
+    chosen, _ = candidates(project, find_suite(project.scenarios, suite), options.names(servers), options.note)
+    with only_run_on_machine():
+        _, prepared = build_all(project, chosen, options.note)
+    failed = [each.server.id for each in prepared if not isinstance(each.result, Build)]
+    options.note(f"failed to build: {', '.join(failed)}" if failed else "everything is built")
+    raise typer.Exit(EXIT_FAIL if failed else 0)

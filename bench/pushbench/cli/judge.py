@@ -1,0 +1,47 @@
+"""`pushbench judge`: whether a record keeps to thresholds.yml, as an exit code."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pushbench.cli.options import JsonOption, OutOption, RecordArgument, print_json
+
+_EXAMPLES = "Examples: `pushbench judge`; `pushbench judge 20261121T1015 --thresholds strict.yml --json`."
+
+
+def register(app: typer.Typer) -> None:
+    app.command("judge", epilog=_EXAMPLES)(judge)
+
+
+def judge(
+    *,
+    record: RecordArgument = "latest",
+    thresholds: Annotated[
+        Path | None,
+        typer.Option("--thresholds", help="Judge by this file.", metavar="FILE", show_default="thresholds.yml"),
+    ] = None,
+    allow_inconclusive: Annotated[
+        bool, typer.Option("--allow-inconclusive", help="Exit with 0 when nothing failed but something is unknown.")
+    ] = False,
+    out: OutOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Ask every limit of thresholds.yml of every valid trial of a record.
+
+    Exit code: 0 pass, 1 fail, 2 usage or configuration error, 3 inconclusive or invalid.
+    """
+    from pushbench import report, store, verdict
+    from pushbench.cli.conclusion import color, thresholds_of, width
+    from pushbench.project import Project
+
+    project = Project.current(out)
+    read = store.read_record(store.find_record(project.records, record))
+    judged = verdict.judge(read, thresholds_of(project, thresholds))
+    if as_json:
+        print_json(judged.model_dump(mode="json", by_alias=True))
+    else:
+        print(report.render_verdict(read, judged, width=width(), color=color()), end="")
+    raise typer.Exit(judged.exit_code(allow_inconclusive=allow_inconclusive))

@@ -1,0 +1,66 @@
+"""Options that several commands have, and what they mean. Light: every command imports this for its --help."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from pushbench.errors import UserError
+
+SuiteOption = Annotated[str, typer.Option("--suite", help="The workload; see `pushbench suites`.", metavar="SUITE")]
+ProfileOption = Annotated[
+    str, typer.Option("--profile", help="The size of the suite: smoke, quick or full.", metavar="PROFILE")
+]
+ServersOption = Annotated[
+    str,
+    typer.Option(
+        "--servers", help="Ids with commas between; without it all of the suite that can be built.", metavar="A,B"
+    ),
+]
+RoundsOption = Annotated[int, typer.Option("--rounds", min=1, help="Trials of each server.")]
+SeedOption = Annotated[int, typer.Option("--seed", min=0, help="For the order of servers and the clients' phases.")]
+ParameterOption = Annotated[
+    list[str], typer.Option("--parameter", help="Of the suite; may be repeated.", metavar="NAME=VALUE")
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON on stdout, and nothing else there.")]
+OutOption = Annotated[
+    Path | None, typer.Option("--out", help="Where records and reports go.", metavar="FOLDER", show_default="out")
+]
+RecordArgument = Annotated[str, typer.Argument(help="An id or its beginning, a file, or `latest`.", metavar="RECORD")]
+
+DEFAULT_SUITE, DEFAULT_PROFILE = "whiteboard", "quick"
+
+
+def names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def parameters(given: list[str]) -> dict[str, str]:
+    """`["board_size=100"]` as a mapping. Raises UserError for what is no NAME=VALUE."""
+    pairs = {}
+    for each in given:
+        name, equals, value = each.partition("=")
+        if not equals or not name:
+            raise UserError(f"--parameter: expected NAME=VALUE, found {each!r}")
+        pairs[name] = value
+    return pairs
+
+
+def note(text: str) -> None:
+    """Say something on stderr, where it does not mix with results."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def print_json(data: Any) -> None:
+    print(json.dumps(data, indent=2))
+
+
+def print_table(header: list[str], rows: list[list[str]]) -> None:
+    """Columns in plain text; for people and for `column`-minded programs alike."""
+    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
+    for row in (header, *rows):
+        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())

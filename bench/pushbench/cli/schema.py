@@ -1,0 +1,32 @@
+"""`pushbench schema`: the committed JSON Schemas, written or compared with the models."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from pushbench.cli.options import note
+from pushbench.errors import UserError
+
+
+def register(app: typer.Typer) -> None:
+    app.command("schema")(schema)
+
+
+def schema(
+    *,
+    write: Annotated[bool, typer.Option("--write/--check", help="Write them, or compare and exit with 2.")] = False,
+) -> None:
+    """Keep docs/schemas what the models say."""
+    from pushbench.project import Project
+    from pushbench.schemas import outdated, write_schemas
+
+    project = Project.current()
+    if write:
+        write_schemas(project.schemas)
+    elif files := outdated(project.schemas):
+        names = ", ".join(project.relative(file) for file in files)
+        raise UserError(f"not what the models say: {names}", hint="run `make schemas`")
+    else:
+        note("the schemas are what the models say")

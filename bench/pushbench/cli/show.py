@@ -1,0 +1,77 @@
+"""`pushbench show`: a record as tables, as Markdown or as JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pushbench.cli.options import JsonOption, OutOption, RecordArgument, print_json
+from pushbench.errors import UserError
+
+if TYPE_CHECKING:
+    from pushbench.record import Record, Trial
+
+_EXAMPLES = (
+    "Examples: `pushbench show`; `pushbench show --stage 300`; `pushbench show latest --stage all`; "
+    "`pushbench show --trial node-ws:2`; `pushbench show 20261121T1015 --markdown > report.md`."
+)
+
+
+def register(app: typer.Typer) -> None:
+    app.command("show", epilog=_EXAMPLES)(show)
+
+
+def show(
+    *,
+    record: RecordArgument = "latest",
+    stage: Annotated[
+        str,
+        typer.Option("--stage", help="Its number of clients, or `all`.", metavar="N", show_default="the largest"),
+    ] = "",
+    trial: Annotated[
+        str, typer.Option("--trial", help="One trial, its stages side by side.", metavar="SERVER[:ROUND]")
+    ] = "",
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print every stage as Markdown.")] = False,
+    out: OutOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show what a run measured and what it amounts to. Exits with 0 whatever the verdict is; see `pushbench judge`."""
+    from pushbench import report, store
+    from pushbench.cli.conclusion import color, thresholds_of, width
+    from pushbench.project import Project
+    from pushbench.verdict import judge
+
+    if sum(map(bool, (stage, trial, markdown, as_json))) > 1:
+        raise UserError("--stage, --trial, --markdown and --json exclude each other", hint="give one of them")
+    project = Project.current(out)
+    read = store.read_record(store.find_record(project.records, record))
+    verdict = judge(read, thresholds_of(project))
+    if as_json:
+        print_json(report.as_json(read, verdict))
+    elif markdown:
+        print(report.markdown(read, verdict), end="")
+    elif trial:
+        print(report.render_trial(read, verdict, _trial(read, trial), width=width(), color=color()), end="")
+    else:
+        print(report.render_terminal(read, verdict, stages=_stages(read, stage), width=width(), color=color()), end="")
+
+
+def _stages(record: Record, wanted: str) -> list[int] | None:
+    clients = [stage.clients for stage in record.schedule.stages]
+    if not wanted:
+        return None
+    found = [index for index, each in enumerate(clients) if wanted in ("all", str(each))]
+    if not found:
+        known = ", ".join(map(str, clients))
+        raise UserError(f"--stage: no stage has {wanted!r} clients", hint=f"stages: {known}, or all")
+    return found
+
+
+def _trial(record: Record, wanted: str) -> Trial:
+    server, colon, _round = wanted.partition(":")
+    trials = {f"{trial.server}:{trial.round}": trial for trial in record.trials if trial.arm == "head"}
+    name = wanted if colon else f"{server}:1"
+    if name not in trials:
+        raise UserError(f"--trial: the record has no trial {wanted!r}", hint=f"trials: {', '.join(sorted(trials))}")
+    return trials[name]

@@ -1,0 +1,117 @@
+"""`pushbench verify`: whether servers keep the rules of their suite, without measuring anything."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pushbench.cli import options
+from pushbench.cli.options import DEFAULT_SUITE, JsonOption, SuiteOption
+from pushbench.errors import EXIT_FAIL
+
+if TYPE_CHECKING:
+    from pushbench.conformance import Conformance, RuleResult
+    from pushbench.drivers import Driver
+    from pushbench.preparation import Candidate
+    from pushbench.project import Project
+
+_EXAMPLES = (
+    "Examples: `pushbench verify`; `pushbench verify node-ws fastapi`; "
+    "`pushbench verify spring-stomp --rule order-per-sender-is-kept`."
+)
+
+
+def register(app: typer.Typer) -> None:
+    app.command("verify", epilog=_EXAMPLES)(verify)
+
+
+def verify(
+    servers: Annotated[
+        list[str] | None, typer.Argument(help="Ids; without them all of the suite that can be built.")
+    ] = None,
+    suite: SuiteOption = DEFAULT_SUITE,
+    rule: Annotated[
+        list[str] | None, typer.Option("--rule", help="Check only this one; may be repeated.", metavar="NAME")
+    ] = None,
+    port: Annotated[
+        int | None, typer.Option("--port", min=1, max=65535, help="For the servers; without it a free one each.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Build servers and check every rule on them, over their own protocol.
+
+    Exit code: 0 all rules are kept, 1 a rule is broken or a server does not start, 2 usage or configuration error.
+    """
+    import os
+
+    from pushbench.drivers import ProcessDriver
+    from pushbench.environment import physical_cores, split_cpus
+    from pushbench.ownership import only_run_on_machine
+    from pushbench.preparation import candidates
+    from pushbench.processes import raise_open_files
+    from pushbench.project import Project
+    from pushbench.suites import find_suite
+
+    project = Project.current()
+    chosen, _ = candidates(project, find_suite(project.scenarios, suite), servers or [], options.note)
+    rules = _known_rules(chosen, rule or [])
+    driver = ProcessDriver(split_cpus(physical_cores(os.sched_getaffinity(0))).server, project.logs, port)
+    with only_run_on_machine():
+        raise_open_files()
+        found = [_verify(project, candidate, driver, rules) for candidate in chosen]
+    if as_json:
+        options.print_json([each.model_dump(mode="json") for each in found])
+    else:
+        _print(found)
+    raise typer.Exit(0 if all(each.passed for each in found) else EXIT_FAIL)
+
+
+def _known_rules(chosen: Sequence[Candidate], names: list[str]) -> list[str]:
+    from pushbench.conformance import rules_for
+    from pushbench.yamlfile import unknown
+
+    specs = [candidate.server.spec for candidate in chosen]
+    known = list(dict.fromkeys(rule.name for spec in specs for rule in rules_for(spec.suite, spec.protocol)))
+    for name in names:
+        if name not in known:
+            raise unknown("rule", name, known)
+    return names
+
+
+def _verify(project: Project, candidate: Candidate, driver: Driver, rules: list[str]) -> Conformance:
+    from pushbench import conformance
+    from pushbench.builds import Build, build_digest, build_server
+    from pushbench.failures import ServerFailed
+
+    server = candidate.server
+
+    def note(result: RuleResult) -> None:
+        if not result.passed:
+            options.note(f"{server.id}: FAIL {result.name}")
+
+    subject = conformance.subject(
+        server, Build(server.id, build_digest(server, candidate.tools), candidate.tools), driver
+    )
+    try:
+        build_server(project, server, candidate.tools, options.note)
+        options.note(f"{server.id}: verifying")
+        found = conformance.verify(subject, rules, note)
+    except ServerFailed as failed:
+        return conformance.unverified(subject, failed)
+    kept, seconds = len(found.rules) - len(found.failures), sum(result.seconds for result in found.rules)
+    options.note(f"{server.id}: keeps {kept} of {len(found.rules)} rules ({seconds:.0f} s)")
+    return found
+
+
+def _print(found: Sequence[Conformance]) -> None:
+    from rich.console import Console
+
+    from pushbench.conformance.tables import failures, rule_tables
+
+    console = Console(highlight=False)
+    for table in rule_tables(found, console.width):
+        console.print(table, "")
+    for each in found:
+        console.print(failures(each))

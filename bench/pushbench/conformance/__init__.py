@@ -1,0 +1,50 @@
+"""The gate before any timing: whether a server keeps its suite's rules, over its own protocol.
+
+The rules are the specification of a server, one module a topic: start with `every_server` and `whiteboard.membership`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+
+from pushbench.builds import Build
+from pushbench.catalog import Server
+from pushbench.conformance.result import Conformance, RuleResult
+from pushbench.conformance.rule import Rule
+from pushbench.conformance.suite import Suite, digest
+from pushbench.conformance.target import Subject, Target
+from pushbench.conformance.verification import unverified, verify
+from pushbench.drivers import Driver
+
+__all__ = [
+    "Conformance",
+    "Rule",
+    "RuleResult",
+    "Subject",
+    "Target",
+    "digest",
+    "gate",
+    "rules_for",
+    "subject",
+    "unverified",
+    "verify",
+]
+
+
+def rules_for(suite: str, protocol: str) -> tuple[Rule, ...]:
+    """All rules of a server with this suite and protocol. Raises UserError when there are none."""
+    return Suite(suite, protocol).rules
+
+
+def subject(server: Server, build: Build, driver: Driver, env: Mapping[str, str] | None = None) -> Subject:
+    """A server of the catalog as what is verified."""
+    return Subject(server.id, server.spec.suite, server.spec.protocol, partial(driver.running, server, build, env))
+
+
+def gate(server: Server, build: Build, driver: Driver, env: Mapping[str, str] | None = None) -> Conformance:
+    """Verify a server before its first trial; unless the result `passed`, it must not be measured.
+
+    Raises ServerFailed when it does not start.
+    """
+    return verify(subject(server, build, driver, env))

@@ -1,0 +1,30 @@
+"""Plain HTTP to the server under verification. WebSocket connections are the suites' clients."""
+
+from __future__ import annotations
+
+import asyncio
+import http.client
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+
+@dataclass(frozen=True)
+class Response:
+    status: int
+    body: bytes
+
+
+async def get(url: str, path: str, headers: Mapping[str, str] | None = None) -> Response:
+    """GET without following redirects. Raises OSError or http.client.HTTPException when there is no HTTP answer."""
+
+    def exchange() -> Response:
+        connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=5)
+        try:
+            connection.request("GET", path, headers=dict(headers or {}))
+            response = connection.getresponse()
+            return Response(response.status, response.read())
+        finally:
+            connection.close()
+
+    return await asyncio.to_thread(exchange)

@@ -1,0 +1,52 @@
+"""A rule: one requirement on a server, written as a small async function. Nothing here knows a suite or a protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+Check = Callable[[Any], Awaitable[None]]
+"""Takes the clients of a suite; returns when the server did what it must and raises Mismatch when it did not."""
+
+
+class Mismatch(Exception):
+    """The server did something else than the rule requires."""
+
+    def __init__(self, expected: str, seen: object) -> None:
+        super().__init__(f"expected {expected}; saw {seen}")
+        self.expected, self.seen = expected, str(seen)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """`name` is stable: people and programs refer to it. `statement` says in one sentence what a server must do."""
+
+    name: str
+    statement: str
+    check: Check
+    limit_seconds: float
+    final: bool
+    """Ends the server; such rules come last and share that one end."""
+
+
+def rule(statement: str, *, limit_seconds: float = 10.0, final: bool = False) -> Callable[[Check], Rule]:
+    """Make a rule of an async function, named after it: `joined_means_subscribed` is `joined-means-subscribed`."""
+
+    def register(check: Check) -> Rule:
+        name = getattr(check, "__name__").replace("_", "-")  # noqa: B009 - Callable has no __name__ for type checkers
+        return Rule(name, statement, check, limit_seconds, final)
+
+    return register
+
+
+def rules_in(*modules: ModuleType) -> tuple[Rule, ...]:
+    """The rules of modules, in the order in which they are written there."""
+    return tuple(value for module in modules for value in vars(module).values() if isinstance(value, Rule))
+
+
+def escaped(hostile: str | bytes, limit: int = 96) -> str:
+    """Text of unknown origin as one short line of printable ASCII."""
+    text = ascii(hostile)
+    return text if len(text) <= limit else f"{text[:limit]}... ({len(hostile)} long)"

@@ -1,0 +1,61 @@
+"""Finds the rules and the clients of a suite and a protocol by their names; nothing else knows which ones exist.
+
+A suite is a package beside this module with `rules` and `clients`; a protocol is a module of that package.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from types import ModuleType
+from typing import Protocol
+
+from pushbench.conformance.rule import Rule
+from pushbench.conformance.target import Target
+from pushbench.errors import UserError
+
+
+class Clients(Protocol):
+    """What the verification needs of a suite's clients; the suite's rules know more of them."""
+
+    async def dismiss(self) -> None:
+        """Close all connections."""
+
+
+class Suite:
+    """The rules and the clients for one protocol. Raises UserError when there are none."""
+
+    def __init__(self, name: str, protocol: str) -> None:
+        package = f"{__package__}.{_identifier(name)}"
+        self._package = _find(package, f"suite {name!r}")
+        self._protocol = _find(f"{package}.{_identifier(protocol)}", f"protocol {protocol!r} of {name}")
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """In the order of checking: those that end the server come last."""
+        found: tuple[Rule, ...] = self._package.rules(self._protocol)
+        return tuple(sorted(found, key=lambda rule: rule.final))
+
+    def clients(self, server: str, target: Target) -> Clients:
+        found: Clients = self._package.clients(server, target, self._protocol)
+        return found
+
+
+def digest() -> str:
+    """Of the sources of all rules: a server that passed needs no second verification until this changes."""
+    content, folder = hashlib.sha256(), Path(__file__).parent
+    for source in sorted(folder.rglob("*.py")):
+        content.update(f"{source.relative_to(folder)}\0".encode() + source.read_bytes() + b"\0")
+    return content.hexdigest()
+
+
+def _identifier(name: str) -> str:
+    return name.replace("-", "_")
+
+
+def _find(module: str, what: str) -> ModuleType:
+    if not find_spec(module):
+        raise UserError(f"there are no rules for the {what}", hint=f"write the module {module}")
+    return import_module(module)

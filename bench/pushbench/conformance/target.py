@@ -1,0 +1,35 @@
+"""What is verified: a server that can be started, and what the rules need of it while it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Protocol
+
+from pushbench.processes import Exit
+from pushbench.resources import Tree
+
+
+class Target(Protocol):
+    """A running server; every driver's instances are."""
+
+    url: str
+    """http://127.0.0.1:port"""
+    tree: Tree
+
+    def terminate(self, timeout: float) -> Exit: ...
+
+    def log_tail(self) -> str: ...
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A server under verification."""
+
+    server: str
+    """its id, as it must report it on /healthz"""
+    suite: str
+    protocol: str
+    start: Callable[[], AbstractContextManager[Target]]
+    """Starts it anew and waits until it is healthy; leaving the block ends it. Raises ServerFailed."""

@@ -1,0 +1,139 @@
+"""The clients of one running whiteboard server: each rule gets a fresh set of them on boards of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import socket
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from websockets.asyncio.client import connect
+from websockets.exceptions import WebSocketException
+
+from pushbench.conformance.rule import Mismatch
+from pushbench.conformance.target import Target
+from pushbench.conformance.together import together
+from pushbench.conformance.whiteboard.client import PROMPT, Client
+from pushbench.conformance.whiteboard.inbox import Closed
+from pushbench.processes import Exit
+from pushbench.procfs import socket_inodes, stats
+
+
+@dataclass(frozen=True)
+class Farewell:
+    """What became of a server with clients after SIGTERM."""
+
+    closes: list[Closed]
+    """What each client that reads saw."""
+    latecomer_joined: bool
+    """A client that came after the first close became a member all the same."""
+    exit: Exit
+
+
+class Clients:
+    def __init__(self, server: str, target: Target, protocol_client: type[Client]) -> None:
+        self.server, self.target, self._protocol_client = server, target, protocol_client
+        self._numbers = itertools.count(1)
+        self._present: list[Client] = []
+        self._farewell: Farewell | None = None
+
+    def board(self) -> str:
+        """A board that nobody has used."""
+        return f"board-{next(self._numbers)}"
+
+    @property
+    def path(self) -> str:
+        """Where the server accepts WebSocket connections of the protocol."""
+        return self._protocol_client.path
+
+    @property
+    def address(self) -> tuple[str, int]:
+        parts = urlsplit(self.target.url)
+        return parts.hostname or "127.0.0.1", parts.port or 80
+
+    def memory_bytes(self) -> int:
+        """What the server uses now."""
+        usage = self.target.tree.usage()
+        if not usage:
+            raise Mismatch("a running server", "its end")
+        return usage.memory_bytes
+
+    def open_sockets(self) -> int:
+        """How many sockets of any kind the server's processes hold."""
+        return len({inode for stat in self.target.tree.members(list(stats())) for inode in socket_inodes(stat.pid)})
+
+    async def connect(
+        self,
+        *,
+        user: str | None = None,
+        path: str | None = None,
+        receive_buffer: int | None = None,
+        compression: str | None = None,
+    ) -> Client:
+        """A client that is no member of any board. A small receive buffer makes the backlog in the kernel small."""
+        # asyncio turns Nagle's algorithm off only where the protocol is named.
+        sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+        sock.setblocking(False)
+        if receive_buffer:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
+        host, port = self.address
+        try:
+            await asyncio.get_running_loop().sock_connect(sock, (host, port))
+            connection = await connect(
+                f"ws://{host}:{port}{path or self.path}",
+                sock=sock,
+                subprotocols=self._protocol_client.subprotocols,
+                compression=compression,
+                user_agent_header=None,
+                ping_interval=None,
+                close_timeout=1,
+                max_size=None,
+                max_queue=None,  # a client always reads, unless a rule says otherwise
+            )
+        except BaseException:
+            sock.close()
+            raise
+        client = self._protocol_client(connection, user or f"user-{next(self._numbers)}")
+        self._present.append(client)
+        await client.start()
+        return client
+
+    async def member(
+        self, *boards: str, user: str | None = None, receive_buffer: int | None = None, within: float = PROMPT
+    ) -> Client:
+        client = await self.connect(user=user, receive_buffer=receive_buffer)
+        for board in boards:
+            await client.join(board, within)
+        return client
+
+    async def members(self, board: str, count: int, within: float = PROMPT) -> list[Client]:
+        """Clients that connect and join at the same time."""
+        return await together(self.member(board, within=within) for _ in range(count))
+
+    async def dismiss(self) -> None:
+        """Close all connections."""
+        present, self._present = self._present, []
+        await together(client.close() for client in present)
+
+    async def farewell(self) -> Farewell:
+        """End the server once; every rule about its end judges this one end."""
+        if not self._farewell:
+            self._farewell = await self._end()
+        return self._farewell
+
+    async def _end(self) -> Farewell:
+        boards = [self.board() for _ in range(4)]
+        readers = [client for board in boards for client in await self.members(board, 10)]
+        silent = await self.member(boards[0])
+        silent.stop_reading()  # and so never answers the close
+        ending = asyncio.create_task(asyncio.to_thread(self.target.terminate, 8.0))
+        closes = [asyncio.create_task(client.is_closed("SIGTERM", within=10)) for client in readers]
+        await asyncio.wait({*closes, ending}, return_when=asyncio.FIRST_COMPLETED)
+        try:
+            async with asyncio.timeout(1):
+                await self.member(boards[0])
+            latecomer_joined = True
+        except (OSError, WebSocketException, Mismatch, TimeoutError):
+            latecomer_joined = False
+        return Farewell(list(await asyncio.gather(*closes)), latecomer_joined, await ending)

@@ -1,0 +1,94 @@
+"""The text of draws: well-formed ones of any size, and the table of bad messages."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+
+POINT = [512, 384]
+
+
+def draw_text(board: str, user: str, number: int, **changes: object) -> str:
+    """The draw with a sequence number; `changes` replace fields or add unknown ones."""
+    fields = {"type": "draw", "boardId": board, "userId": user, "seq": number, "sentAt": time.time_ns() // 1000}
+    return compact(fields | {"stroke": [POINT, [514, 390]]} | changes)
+
+
+def compact(fields: Mapping[str, object]) -> str:
+    """As JSON, without the fields that are None."""
+    kept = {key: value for key, value in fields.items() if value is not None}
+    return json.dumps(kept, separators=(",", ":"), ensure_ascii=False)
+
+
+def bad_messages(board: str, user: str) -> dict[str, str]:
+    """Messages that a server must answer with an error, each under the name of what is wrong with it."""
+
+    def draw(**changes: object) -> str:
+        return draw_text(board, user, 7, **changes)
+
+    def join(**changes: object) -> str:
+        return compact({"type": "join", "boardId": board, "userId": user} | changes)
+
+    good = draw()
+    return {
+        "nothing": "",
+        "blanks": "  \n",
+        "not JSON": "draw me a sheep",
+        "cut off": good[:-1],
+        "trailing comma": good[:-1] + ",}",
+        "trailing text": good + "x",
+        "two objects": good + good,
+        "single quotes": good.replace('"', "'"),
+        "comment": "/* hello */" + good,
+        "raw control character": good.replace('"draw"', '"draw","note":"\x01"'),
+        "bad escape": good.replace('"draw"', '"draw","note":"\\q"'),
+        "leading zero": good.replace('"seq":7', '"seq":07'),
+        "null": "null",
+        "true": "true",
+        "number": "42",
+        "string": '"draw"',
+        "array": f"[{good}]",
+        "empty object": "{}",
+        "no type": draw(type=None),
+        "unknown type": draw(type="erase"),
+        "type of the server": join(type="joined"),
+        "type in capitals": draw(type="DRAW"),
+        "type is a number": draw(type=1),
+        "type is an array": draw(type=["draw"]),
+        "inherited type": draw(type="constructor"),
+        "join without boardId": join(boardId=None),
+        "join with a number as boardId": join(boardId=7),
+        "join with an empty boardId": join(boardId=""),
+        "join with a boardId of 65 characters": join(boardId="b" * 65),
+        "join without userId": join(userId=None),
+        "join with an object as userId": join(userId={"id": user}),
+        "join with an empty userId": join(userId=""),
+        "join with a userId of 65 characters": join(userId="u" * 65),
+        "draw without boardId": draw(boardId=None),
+        "draw with boardId null": good.replace(f'"boardId":"{board}"', '"boardId":null'),
+        "draw without userId": draw(userId=None),
+        "draw with true as userId": draw(userId=True),
+        "draw without seq": draw(seq=None),
+        "seq is a string": draw(seq="7"),
+        "seq is true": draw(seq=True),
+        "seq is negative": draw(seq=-1),
+        "seq is a fraction": draw(seq=1.5),
+        "draw without sentAt": draw(sentAt=None),
+        "sentAt is a string": draw(sentAt="now"),
+        "sentAt is negative": draw(sentAt=-1),
+        "draw without stroke": draw(stroke=None),
+        "stroke is a string": draw(stroke="[[1,2]]"),
+        "stroke is an object": draw(stroke={"0": POINT}),
+        "stroke is empty": draw(stroke=[]),
+        "stroke of numbers": draw(stroke=[1, 2]),
+        "stroke with an empty point": draw(stroke=[POINT, []]),
+        "stroke with a point of one number": draw(stroke=[POINT, [1]]),
+        "stroke with a point of three numbers": draw(stroke=[POINT, [1, 2, 3]]),
+        "stroke with a string in a point": draw(stroke=[POINT, [1, "2"]]),
+        "stroke with null in a point": draw(stroke=[POINT, [None, 2]]),
+        "stroke with true in a point": draw(stroke=[POINT, [True, 2]]),
+        "stroke with NaN": draw(stroke=[POINT, [float("nan"), 2]]),
+        "NaN in an unknown field": draw(note=float("nan")),
+        "stroke with Infinity": draw(stroke=[POINT, [float("inf"), 2]]),
+    }

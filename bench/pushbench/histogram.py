@@ -1,0 +1,83 @@
+"""HdrHistograms of latencies: read, add and ask them. Encoded as in the load report; seconds to the outside."""
+
+from __future__ import annotations
+
+import binascii
+import zlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from hdrh.codec import HdrCookieException, HdrLengthException
+from hdrh.histogram import HdrHistogram
+
+LOWEST_US, HIGHEST_US, DIGITS = 1, 120_000_000, 3  # the range that the generator records with
+MICROSECOND = 1e-6
+
+_BROKEN = (HdrCookieException, HdrLengthException, binascii.Error, zlib.error, TypeError, ValueError)
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The points of a distribution that metrics name, in seconds."""
+
+    mean: float
+    p50: float
+    p95: float
+    p99: float
+    max: float
+
+
+class Latencies:
+    """A distribution of latencies."""
+
+    def __init__(self) -> None:
+        self._hdr = HdrHistogram(LOWEST_US, HIGHEST_US, DIGITS)
+
+    @classmethod
+    def decode(cls, text: str) -> Latencies:
+        """Raises ValueError for what is not an encoded histogram."""
+        latencies = cls()
+        try:
+            latencies._hdr.add(HdrHistogram.decode(text))
+        except _BROKEN as error:
+            raise ValueError(f"not an HdrHistogram in V2 compressed base64 encoding: {error}") from None
+        return latencies
+
+    @classmethod
+    def total(cls, parts: Iterable[Latencies]) -> Latencies:
+        """The distribution of all parts together: counts add, whereas percentiles could never be averaged."""
+        latencies = cls()
+        for part in parts:
+            latencies._hdr.add(part._hdr)
+        return latencies
+
+    def record(self, seconds: float, count: int = 1) -> None:
+        microseconds = round(seconds / MICROSECOND)
+        self._hdr.record_value(min(max(microseconds, LOWEST_US), HIGHEST_US), count)
+
+    @property
+    def count(self) -> int:
+        return int(self._hdr.get_total_count())
+
+    def summary(self) -> Summary | None:
+        """None when nothing was recorded."""
+        if not self.count:
+            return None
+        points = self._hdr.get_percentile_to_value_dict([50, 95, 99, 100])
+        return Summary(
+            *(value * MICROSECOND for value in (self._mean(), points[50], points[95], points[99], points[100]))
+        )
+
+    def encode(self) -> str:
+        return str(self._hdr.encode().decode("ascii"))
+
+    def _mean(self) -> float:
+        """As the library's, which visits all 18,432 buckets in Python and needs a second for a trial's histograms."""
+        hdr, total = self._hdr, 0.0
+        for index, count in enumerate(hdr.encoder.payload.counts[:]):
+            if count:
+                value = hdr.get_value_from_index(index)
+                total += (
+                    count * (hdr.get_lowest_equivalent_value(value) + hdr.get_highest_equivalent_value(value) + 1) / 2
+                )
+        return total / self.count

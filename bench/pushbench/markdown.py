@@ -1,0 +1,88 @@
+"""The report as Markdown (GitHub's): the verdict first, then every stage, the largest first."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from pushbench import notes
+from pushbench.record import Record
+from pushbench.summary import Summary
+from pushbench.table import Cell, Table, loud, stage_table
+from pushbench.text import one_line
+
+# `@` would notify people and `#` link issues when the report becomes a comment.
+_SPECIAL = re.compile(r"([\\`*_\[\]<>#|~$])")
+
+
+def render(record: Record, summary: Summary) -> str:
+    lines = [
+        f"# {escape(notes.heading(record))}",
+        "",
+        f"**Verdict: {loud(summary.verdict.outcome)}** ({escape(notes.tally(summary.verdict))})",
+        "",
+        *_sections(record, summary),
+    ]
+    for stage in sorted(range(len(summary.stages)), key=lambda index: -summary.stages[index]):
+        lines += [f"## {summary.stages[stage]:,} clients", "", *_table(stage_table(summary, stage)), ""]
+    lines += [
+        "## Environment",
+        "",
+        f"- {escape(notes.environment(record.environment))}",
+        f"- {escape(notes.split(record.environment))}",
+        f"- {escape(notes.origin(record))}",
+        f"- pushbench {escape(record.harness.pushbench)}, k6 {escape(record.harness.k6)}",
+        *(f"- {escape(server)}: {escape(said)}" for server, said in notes.versions(record).items()),
+        "",
+        "## Do it again",
+        "",
+        *_fenced([one_line(notes.command(record))], "sh"),
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def escape(text: str) -> str:
+    """`text` as text: no markup, no table cell, no mention, no link of its own."""
+    return (
+        _SPECIAL.sub(r"\\\1", one_line(text))
+        .replace("@", "&#64;")
+        .replace("://", ":&#47;/")
+        .replace("www.", "www&#46;")
+    )
+
+
+def _sections(record: Record, summary: Summary) -> Iterator[str]:
+    for section in notes.sections(record, summary.verdict):
+        yield from (f"## {section.title}", "")
+        for note in section.notes:
+            yield f"- {escape(note.text)}"
+            if note.log:
+                yield from ("", *(f"  {line}" for line in _fenced(note.log, "text")), "")
+        yield ""
+
+
+def _table(table: Table) -> Iterator[str]:
+    yield _cells(["", "", *(escape(heading) for heading in table.headings)])
+    yield _cells(["---", "---", *("---:" for _ in table.headings)])
+    for line in table.lines:
+        yield _cells([escape(line.title), escape(line.unit), *(_cell(cell) for cell in line.cells)])
+    for sentence in table.legend:
+        yield from ("", escape(sentence))
+
+
+def _cells(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _cell(cell: Cell) -> str:
+    text = escape(cell.text)
+    shown = f"**{text} !**" if cell.broken else text
+    return f"{shown} <sub>{escape(cell.spread)}</sub>" if cell.spread else shown
+
+
+def _fenced(lines: Sequence[str], language: str) -> list[str]:
+    """A code block that no line of it can end: the fence is longer than any run of backticks inside."""
+    longest = max((len(run) for line in lines for run in re.findall(r"`+", line)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return [f"{fence}{language}", *lines, fence]

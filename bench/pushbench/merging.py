@@ -1,0 +1,84 @@
+"""One load report from those of several generators: counts and histograms add, percentiles are never averaged."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from itertools import zip_longest
+from typing import TypeVar
+
+from pushbench.histogram import Latencies
+from pushbench.load_report import Histograms, LoadReport, LoadTimeline, ReportedError, StageReport
+from pushbench.model import Document
+
+D = TypeVar("D", bound=Document)
+
+
+def merge(reports: Sequence[LoadReport]) -> LoadReport:
+    """The reports of one trial's generators as if one generator had played all segments.
+
+    Raises ValueError when they did not play the same load. Boards never span generators, so groups add as well.
+    """
+    first = reports[0]
+    if len(reports) == 1:
+        return first
+    for other in reports[1:]:
+        for name in ("protocol", "url", "seed", "parameters"):
+            if getattr(other, name) != getattr(first, name):
+                raise ValueError(f"generators disagree on {name}: {getattr(first, name)} and {getattr(other, name)}")
+        if len(other.stages) != len(first.stages):
+            raise ValueError(f"generators disagree on stages: {len(first.stages)} and {len(other.stages)}")
+    errors: Counter[str] = Counter()
+    for report in reports:
+        errors.update({error.reason: error.count for error in report.errors})
+    return first.model_copy(
+        update={
+            "segment": ",".join(report.segment for report in reports),
+            "started_unix_us": min(report.started_unix_us for report in reports),
+            "started_monotonic_us": min(report.started_monotonic_us for report in reports),
+            "stages": [_stage(parts) for parts in zip(*(report.stages for report in reports), strict=True)],
+            "timeline": _timeline([report.timeline for report in reports]),
+            "errors": [ReportedError(reason=reason, count=count) for reason, count in errors.most_common()],
+        }
+    )
+
+
+def _stage(parts: Sequence[StageReport]) -> StageReport:
+    return StageReport(
+        begin_us=min(part.begin_us for part in parts),
+        end_us=max(part.end_us for part in parts),
+        clients=_sum([part.clients for part in parts]),
+        messages=_sum([part.messages for part in parts]),
+        deliveries=_sum([part.deliveries for part in parts]),
+        traffic=_sum([part.traffic for part in parts]),
+        histograms=Histograms(
+            **{name: _add(getattr(part.histograms, name) for part in parts) for name in Histograms.model_fields}
+        ),
+    )
+
+
+def _sum(parts: Sequence[D]) -> D:
+    """A document of counts, each the sum of the parts'."""
+    kind = type(parts[0])
+    return kind(**{name: sum(getattr(part, name) for part in parts) for name in kind.model_fields})
+
+
+def _add(encoded: Iterable[str]) -> str:
+    return Latencies.total(Latencies.decode(text) for text in encoded).encode()
+
+
+def _timeline(parts: Sequence[LoadTimeline]) -> LoadTimeline:
+    """Second by second; a generator that ended earlier adds nothing to the rest."""
+
+    def totals(column: Callable[[LoadTimeline], list[int]]) -> list[int]:
+        return [sum(values) for values in zip_longest(*map(column, parts), fillvalue=0)]
+
+    deliveries = zip_longest(*(part.delivery for part in parts), fillvalue=None)
+    return LoadTimeline(
+        clients=totals(lambda part: part.clients),
+        sent=totals(lambda part: part.sent),
+        delivered=totals(lambda part: part.delivered),
+        delivery=[
+            _add(known) if (known := [text for text in second if text is not None]) else None for second in deliveries
+        ],
+    )

@@ -1,0 +1,143 @@
+"""What a person sees while a run works: a live line on a terminal, a line for each stage otherwise. On stderr only."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+from typing import Protocol
+
+from rich.console import Console
+from rich.live import Live
+from rich.text import Text
+
+from pushbench.load import Second, Started
+from pushbench.metrics import Unit
+from pushbench.record import PlannedTrial, Schedule, Trial
+from pushbench.units import format_elapsed, format_number, format_quantity
+
+
+class Watch(Protocol):
+    """Hears of everything that a run does, in order."""
+
+    def note(self, text: str) -> None:
+        """Something that stays readable: a build, a server left out."""
+        ...
+
+    def trial(self, planned: PlannedTrial, total: int, schedule: Schedule, seconds_left: float) -> None: ...
+
+    def started(self, load: Started) -> None: ...
+
+    def second(self, second: Second) -> None: ...
+
+    def finished(self, trial: Trial) -> None: ...
+
+
+class Follower:
+    """Keeps where a run is, in words; what becomes of them is for its two forms."""
+
+    def __init__(self) -> None:
+        self._title = ""
+        self._clients: Sequence[int] = ()
+        self._windows: Sequence[tuple[float, float]] = ()
+        self._ends_at = 0.0
+
+    def trial(self, planned: PlannedTrial, total: int, schedule: Schedule, seconds_left: float) -> None:
+        self._title = f"[{planned.order + 1}/{total}] {planned.server}"
+        self._clients = [stage.clients for stage in schedule.stages]
+        self._windows = ()
+        self._ends_at = time.monotonic() + seconds_left
+        self.show("starting")
+
+    def started(self, load: Started) -> None:
+        self._windows = load.windows
+
+    def second(self, second: Second) -> None:
+        stage = sum(1 for _, end in self._windows if end < second.at)
+        if stage >= len(self._windows):
+            self.show("draining")
+            return
+        self.stage(stage, second, measured=self._windows[stage][0] <= second.at)
+
+    def stage(self, stage: int, second: Second, *, measured: bool) -> None:
+        what = "measuring" if measured else "ramp"
+        clients = f"{format_number(second.clients)} of {format_number(self._clients[stage])} clients"
+        self.show(
+            f"stage {stage + 1}/{len(self._windows)} {what}, {clients}, {format_number(second.delivered)} deliveries/s"
+        )
+
+    def finished(self, trial: Trial) -> None:
+        """What came of the trial, to stay."""
+        self.note(f"{self._title}: {conclusion(trial)}")
+
+    def note(self, text: str) -> None:
+        raise NotImplementedError
+
+    def show(self, what: str) -> None:
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """No more will come."""
+
+    @property
+    def left(self) -> str:
+        return f"{format_elapsed(self._ends_at - time.monotonic())} left"
+
+
+class Lines(Follower):
+    """For logs: one line when a trial starts, when a stage is measured, and when the trial is done."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._told = -1
+
+    def note(self, text: str) -> None:
+        print(text, file=sys.stderr, flush=True)
+
+    def show(self, what: str) -> None:
+        if what == "starting":
+            self._told = -1
+            self.note(f"{self._title}: {what}, {self.left}")
+
+    def stage(self, stage: int, second: Second, *, measured: bool) -> None:
+        if measured and self._told < stage:
+            self._told = stage
+            clients, total = format_number(second.clients), len(self._windows)
+            deliveries = format_number(second.delivered)
+            self.note(
+                f"{self._title}: stage {stage + 1}/{total}, {clients} clients, {deliveries} deliveries/s, {self.left}"
+            )
+
+
+class Terminal(Follower):
+    """For people: one line that is kept up to date, and notes above it."""
+
+    def __init__(self, console: Console) -> None:
+        super().__init__()
+        self._console = console
+        self._live: Live | None = None
+
+    def note(self, text: str) -> None:
+        self._console.print(Text(text))
+
+    def show(self, what: str) -> None:
+        if self._live is None:
+            self._live = Live(console=self._console, auto_refresh=False, transient=True)
+            self._live.start()
+        self._live.update(Text(f"{self._title}: {what}, {self.left}", no_wrap=True, overflow="ellipsis"), refresh=True)
+
+    def close(self) -> None:
+        if self._live:
+            self._live.stop()
+
+
+def conclusion(trial: Trial) -> str:
+    """What came of a trial, in a few words."""
+    if trial.failure:
+        return f"failed to {trial.failure.step}: {trial.failure.message}"
+    if not trial.validity.valid:
+        return f"invalid: {trial.validity.reasons[0].message}"
+    last = trial.stages[-1]
+    loss = last.metrics["loss_ratio"]
+    lost = f"{format_quantity(loss, Unit.RATIO)} lost" if loss else "nothing lost"
+    return f"done in {format_elapsed(trial.seconds)}; {format_number(last.metrics['clients'] or 0)} clients, {lost}"

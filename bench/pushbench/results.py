@@ -1,0 +1,183 @@
+"""What a trial measured: metrics of each stage, timeline and resources, from a load report and samples. Pure.
+
+The names of the metrics are those of `metrics`. A metric that could not be measured is None.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+
+from pushbench.histogram import Latencies
+from pushbench.load import Started
+from pushbench.load_report import LoadReport, LoadTimeline, StageReport
+from pushbench.record import Resources, StageResult, Timeline
+from pushbench.resources import Usage, switches_between
+from pushbench.sampling import Sample
+
+Metrics = dict[str, float | None]
+
+
+@dataclass(frozen=True)
+class Window:
+    """The samples of one stage's steady window: those at its borders and those between them."""
+
+    begin: Sample | None
+    end: Sample | None
+    inside: Sequence[Sample]
+
+
+def windows(started: Started, samples: Sequence[Sample]) -> list[Window]:
+    """A border that was missed, because the load ended before it, is None."""
+    at_borders = [sample for sample in samples if sample.machine is not None]
+    borders = dict(zip(sorted(moment for window in started.windows for moment in window), at_borders, strict=False))
+    return [
+        Window(
+            borders.get(begin),
+            borders.get(end),
+            [
+                sample
+                for sample in samples
+                if begin <= sample.at <= end or sample in (borders.get(begin), borders.get(end))
+            ],
+        )
+        for begin, end in started.windows
+    ]
+
+
+def stage_result(report: StageReport, window: Window, cpus: int) -> StageResult:
+    """`cpus` is how many the run uses, for the share of steal."""
+    seconds = (report.end_us - report.begin_us) / 1e6
+    return StageResult(
+        clients=report.clients.target,
+        begin_seconds=report.begin_us / 1e6,
+        end_seconds=report.end_us / 1e6,
+        metrics={
+            **_load_metrics(report, seconds),
+            **_latency_metrics(report),
+            **_resource_metrics(window, report.deliveries.delivered, cpus),
+        },
+        deliveries=report.deliveries,
+        histograms=report.histograms,
+    )
+
+
+def timeline(report: LoadTimeline) -> Timeline:
+    points = [Latencies.decode(text).summary() if text else None for text in report.delivery]
+    return Timeline(
+        clients=report.clients,
+        sent=report.sent,
+        delivered=report.delivered,
+        delivery_p50_seconds=[point.p50 if point else None for point in points],
+        delivery_p95_seconds=[point.p95 if point else None for point in points],
+        delivery_p99_seconds=[point.p99 if point else None for point in points],
+        delivery_max_seconds=[point.max if point else None for point in points],
+    )
+
+
+def resources(report: LoadReport, samples: Sequence[Sample]) -> Resources:
+    """The series; CPU is the mean since the sample before."""
+    begin = report.started_monotonic_us / 1e6
+    pairs = list(itertools.pairwise(samples))
+    return Resources(
+        seconds=[round(later.at - begin, 3) for _, later in pairs],
+        cpu_cores=[_rate(_server, pair, _cpu) for pair in pairs],
+        memory_bytes=[later.server.memory_bytes if later.server else None for _, later in pairs],
+        threads=[later.server.threads if later.server else None for _, later in pairs],
+        services_cpu_cores=[None for _ in pairs],
+        generator_cpu_cores=[_rate(_generator, pair, _cpu) for pair in pairs],
+    )
+
+
+def _load_metrics(report: StageReport, seconds: float) -> Metrics:
+    clients, deliveries, traffic = report.clients, report.deliveries, report.traffic
+    return {
+        "clients": clients.members,
+        "clients_missing_ratio": _ratio(clients.target - clients.members, clients.target),
+        "connect_failures": clients.connect_failures,
+        "disconnects": clients.disconnects,
+        "messages_per_second": _ratio(report.messages.sent, seconds),
+        "throughput_per_second": _ratio(deliveries.delivered, seconds),
+        "loss_ratio": _ratio(deliveries.lost, deliveries.expected),
+        "duplicate_ratio": _ratio(deliveries.duplicate, deliveries.expected),
+        "out_of_order_ratio": _ratio(deliveries.out_of_order, deliveries.expected),
+        "network_in_bytes_per_second": _ratio(traffic.sent_bytes, seconds),
+        "network_out_bytes_per_second": _ratio(traffic.received_bytes, seconds),
+    }
+
+
+def _latency_metrics(report: StageReport) -> Metrics:
+    metrics: Metrics = {}
+    for kind in ("echo", "delivery", "fanout", "lateness", "connect"):
+        summary = Latencies.decode(getattr(report.histograms, kind)).summary()
+        for point in ("mean", "p50", "p95", "p99", "max"):
+            metrics[f"{kind}_seconds.{point}"] = asdict(summary)[point] if summary else None
+    return metrics
+
+
+def _resource_metrics(window: Window, delivered: int, cpus: int) -> Metrics:
+    borders = (window.begin, window.end)
+    memory = [sample.server.memory_bytes for sample in window.inside if sample.server]
+    threads = [sample.server.threads for sample in window.inside if sample.server]
+    return {
+        "cpu_cores": _rate(_server, borders, _cpu),
+        "cpu_user_cores": _rate(_server, borders, lambda usage: usage.user_seconds),
+        "cpu_system_cores": _rate(_server, borders, lambda usage: usage.system_seconds),
+        "cpu_seconds_per_delivery": _ratio(_spent(_server, borders), delivered),
+        "services_cpu_cores": None,
+        "memory_bytes.mean": _ratio(sum(memory), len(memory)),
+        "memory_bytes.peak": max(memory, default=None),
+        "context_switches_per_second": _switches_per_second(borders),
+        "threads": max(threads, default=None),
+        "generator_cpu_cores": _rate(_generator, borders, _cpu),
+        "generator_cpu_seconds_per_delivery": _ratio(_spent(_generator, borders), delivered),
+        "steal_ratio": _steal(borders, cpus),
+    }
+
+
+Borders = tuple[Sample | None, Sample | None]
+Program = Callable[[Sample | None], Usage | None]
+
+
+def _server(sample: Sample | None) -> Usage | None:
+    return sample.server if sample else None
+
+
+def _generator(sample: Sample | None) -> Usage | None:
+    return sample.generator if sample else None
+
+
+def _cpu(usage: Usage) -> float:
+    return usage.cpu_seconds
+
+
+def _rate(program: Program, borders: Borders, counter: Callable[[Usage], float]) -> float | None:
+    begin, end = (program(border) for border in borders)
+    if begin is None or end is None:
+        return None
+    grown = counter(end) - counter(begin)  # less than before when a process ended that nobody waited for
+    return grown / (end.at - begin.at) if grown >= 0 else None
+
+
+def _spent(program: Program, borders: Borders) -> float | None:
+    begin, end = (program(border) for border in borders)
+    if begin is None or end is None or end.cpu_seconds < begin.cpu_seconds:
+        return None
+    return end.cpu_seconds - begin.cpu_seconds
+
+
+def _switches_per_second(borders: Borders) -> float | None:
+    begin, end = (_server(border) for border in borders)
+    return None if begin is None or end is None else switches_between(begin, end) / (end.at - begin.at)
+
+
+def _steal(borders: Borders, cpus: int) -> float | None:
+    begin, end = (border.machine if border else None for border in borders)
+    if begin is None or end is None:
+        return None
+    return (end.steal_seconds - begin.steal_seconds) / ((end.at - begin.at) * cpus)
+
+
+def _ratio(part: float | None, whole: float) -> float | None:
+    return None if part is None or not whole else part / whole

@@ -1,0 +1,79 @@
+"""Looking at the machine while a load is played: at the borders of every stage's steady window, and each second.
+
+A thread sleeps to absolute moments of the monotonic clock. It only looks; what it saw is for `results`.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pushbench.environment import CpuSplit
+from pushbench.machine import Machine, read_machine
+from pushbench.procfs import stats
+from pushbench.resources import Tree, Usage, total
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One look."""
+
+    at: float
+    server: Usage | None
+    """None when the server has ended"""
+    generator: Usage | None
+    machine: Machine | None
+    """at borders only"""
+
+
+@dataclass(frozen=True)
+class Watched:
+    """What there is to look at."""
+
+    server: Tree
+    generators: Sequence[Tree]
+    cpus: CpuSplit
+
+    def look(self, *, border: bool) -> Sample:
+        """Everything that is asked only at a border is either slow to read or of no use in a series."""
+        at = time.monotonic()
+        everyone = list(stats())
+        server = self.server.members(everyone)
+        generators = [stat for tree in self.generators for stat in tree.members(everyone)]
+        machine = None
+        if border:
+            own = {os.getpid(), *(stat.pid for stat in (*server, *generators))}
+            machine = read_machine(everyone, own, {*self.cpus.server, *self.cpus.generator}, self.cpus.server)
+        return Sample(at, total(server, with_switches=border), total(generators), machine)
+
+
+class Sampler(threading.Thread):
+    """Takes samples at `borders` and at every whole second from `begin` to the last border."""
+
+    def __init__(self, watched: Watched, begin: float, borders: Sequence[float]) -> None:
+        super().__init__(name="sampler", daemon=True)
+        self._watched = watched
+        self._enough = threading.Event()
+        seconds = range(int(borders[-1] - begin) + 1)
+        self._moments = sorted(
+            {**{begin + second: False for second in seconds}, **dict.fromkeys(borders, True)}.items()
+        )
+        self.samples: list[Sample] = []
+        self.cpu_seconds = 0.0
+        """what looking has cost"""
+
+    def run(self) -> None:
+        for moment, border in self._moments:
+            if self._enough.wait(max(0.0, moment - time.monotonic())):
+                break
+            self.samples.append(self._watched.look(border=border))
+        self.cpu_seconds = time.thread_time()
+
+    def stop(self) -> list[Sample]:
+        """The samples; those that were still to come are not taken."""
+        self._enough.set()
+        self.join()
+        return self.samples

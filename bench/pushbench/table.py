@@ -1,0 +1,231 @@
+"""The comparison as rows and columns of finished text: what is shown, in which unit, with how many digits.
+
+How it looks on a terminal or in Markdown is decided in `terminal` and `markdown`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from pushbench.metrics import METRICS, Unit
+from pushbench.record import Trial
+from pushbench.summary import ServerSummary, Spread, StageSummary, Summary, summarize_trial
+from pushbench.units import NOT_MEASURED, format_number, format_quantity
+from pushbench.verdict import JudgedLimit, Outcome, Verdict
+
+# One unit a row, so that a row can be compared without reading units: latencies in ms, whatever their size.
+_UNITS: dict[Unit, tuple[str, float]] = {
+    Unit.COUNT: ("", 1.0),
+    Unit.PER_SECOND: ("/s", 1.0),
+    Unit.SECONDS: ("ms", 1e3),
+    Unit.BYTES: ("MB", 1e-6),
+    Unit.BYTES_PER_SECOND: ("MB/s", 1e-6),
+    Unit.RATIO: ("%", 100.0),
+    Unit.CORES: ("cores", 1.0),
+}
+
+
+@dataclass(frozen=True)
+class Row:
+    """One metric of the table; `ranged` rows also show the smallest and the largest trial."""
+
+    metric: str
+    title: str
+    unit: str
+    factor: float
+    ranged: bool = False
+
+
+def _row(metric: str, *, ranged: bool = False) -> Row:
+    unit, factor = _UNITS[METRICS[metric].unit]
+    return Row(metric, METRICS[metric].title, unit, factor, ranged)
+
+
+ROWS = [
+    [
+        _row("clients"),
+        _row("messages_per_second"),
+        _row("throughput_per_second"),
+        _row("loss_ratio", ranged=True),
+    ],
+    [
+        *(_row(f"echo_seconds.{point}") for point in ("p50", "p95", "p99", "max")),
+        _row("delivery_seconds.p50"),
+        _row("delivery_seconds.p95", ranged=True),
+        _row("delivery_seconds.p99", ranged=True),
+        _row("delivery_seconds.max"),
+        _row("fanout_seconds.p99"),
+    ],
+    [
+        _row("cpu_cores"),
+        Row("cpu_seconds_per_delivery", "CPU / 1,000 deliveries", "ms", 1e6, ranged=True),
+        _row("memory_bytes.peak", ranged=True),
+        _row("network_in_bytes_per_second"),
+        _row("network_out_bytes_per_second"),
+    ],
+]
+"""in groups: what was asked and done, how fast, at what cost"""
+
+
+BREAKS = "! breaks a limit"
+
+
+@dataclass(frozen=True)
+class Cell:
+    text: str
+    spread: str = ""
+    broken: bool = False
+    """a limit on it is broken"""
+
+
+@dataclass(frozen=True)
+class Line:
+    title: str
+    unit: str
+    cells: list[Cell]
+    opens_group: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """Columns of servers, or of stages, with a heading each."""
+
+    headings: list[str]
+    lines: list[Line]
+    legend: list[str]
+
+
+@dataclass(frozen=True)
+class _Column:
+    heading: str
+    metrics: dict[str, Spread | None]
+    broken: Collection[str]
+    several: bool
+    doubtful: bool
+
+    def cell(self, row: Row) -> Cell:
+        spread = self.metrics.get(row.metric)
+        broken = row.metric in self.broken
+        if spread is None:
+            return Cell(NOT_MEASURED, broken=broken)
+        text = format_number(spread.median * row.factor)
+        low, high = (format_number(each * row.factor) for each in (spread.min, spread.max))
+        range_ = f"{low}-{high}" if row.ranged and self.several and low != high else ""
+        return Cell(f"({text})" if self.doubtful else text, range_, broken)
+
+
+def stage_table(summary: Summary, stage: int) -> Table:
+    """All servers side by side in one stage, with the words of the verdict below."""
+    columns = [
+        _column(server, server.server, server.stages[stage], summary.verdict.limits, stage)
+        for server in summary.servers
+    ]
+    outcomes = {server.server: server.outcome for server in summary.verdict.servers}
+    words = [
+        Line("Trials", "", [Cell(_trials(server)) for server in summary.servers], opens_group=True),
+        Line("Verdict, all stages", "", [_verdict(server, outcomes[server.server]) for server in summary.servers]),
+    ]
+    return _table(columns, words)
+
+
+def trial_table(trial: Trial, limits: Sequence[JudgedLimit]) -> Table:
+    """One trial with its stages side by side. A limit shows as broken where its worst value came from this trial."""
+    server = summarize_trial(trial)
+    own = [limit for limit in limits if limit.round == trial.round and trial.arm == "head"]
+    return _table(
+        [_column(server, f"at {each.clients:,}", each, own, index) for index, each in enumerate(server.stages)], []
+    )
+
+
+def limits_table(verdict: Verdict) -> Table:
+    """Every limit with the worst value of each server in any stage."""
+    servers = [server.server for server in verdict.servers]
+    asked = sorted({(limit.metric, limit.bound.side, limit.bound.value) for limit in verdict.limits})
+    lines = [
+        Line(
+            METRICS[metric].title,
+            f"{side} {format_quantity(bound, METRICS[metric].unit)}",
+            [
+                _worst([each for each in verdict.limits if _identity(each) == (server, metric, side, bound)])
+                for server in servers
+            ],
+        )
+        for metric, side, bound in asked
+    ]
+    marks = any(cell.broken for line in lines for cell in line.cells)
+    return Table(servers, lines, [BREAKS] if marks else [])
+
+
+def loud(outcome: str) -> str:
+    """An outcome as it is shown: whatever is not a pass stands out without colour too."""
+    return outcome if outcome == "pass" else outcome.upper()
+
+
+def _identity(limit: JudgedLimit) -> tuple[str, str, str, float]:
+    return limit.server, limit.metric, limit.bound.side, limit.bound.value
+
+
+def _worst(limits: Sequence[JudgedLimit]) -> Cell:
+    """Of one limit on one server in all stages; a dash where it does not hold for that server."""
+    if any(limit.outcome == "unknown" for limit in limits) and not any(limit.outcome == "fail" for limit in limits):
+        return Cell("unknown")
+    known = [(limit.value, limit.stage) for limit in limits if limit.value is not None]
+    if not known:
+        return Cell(NOT_MEASURED)
+    value, _ = limits[0].bound.worst(known)
+    text = format_quantity(value, METRICS[limits[0].metric].unit)
+    return Cell(text, broken=not limits[0].bound.allows(value))
+
+
+def _column(
+    server: ServerSummary, heading: str, stage: StageSummary, limits: Iterable[JudgedLimit], index: int
+) -> _Column:
+    return _Column(
+        heading=heading,
+        metrics=stage.metrics,
+        broken={
+            limit.metric
+            for limit in limits
+            if limit.server == server.server and limit.stage == index and limit.outcome == "fail"
+        },
+        several=server.trials > 1,
+        doubtful=server.numbers_from == "invalid trials",
+    )
+
+
+def _table(columns: Sequence[_Column], words: Sequence[Line]) -> Table:
+    usual = {row.metric for group in ROWS for row in group}
+    broken_beside = sorted({metric for column in columns for metric in column.broken} - usual)
+    groups = [*ROWS, [_row(metric) for metric in broken_beside]]
+    lines = [
+        Line(row.title, row.unit, [column.cell(row) for column in columns], opens_group=index > 0 and row is group[0])
+        for index, group in enumerate(groups)
+        for row in group
+    ]
+    return Table([column.heading for column in columns], [*lines, *words], _legend(columns, lines))
+
+
+def _legend(columns: Sequence[_Column], lines: Sequence[Line]) -> list[str]:
+    cells = [cell for line in lines for cell in line.cells]
+    legend = []
+    if any(cell.broken for cell in cells):
+        legend.append(BREAKS)
+    if any(column.doubtful for column in columns):
+        legend.append("(...) from invalid trials: not to be believed")
+    if any(cell.spread for cell in cells):
+        legend.append("median of the valid trials, smallest and largest below it")
+    return legend
+
+
+def _verdict(server: ServerSummary, outcome: Outcome) -> Cell:
+    return Cell(loud(outcome) if server.trials else NOT_MEASURED)
+
+
+def _trials(server: ServerSummary) -> str:
+    """`valid`, `FAILED`, `INVALID`; with several trials how many of each."""
+    failed, wrong = server.failed_trials, server.trials - server.valid_trials
+    if server.trials <= 1:
+        return ("INVALID" if wrong else "FAILED" if failed else "valid") if server.trials else "MISSING"
+    counts = {"valid": server.valid_trials, "INVALID": wrong, "FAILED": failed}
+    return ", ".join(f"{count} {word}" for word, count in counts.items() if count)

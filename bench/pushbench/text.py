@@ -1,0 +1,34 @@
+"""Text that a server, a log or a commit wrote, made safe to show: no terminal control, no invisible characters."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+# CSI and OSC sequences and two-character escapes (ECMA-48); without this their printable rest would stay behind.
+_ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])")
+
+
+MESSAGE = 500
+"""characters of somebody else's message that a report can bear in one place"""
+
+
+def one_line(text: str, limit: int | None = None) -> str:
+    """`text` as one line, of at most `limit` characters."""
+    line = " ".join(_printable(text).split())
+    return line if limit is None or len(line) <= limit else f"{line[: limit - 3]}..."
+
+
+def last_lines(text: str, count: int, width: int = 200) -> list[str]:
+    """The last `count` lines of `text` that say anything, each cut at `width`."""
+    lines = [_printable(line.expandtabs(4)).rstrip() for line in text.splitlines()]
+    return [line[:width] for line in lines if line][-count:]
+
+
+def _printable(text: str) -> str:
+    without_escapes = _ESCAPES.sub("", text)
+    return "".join(
+        " " if character.isspace() else character
+        for character in without_escapes
+        if character.isspace() or not unicodedata.category(character).startswith("C")
+    )

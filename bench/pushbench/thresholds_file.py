@@ -1,0 +1,85 @@
+"""The keys of `thresholds.yml`, as people write them. What they mean is decided in `thresholds`."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BeforeValidator, ConfigDict, Field, PositiveInt, StringConstraints, model_validator
+
+from pushbench.metrics import METRICS, Better
+from pushbench.model import Document
+
+MetricName = Annotated[str, Field(json_schema_extra={"enum": list(METRICS)})]
+Sentence = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+
+
+def _quantity(value: Any) -> Any:
+    if isinstance(value, str | int | float) and not isinstance(value, bool):
+        return value
+    raise ValueError("expected a quantity such as 1%, 500ms or 20000/s")
+
+
+def _date(value: Any) -> date:
+    try:
+        return value if type(value) is date else date.fromisoformat(value)
+    except (TypeError, ValueError):
+        raise ValueError("expected a date such as 2027-06-30") from None
+
+
+Quantity = Annotated[str | int | float, BeforeValidator(_quantity)]
+Day = Annotated[date, BeforeValidator(_date)]
+
+
+class LimitEntry(Document):
+    """The worst value of a metric that is still allowed: `max` or `min`, in the metric's unit."""
+
+    model_config = ConfigDict(json_schema_extra={"oneOf": [{"required": ["max"]}, {"required": ["min"]}]})
+
+    max: Quantity | None = Field(default=None, description="such as 1%, 500ms, 200MB, 0")
+    min: Quantity | None = Field(default=None, description="such as 9000/s")
+
+    @model_validator(mode="after")
+    def _one_side(self) -> Self:
+        if (self.max is None) == (self.min is None):
+            raise ValueError("expected either max or min")
+        return self
+
+
+class ServerLimitEntry(LimitEntry):
+    """A limit for one server, instead of its suite's."""
+
+    stages: Annotated[list[PositiveInt], Field(min_length=1)] | None = Field(
+        default=None, description="numbers of clients of the stages that it holds for; all when left out"
+    )
+    reason: Sentence = Field(description="why this server is judged otherwise; shown in reports")
+    until: Day | None = Field(default=None, description="the last day on which it holds")
+
+
+class RegressionEntry(Document):
+    """From which change on a metric counts as better or worse than what it is compared with."""
+
+    margin: Quantity = Field(description="relative change, such as 5%")
+    floor: Quantity | None = Field(default=None, description="smaller absolute changes never count, such as 1ms")
+    better: Better | None = Field(default=None, description="the metric's own direction when left out")
+
+
+class SuiteEntry(Document):
+    """What holds for every server of a suite."""
+
+    limits: dict[MetricName, LimitEntry] = {}
+    regressions: dict[MetricName, RegressionEntry] = {}
+
+
+class ServerEntry(Document):
+    """What holds for one server in one suite."""
+
+    limits: dict[MetricName, ServerLimitEntry]
+
+
+class ThresholdsFile(Document):
+    """A `thresholds.yml`."""
+
+    version: Literal[1]
+    suites: dict[str, SuiteEntry] = Field(default={}, description="by the suite's name")
+    servers: dict[str, dict[str, ServerEntry]] = Field(default={}, description="by the server's id, then the suite")

@@ -1,0 +1,165 @@
+"""One trial: a fresh server, driven once through all stages, watched, ended, and what came of it.
+
+The effects are here, in order; what the numbers mean is in `results` and `validity`.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from pushbench import results, validity
+from pushbench.builds import Build
+from pushbench.catalog import Server
+from pushbench.drivers import STOP_SECONDS, Driver, Instance, WrongServer
+from pushbench.environment import CpuSplit
+from pushbench.failures import ServerFailed
+from pushbench.load import Generator, LoadFailed, LoadPlan, Second, Started, playing
+from pushbench.load_report import LoadReport
+from pushbench.processes import affinity, ending
+from pushbench.progress import Watch
+from pushbench.record import Environment, Failure, Finding, PlannedTrial, ReportedVersions, Trial, Validity
+from pushbench.resources import Tree
+from pushbench.sampling import Sample, Sampler, Watched
+from pushbench.suites import Load
+
+
+@dataclass(frozen=True)
+class Bench:
+    """What all trials of a run have in common."""
+
+    driver: Driver
+    generator: Generator
+    load: Load
+    environment: Environment
+
+
+@dataclass
+class _Course:
+    """What happened so far."""
+
+    began: datetime
+    seconds: float = 0.0
+    reported: ReportedVersions | None = None
+    started: Started | None = None
+    samples: list[Sample] = field(default_factory=list)
+    report: LoadReport | None = None
+    failure: Failure | None = None
+    invalid: Finding | None = None
+
+
+def run_trial(bench: Bench, planned: PlannedTrial, server: Server, build: Build, watch: Watch) -> Trial:
+    """Always a trial: what goes wrong with the server or the generator is told in it."""
+    course = _Course(datetime.now(UTC))
+    began = time.monotonic()
+    with affinity(bench.environment.generator_cpus):
+        try:
+            with bench.driver.running(server, build) as instance:
+                course.reported = instance.reported
+                _drive(bench, _load_plan(bench, planned, server, instance), instance, course, watch)
+                _end(instance, course)
+        except ServerFailed as failed:
+            course.failure = failed.failure
+            if isinstance(failed, WrongServer):
+                course.invalid = Finding(code="wrong_server", message=failed.failure.message)
+        except LoadFailed as failed:
+            course.invalid = Finding(code="generator_failed", message=str(failed))
+    course.seconds = time.monotonic() - began
+    return _trial(bench, planned, build.digest, course)
+
+
+def failed_trial(planned: PlannedTrial, build: str, failure: Failure) -> Trial:
+    """The trial of a server that could not even be started."""
+    return Trial(
+        **planned.model_dump(),
+        started=datetime.now(UTC).isoformat(timespec="seconds"),
+        seconds=0.0,
+        build=build,
+        reported=None,
+        failure=failure,
+        validity=Validity(valid=True, reasons=[], warnings=[]),
+        stages=[],
+        timeline=None,
+        resources=None,
+        errors=[],
+    )
+
+
+def _load_plan(bench: Bench, planned: PlannedTrial, server: Server, instance: Instance) -> LoadPlan:
+    return LoadPlan(
+        url=instance.url,
+        protocol=server.spec.protocol,
+        seed=planned.seed,
+        parameters=bench.load.parameters,
+        schedule=bench.load.schedule,
+    )
+
+
+def _drive(bench: Bench, plan: LoadPlan, instance: Instance, course: _Course, watch: Watch) -> None:
+    """Play the load and watch. Raises ServerFailed when the server ends before the load, LoadFailed when k6 fails."""
+    sampler: Sampler | None = None
+    death: str | None = None
+    try:
+        with playing(bench.generator, plan) as load:
+            for event in load.events():
+                match event:
+                    case Started():
+                        course.started = event
+                        sampler = _sampler(bench.environment, instance, load.pids, event)
+                        sampler.start()
+                        watch.started(event)
+                    case Second():
+                        watch.second(event)
+                if death is None and (death := instance.exited()):
+                    load.interrupt()
+            course.report = load.report()
+    except LoadFailed:
+        if death is None:
+            raise
+    finally:
+        if sampler:
+            course.samples = sampler.stop()
+    if death:
+        raise ServerFailed("load", f"the server ended under load with {death}", instance.log_tail())
+
+
+def _sampler(environment: Environment, instance: Instance, generators: list[int], started: Started) -> Sampler:
+    cpus = CpuSplit(environment.server_cpus, environment.generator_cpus)
+    watched = Watched(instance.tree, [Tree(pid) for pid in generators], cpus)
+    return Sampler(watched, started.at, [moment for window in started.windows for moment in window])
+
+
+def _end(instance: Instance, course: _Course) -> None:
+    stopped = instance.terminate(STOP_SECONDS)
+    if stopped.killed:
+        message = f"the server did not end within {STOP_SECONDS:g} s of SIGTERM"
+        course.failure = Failure(step="stop", message=message, log_tail=instance.log_tail())
+    elif stopped.code != 0:
+        message = f"the server ended with {ending(stopped.code)} after SIGTERM, expected exit code 0"
+        course.failure = Failure(step="stop", message=message, log_tail=instance.log_tail())
+
+
+def _trial(bench: Bench, planned: PlannedTrial, build: str, course: _Course) -> Trial:
+    environment, report = bench.environment, course.report
+    windows = results.windows(course.started, course.samples) if course.started else []
+    reports = report.stages[: len(windows)] if report else []
+    windows = windows[: len(reports)]
+    cpus = len({*environment.server_cpus, *environment.generator_cpus})
+    stages = [results.stage_result(each, window, cpus) for each, window in zip(reports, windows, strict=True)]
+    judged = validity.judge(stages, reports, windows, environment)
+    if course.invalid:
+        judged = Validity(valid=False, reasons=[course.invalid, *judged.reasons], warnings=judged.warnings)
+    return Trial(
+        **planned.model_dump(),
+        started=course.began.isoformat(timespec="seconds"),
+        seconds=round(course.seconds, 3),
+        build=build,
+        reported=course.reported,
+        failure=course.failure,
+        validity=judged,
+        stages=stages,
+        timeline=results.timeline(report.timeline) if report else None,
+        resources=results.resources(report, course.samples) if report else None,
+        errors=report.errors if report else [],
+    )

@@ -1,0 +1,162 @@
+"""Whether a trial measured the server at all, or the generator, or a disturbed machine. Pure.
+
+What a server does badly is its result and never a reason here. The list is that of docs/method.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from pushbench.load_report import StageReport
+from pushbench.machine import Machine
+from pushbench.metrics import Unit
+from pushbench.record import Environment, Finding, StageResult, Validity
+from pushbench.results import Window
+from pushbench.units import format_quantity
+
+GENERATOR_CPU_MOST = 0.80
+"""of the CPUs it may use: above that, its queues grow and the latencies are its own"""
+LATENESS_SHARE_MOST = 0.10
+"""of the delivery p99: a generator that is late by more says more of itself than of the server"""
+LATENESS_ALWAYS_ALLOWED = 0.010
+"""seconds: the scheduler of a busy machine alone costs a few milliseconds at the 99th percentile"""
+STEAL_MOST = 0.01
+"""of the CPU time: what the hypervisor takes is missing in one place and shows as latency in another"""
+DELIVERED_MOST = 1.005
+"""of the expected deliveries: more is a bug of server or generator, and no number of it can be believed"""
+SWAPPED_BYTES_MOST = 1 << 20
+"""in a window, by the whole machine: less is what idle pages of a desktop do"""
+CLOCK_STEP_MOST = 0.005
+"""seconds between CLOCK_REALTIME and CLOCK_MONOTONIC: NTP slews both alike, so any change is a step"""
+CONNECT_FAILURES_WARN = 0.01
+"""of the stage's clients"""
+FREQUENCY_STEP_WARN = 0.10
+"""between the slowest and the fastest look at the server's CPUs"""
+OTHER_PROCESS_WARN = 0.10
+"""of a core, by one process that is no part of the run"""
+
+
+def judge(
+    results: Sequence[StageResult], reports: Sequence[StageReport], windows: Sequence[Window], environment: Environment
+) -> Validity:
+    reasons: list[Finding] = []
+    warnings: list[Finding] = [*_shared_cpus(environment), *_frequency_steps(windows)]
+    accounted = 0  # clients whose connection failed or was ended by the server, in all stages so far
+    for index, (result, report, window) in enumerate(zip(results, reports, windows, strict=True)):
+        accounted += report.clients.connect_failures + report.clients.disconnects
+        reasons += _generator(index, result, len(environment.generator_cpus))
+        reasons += _machine(index, result, window)
+        reasons += _deliveries(index, report)
+        reasons += _clients(index, report, accounted)
+        warnings += _connect_failures(index, report)
+        warnings += _other_processes(index, window)
+    return Validity(valid=not reasons, reasons=reasons, warnings=warnings)
+
+
+def _generator(stage: int, result: StageResult, cpus: int) -> Iterator[Finding]:
+    cores = result.metrics["generator_cpu_cores"]
+    if cores is not None and cores / cpus > GENERATOR_CPU_MOST:
+        share, bound = _percent(cores / cpus), _percent(GENERATOR_CPU_MOST)
+        yield Finding(
+            code="generator_cpu",
+            message=f"the generator used {share} of its CPU, above {bound}: it may have measured itself",
+            stage=stage,
+        )
+    late, delivery = result.metrics["lateness_seconds.p99"], result.metrics["delivery_seconds.p99"]
+    bound_seconds = max(LATENESS_ALWAYS_ALLOWED, LATENESS_SHARE_MOST * (delivery or 0.0))
+    if late is not None and late > bound_seconds:
+        found, allowed = (format_quantity(value, Unit.SECONDS) for value in (late, bound_seconds))
+        yield Finding(
+            code="send_lateness", message=f"the generator sent {found} late (p99), above {allowed}", stage=stage
+        )
+
+
+def _machine(stage: int, result: StageResult, window: Window) -> Iterator[Finding]:
+    steal = result.metrics["steal_ratio"]
+    if steal is not None and steal > STEAL_MOST:
+        yield Finding(
+            code="steal",
+            message=f"the hypervisor took {_percent(steal)} of the CPU time, above {_percent(STEAL_MOST)}",
+            stage=stage,
+        )
+    borders = _machines(window)
+    if borders is None:
+        return
+    begin, end = borders
+    if end.throttled > begin.throttled:
+        times = end.throttled - begin.throttled
+        yield Finding(code="throttled", message=f"the cgroup's CPU quota stopped the run {times} times", stage=stage)
+    swapped = end.swapped_bytes - begin.swapped_bytes
+    if swapped > SWAPPED_BYTES_MOST:
+        found = format_quantity(swapped, Unit.BYTES)
+        yield Finding(code="swap", message=f"the machine swapped {found} of memory", stage=stage)
+    step = abs(end.clock_offset_seconds - begin.clock_offset_seconds)
+    if step > CLOCK_STEP_MOST:
+        found = format_quantity(step, Unit.SECONDS)
+        yield Finding(code="clock_step", message=f"the clock was set, by {found}", stage=stage)
+
+
+def _deliveries(stage: int, report: StageReport) -> Iterator[Finding]:
+    counts = report.deliveries
+    if counts.expected and (counts.delivered + counts.duplicate) / counts.expected > DELIVERED_MOST:
+        found = _percent((counts.delivered + counts.duplicate) / counts.expected)
+        bound = _percent(DELIVERED_MOST)
+        yield Finding(
+            code="too_many_deliveries", message=f"{found} of the expected deliveries came, above {bound}", stage=stage
+        )
+
+
+def _clients(stage: int, report: StageReport, accounted: int) -> Iterator[Finding]:
+    """A client that is missing although no connection failed or was ended is one that the generator did not play."""
+    clients = report.clients
+    missing = clients.target - clients.members
+    if missing > accounted:
+        yield Finding(
+            code="clients_missing",
+            message=f"{clients.members} of {clients.target} clients took part, and the server had refused {accounted}",
+            stage=stage,
+        )
+
+
+def _connect_failures(stage: int, report: StageReport) -> Iterator[Finding]:
+    clients = report.clients
+    share = clients.connect_failures / clients.target if clients.target else 0.0
+    if share >= CONNECT_FAILURES_WARN:
+        message = f"{clients.connect_failures} connections failed ({_percent(share)} of {clients.target} clients)"
+        yield Finding(code="connect_failures", message=message, stage=stage)
+
+
+def _other_processes(stage: int, window: Window) -> Iterator[Finding]:
+    borders = _machines(window)
+    if borders is None:
+        return
+    begin, end = borders
+    for (pid, command), seconds in end.others.items():
+        cores = (seconds - begin.others.get((pid, command), 0.0)) / (end.at - begin.at)
+        if cores > OTHER_PROCESS_WARN:
+            message = f"{command} (pid {pid}) used {_percent(cores)} of a core meanwhile"
+            yield Finding(code="other_process", message=message, stage=stage)
+
+
+def _frequency_steps(windows: Iterable[Window]) -> Iterator[Finding]:
+    borders = [machine for window in windows for machine in _machines(window) or ()]
+    known = [machine.frequency_hz for machine in borders if machine.frequency_hz]
+    if known and max(known) > min(known) * (1 + FREQUENCY_STEP_WARN):
+        slowest, fastest = (f"{hertz / 1e9:.2f} GHz" for hertz in (min(known), max(known)))
+        message = f"the server's CPUs ran at {slowest} to {fastest}"
+        yield Finding(code="frequency_step", message=message)
+
+
+def _shared_cpus(environment: Environment) -> Iterator[Finding]:
+    if set(environment.server_cpus) & set(environment.generator_cpus):
+        yield Finding(code="shared_cpu", message="server and generator share the only CPU: latencies contain both")
+
+
+def _machines(window: Window) -> tuple[Machine, Machine] | None:
+    if window.begin and window.end and window.begin.machine and window.end.machine:
+        return window.begin.machine, window.end.machine
+    return None
+
+
+def _percent(share: float) -> str:
+    return format_quantity(share, Unit.RATIO)

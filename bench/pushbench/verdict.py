@@ -1,0 +1,198 @@
+"""From a record and thresholds to a verdict: what was judged, what came of it, and why, in sentences.
+
+Pure: the same documents give the same verdict, on any day and in any order of trials. Only limits are judged, and
+only on valid trials of the arm `head`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Literal
+
+from pydantic import Field, NonNegativeInt
+
+from pushbench import sentences
+from pushbench.errors import EXIT_FAIL, EXIT_PASS, EXIT_UNDECIDED
+from pushbench.model import Document
+from pushbench.record import PlannedTrial, Record, Trial
+from pushbench.thresholds import Bound, Limit, Thresholds
+
+Outcome = Literal["pass", "fail", "inconclusive", "invalid"]
+
+
+class JudgedLimit(Document):
+    """One limit of one server in one stage."""
+
+    server: str
+    metric: str
+    stage: NonNegativeInt = Field(description="index of the stage")
+    clients: NonNegativeInt = Field(description="of the stage")
+    bound: Bound
+    value: float | None = Field(description="the worst of the valid trials; null when one of them did not measure it")
+    round: int | None = Field(description="of the trial with that value")
+    outcome: Literal["pass", "fail", "unknown"]
+    reason: str | None = Field(description="why thresholds.yml judges this server otherwise, where it does")
+
+
+class ServerVerdict(Document):
+    """What one server's trials amount to."""
+
+    server: str
+    outcome: Outcome
+    valid_trials: NonNegativeInt
+    trials: NonNegativeInt
+    reasons: list[str] = Field(description="why the outcome is not pass; empty when it is")
+
+
+class Verdict(Document):
+    """What a run amounts to."""
+
+    schema_: Literal[1] = Field(default=1, alias="schema")
+    record: str = Field(description="id of the record that was judged")
+    suite: str
+    profile: str
+    thresholds_digest: str = Field(description="of the thresholds.yml that it was judged by")
+    outcome: Outcome
+    reasons: list[str] = Field(description="why the outcome is not pass; empty when it is")
+    notes: list[str] = Field(description="what a reader should know and what changes no outcome")
+    servers: list[ServerVerdict] = Field(description="by id")
+    limits: list[JudgedLimit]
+
+    def exit_code(self, *, allow_inconclusive: bool = False) -> int:
+        """0 pass, 1 fail, 3 inconclusive or invalid. Inconclusive may be allowed, invalid never: nothing was seen."""
+        if self.outcome == "pass" or (self.outcome == "inconclusive" and allow_inconclusive):
+            return EXIT_PASS
+        return EXIT_FAIL if self.outcome == "fail" else EXIT_UNDECIDED
+
+
+def judge(record: Record, thresholds: Thresholds) -> Verdict:
+    """The verdict on a record. Whether a server's own limit has expired is asked of the day of the run."""
+    day = datetime.fromisoformat(record.created).date()
+    judged = [_judge_server(record, thresholds, server, day) for server in record.servers]
+    outcome, reasons = _run(record, [each.verdict for each in judged])
+    return Verdict(
+        record=record.id,
+        suite=record.suite,
+        profile=record.profile,
+        thresholds_digest=thresholds.digest,
+        outcome=outcome,
+        reasons=reasons,
+        notes=[*_run_notes(record, thresholds), *(note for each in judged for note in each.notes)],
+        servers=[each.verdict for each in judged],
+        limits=[limit for each in judged for limit in each.limits],
+    )
+
+
+@dataclass(frozen=True)
+class _Judged:
+    verdict: ServerVerdict
+    limits: list[JudgedLimit]
+    notes: list[str]
+
+
+def _judge_server(record: Record, thresholds: Thresholds, server: str, day: date) -> _Judged:
+    own = (trial for trial in record.trials if trial.server == server and trial.arm == "head")
+    trials = sorted(own, key=lambda trial: trial.round)
+    valid = [trial for trial in trials if trial.validity.valid]
+    asked = [
+        (index, stage.clients, limit)
+        for index, stage in enumerate(record.schedule.stages)
+        for limit in thresholds.limits(record.suite, server, stage.clients, day)
+    ]
+    limits = [_judge_limit(valid, server, *each) for each in asked] if valid else []
+    expired = thresholds.expired(record.suite, server, day)
+    unreplaced = [old for old in expired if old.metric not in {limit.metric for _, _, limit in asked}]
+    outcome: Outcome
+    if broken := [*_failures(valid), *_breaches(limits, several=len(valid) > 1)]:
+        outcome, reasons = "fail", broken
+    elif trials and not valid:
+        outcome, reasons = "invalid", [sentences.none_valid(server, trials)]
+    else:
+        reasons = [*_missing_trials(record, server), *_unmeasured(server, limits)]
+        reasons += [sentences.unreplaced(server, old) for old in unreplaced]
+        if not asked and not unreplaced:
+            reasons.append(f"{server}: thresholds.yml has no limit for it in {record.suite}")
+        outcome = "inconclusive" if reasons else "pass"
+    notes = [sentences.expired(server, old) for old in expired if old not in unreplaced]
+    if 0 < len(valid) < len(trials):
+        notes.append(sentences.some_invalid(server, len(valid), len(trials)))
+    verdict = ServerVerdict(
+        server=server, outcome=outcome, valid_trials=len(valid), trials=len(trials), reasons=reasons
+    )
+    return _Judged(verdict, limits, notes)
+
+
+def _judge_limit(trials: Sequence[Trial], server: str, stage: int, clients: int, limit: Limit) -> JudgedLimit:
+    """Asked of every valid trial: one breach fails, else one missing value leaves it unknown."""
+    found = [(_value(trial, stage, limit.metric), trial.round) for trial in trials]
+    values = [(value, round_) for value, round_ in found if value is not None]
+    breaches = [each for each in values if not limit.bound.allows(each[0])]
+    known = breaches or (values if len(values) == len(found) else [])
+    value, round_ = limit.bound.worst(known) if known else (None, None)
+    outcome: Literal["pass", "fail", "unknown"] = "fail" if breaches else "pass" if known else "unknown"
+    return JudgedLimit(
+        server=server,
+        metric=limit.metric,
+        stage=stage,
+        clients=clients,
+        bound=limit.bound,
+        value=value,
+        round=round_,
+        outcome=outcome,
+        reason=limit.reason,
+    )
+
+
+def _value(trial: Trial, stage: int, metric: str) -> float | None:
+    return trial.stages[stage].metrics.get(metric) if stage < len(trial.stages) else None
+
+
+def _failures(trials: Sequence[Trial]) -> list[str]:
+    return [sentences.failure(trial) for trial in trials if trial.failure]
+
+
+def _breaches(limits: Sequence[JudgedLimit], *, several: bool) -> Iterator[str]:
+    for each in limits:
+        if each.outcome == "fail" and each.value is not None:
+            yield sentences.breach(
+                each.server,
+                each.metric,
+                clients=each.clients,
+                value=each.value,
+                bound=each.bound,
+                round_=each.round if several else None,
+            )
+
+
+def _unmeasured(server: str, limits: Sequence[JudgedLimit]) -> Iterator[str]:
+    unknown = [limit for limit in limits if limit.outcome == "unknown"]
+    for metric in dict.fromkeys(limit.metric for limit in unknown):
+        yield sentences.unmeasured(server, metric, [limit.clients for limit in unknown if limit.metric == metric])
+
+
+def _missing_trials(record: Record, server: str) -> Iterator[str]:
+    def key(trial: PlannedTrial | Trial) -> tuple[str, str, int]:
+        return trial.server, trial.arm, trial.round
+
+    done = {key(trial) for trial in record.trials}
+    for planned in record.plan:
+        if planned.server == server and key(planned) not in done:
+            yield sentences.missing(planned)
+
+
+def _run(record: Record, servers: Sequence[ServerVerdict]) -> tuple[Outcome, list[str]]:
+    """The worst outcome of a server, with the reasons of all; a run that measured nothing is invalid."""
+    reasons = [reason for server in servers for reason in server.reasons]
+    if not record.trials:
+        return "invalid", ["the run has no trial", *reasons]
+    outcomes: Sequence[Outcome] = ("fail", "invalid", "inconclusive")
+    return next((worst for worst in outcomes if any(each.outcome == worst for each in servers)), "pass"), reasons
+
+
+def _run_notes(record: Record, thresholds: Thresholds) -> Iterator[str]:
+    for skipped in record.skipped:
+        yield sentences.skipped(skipped)
+    if record.thresholds_digest not in (None, thresholds.digest):
+        yield "thresholds.yml is not the one of the run: judged by what it says now"

@@ -1,0 +1,106 @@
+"""Each rule can fail, and only for its own reason: every fault of the whiteboard server breaks exactly these rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from pushbench.conformance import Subject, rules_for, verify
+
+JSON, STOMP = "whiteboard-json", "whiteboard-stomp"
+SLOW_READERS = {
+    "slow-reader-harms-nobody",
+    "slow-reader-holds-no-sender",
+    "four-slow-readers-harm-nobody",
+}
+
+FAULTS: list[tuple[str, str, set[str]]] = [
+    (JSON, "healthz-is-anonymous", {"healthz-names-the-versions"}),
+    (JSON, "any-path", {"unknown-paths-are-refused"}),
+    (JSON, "names-of-63", {"join-is-acknowledged"}),
+    (JSON, "joins-late", {"joined-means-subscribed"}),
+    (JSON, "joins-add-up", {"second-join-changes-nothing"}),
+    (JSON, "three-boards", {"several-boards-on-a-connection"}),
+    (JSON, "leaving-is-ignored", {"leaving-ends-deliveries"}),
+    (JSON, "anyone-draws", {"drawing-needs-membership"}),
+    (JSON, "remembers-users", {"closing-ends-membership"}),
+    (JSON, "leaving-never-fails", {"leaving-needs-membership"}),
+    (JSON, "loses", {"order-per-sender-is-kept"}),
+    (JSON, "swaps", {"order-per-sender-is-kept"}),
+    (JSON, "repeats", {"order-per-sender-is-kept"}),
+    (JSON, "misses-one-of-ten", {"draw-reaches-every-member", "joined-means-subscribed"}),
+    # A sender whose own draws do not come back has nothing to read.
+    (JSON, "forgets-sender", {"draw-reaches-its-sender", "deaf-sender-harms-nobody"}),
+    (JSON, "matches-prefixes", {"boards-are-isolated"}),
+    (JSON, "matches-patterns", {"board-names-are-not-patterns"}),
+    (JSON, "reserialises", {"text-is-unchanged", "extreme-json-is-harmless"}),
+    (JSON, "spoils-large", {"sixty-kib-arrive-unchanged", "message-of-64-kib-is-accepted"}),
+    (JSON, "limits-one-less", {"message-of-64-kib-is-accepted"}),
+    (JSON, "limits-nothing", {"larger-message-closes-1009"}),
+    (JSON, "limits-characters", {"larger-message-closes-1009"}),
+    (JSON, "takes-any-stroke", {"bad-message-is-an-error"}),
+    (JSON, "errors-come-twice", {"bad-message-is-an-error"}),
+    (JSON, "takes-nan", {"bad-message-is-an-error"}),
+    (JSON, "binary-closes", {"binary-frame-is-an-error"}),
+    (JSON, "binary-is-text", {"binary-frame-is-an-error"}),
+    (JSON, "dies-of-deep-json", {"extreme-json-is-harmless"}),
+    (JSON, "dies-of-protocol-errors", {"protocol-errors-harm-nobody"}),
+    (JSON, "compresses", {"compression-stays-off"}),
+    (JSON, "any-upgrade", {"bad-upgrade-is-refused"}),
+    (JSON, "one-handshake-at-a-time", {"half-handshakes-delay-nobody"}),
+    (JSON, "hundred-clients", {"two-hundred-join-at-once"}),
+    (JSON, "resets-close-boards", {"resets-harm-nobody"}),
+    (JSON, "leaks-sockets", {"resets-leave-no-socket"}),
+    (JSON, "queues-without-limit", SLOW_READERS | {"deaf-sender-harms-nobody"}),
+    (JSON, "hoards", SLOW_READERS),
+    (JSON, "skips-slow", SLOW_READERS | {"deaf-sender-harms-nobody"}),
+    (JSON, "waits-for-slow", SLOW_READERS),
+    (JSON, "closes-with-1012", {"sigterm-closes-with-1001"}),
+    (JSON, "accepts-to-the-end", {"sigterm-refuses-new-clients"}),
+    (JSON, "exits-with-1", {"sigterm-exits-with-0"}),
+    (JSON, "lingers", {"sigterm-exits-within-5-seconds"}),
+    (STOMP, "believes-bodies", {"body-must-name-its-destination"}),
+    (STOMP, "topics-are-open", {"topics-take-no-client-messages"}),
+    (STOMP, "subscribes-anything", {"other-destinations-are-refused"}),
+    (STOMP, "dies-of-broken-frames", {"broken-frame-is-harmless"}),
+    (STOMP, "anyone-draws", {"drawing-needs-membership"}),
+    (STOMP, "spoils-large", {"sixty-kib-arrive-unchanged", "message-of-64-kib-is-accepted"}),
+]
+
+
+@pytest.mark.parametrize("protocol", [JSON, STOMP])
+def test_a_good_server_keeps_all_rules(whiteboard: Callable[..., Subject], protocol: str) -> None:
+    found = verify(whiteboard(protocol))
+    assert {result.name: result.detail for result in found.failures} == {}
+    assert [result.name for result in found.rules] == [rule.name for rule in rules_for("whiteboard", protocol)]
+    assert len(found.rules) >= 15
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("protocol", "fault", "broken"), FAULTS)
+def test_a_fault_breaks_its_rules_and_no_others(
+    whiteboard: Callable[..., Subject], protocol: str, fault: str, broken: set[str]
+) -> None:
+    found = verify(whiteboard(protocol, fault))
+    assert {result.name for result in found.failures} == broken, found.failures
+
+
+@pytest.mark.parametrize("protocol", [JSON, STOMP])
+def test_every_rule_is_broken_by_some_fault(protocol: str) -> None:
+    breakable = {name for _, _, broken in FAULTS for name in broken}
+    assert {rule.name for rule in rules_for("whiteboard", protocol)} <= breakable
+
+
+@pytest.mark.parametrize(
+    ("fault", "rule"),
+    [
+        ("errors-close", "bad-message-is-an-error"),
+        ("errors-are-silent", "drawing-needs-membership"),
+        ("joined-without-user", "join-is-acknowledged"),
+    ],
+)
+def test_a_fault_that_breaks_nearly_everything_breaks_the_rule_about_it(
+    whiteboard: Callable[..., Subject], fault: str, rule: str
+) -> None:
+    assert not verify(whiteboard(JSON, fault), only=[rule]).passed

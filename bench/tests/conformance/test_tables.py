@@ -1,0 +1,76 @@
+"""How a verification looks on a terminal of 80 columns, and without colour."""
+
+from __future__ import annotations
+
+import io
+
+from rich.console import Console, RenderableType
+
+from pushbench.conformance import Conformance, RuleResult, rules_for
+from pushbench.conformance.tables import failures, rule_tables
+
+BASELINE = {
+    "fastapi": "whiteboard-json",
+    "node-ws": "whiteboard-json",
+    "spring-stomp": "whiteboard-stomp",
+    "spring-websocket": "whiteboard-json",
+}
+
+
+def found(server: str, protocol: str, broken: str = "") -> Conformance:
+    results = [
+        RuleResult(
+            name=each.name,
+            statement=each.statement,
+            outcome="failed" if each.name == broken else "passed",
+            detail="expected 1001; saw \x1b[2J1012" if each.name == broken else "",
+            log_tail="one\ntwo \x1b[31mred" if each.name == broken else "",
+            seconds=0.1,
+        )
+        for each in rules_for("whiteboard", protocol)
+    ]
+    return Conformance(server=server, suite="whiteboard", protocol=protocol, digest="0", rules=results)
+
+
+def shown(*renderables: RenderableType) -> str:
+    console = Console(file=io.StringIO(), width=80, no_color=True, highlight=False)
+    for each in renderables:
+        console.print(each)
+    output = console.file
+    assert isinstance(output, io.StringIO)
+    return output.getvalue()
+
+
+def test_the_four_baseline_servers_fit_into_one_table_of_80_columns() -> None:
+    tables = list(rule_tables([found(*each) for each in BASELINE.items()], width=80))
+    assert len(tables) == 1
+    text = shown(*tables)
+    header, _, first, *_ = text.splitlines()
+    assert header.split() == ["rule", *BASELINE]
+    assert first.split() == ["healthz-names-the-versions", "pass", "pass", "pass", "pass"]
+    assert all(name in text for name in (rule.name for rule in rules_for("whiteboard", "whiteboard-stomp")))
+
+
+def test_more_servers_make_more_tables() -> None:
+    many = [found(f"server-number-{n}", "whiteboard-json") for n in range(7)]
+    tables = list(rule_tables(many, width=80))
+    assert [len(table.columns) - 1 for table in tables] == [2, 2, 2, 1]
+    assert max(len(line.rstrip()) for line in shown(*tables).splitlines()) <= 80
+
+
+def test_a_rule_of_another_protocol_and_a_broken_rule_are_marked_with_words() -> None:
+    both = [found("a", "whiteboard-json", "sigterm-closes-with-1001"), found("b", "whiteboard-stomp")]
+    rows = {row[0]: row[1:] for row in map(str.split, shown(*rule_tables(both, width=80)).splitlines()) if row}
+    assert rows["sigterm-closes-with-1001"] == ["FAIL", "pass"]
+    assert rows["binary-frame-is-an-error"] == ["pass", "-"]
+    assert rows["broken-frame-is-harmless"] == ["-", "pass"]
+
+
+def test_a_broken_rule_is_told_with_its_statement_and_the_log_and_no_terminal_controls() -> None:
+    assert shown(failures(found("a", "whiteboard-json", "sigterm-closes-with-1001"))).splitlines() == [
+        "FAIL a: sigterm-closes-with-1001",
+        "  rule: On SIGTERM every client is closed with 1001.",
+        "  expected 1001; saw 1012",
+        "  log:  one",
+        "  log:  two red",
+    ]

@@ -1,0 +1,165 @@
+"""How rules are run: one start for all that pass, a fresh one after a failure; whatever a server does is a result."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+import pytest
+
+from pushbench.conformance import RuleResult, Subject, digest, rules_for, unverified, verify
+from pushbench.conformance.rule import Mismatch, Rule, escaped, rule
+from pushbench.conformance.suite import Suite
+from pushbench.conformance.target import Target
+from pushbench.errors import UserError
+from pushbench.failures import ServerFailed
+from pushbench.processes import Exit
+from pushbench.resources import Tree
+
+
+@dataclass
+class Silent:
+    """A target that no rule here talks to."""
+
+    url: str = "http://127.0.0.1:1"
+    tree: Tree = field(default_factory=lambda: Tree(0))
+
+    def terminate(self, timeout: float) -> Exit:
+        return Exit(0, timeout, killed=False)
+
+    def log_tail(self) -> str:
+        return "its last words"
+
+
+class Nobody:
+    """Clients that are not there."""
+
+    async def dismiss(self) -> None:
+        pass
+
+
+Verify = Callable[..., tuple[list[RuleResult], int]]
+
+
+@pytest.fixture
+def verify_rules(monkeypatch: pytest.MonkeyPatch) -> Verify:
+    """Verify a server by some rules; it starts at most `starts` times. Returns the results and how often it started."""
+
+    def run(*rules: Rule, starts: int = 99) -> tuple[list[RuleResult], int]:
+        started = 0
+
+        @contextlib.contextmanager
+        def start() -> Iterator[Target]:
+            nonlocal started
+            if started == starts:
+                raise ServerFailed("start", "it is dead", "no more")
+            started += 1
+            yield Silent()
+
+        monkeypatch.setattr(Suite, "rules", rules)
+        monkeypatch.setattr(Suite, "clients", lambda *_: Nobody())
+        return verify(Subject("silent", "whiteboard", "whiteboard-json", start)).rules, started
+
+    return run
+
+
+@rule("It is so.")
+async def holds(_: Nobody) -> None: ...
+
+
+@rule("It is not so.")
+async def does_not_hold(_: Nobody) -> None:
+    raise Mismatch("this", "that")
+
+
+@rule("It takes for ever.", limit_seconds=0.05)
+async def hangs(_: Nobody) -> None:
+    await asyncio.sleep(60)
+
+
+@rule("It cannot connect.")
+async def cannot_connect(_: Nobody) -> None:
+    raise ConnectionRefusedError(errno.ECONNREFUSED, "Connection refused")
+
+
+@rule("It comes last.", final=True)
+async def is_final(_: Nobody) -> None:
+    raise Mismatch("an end", "none")
+
+
+def outcomes(results: list[RuleResult]) -> list[tuple[str, str, str]]:
+    return [(result.name, result.outcome, result.detail) for result in results]
+
+
+def test_one_start_serves_all_rules_that_pass_and_a_failure_asks_for_another(verify_rules: Verify) -> None:
+    results, started = verify_rules(holds, does_not_hold, holds, holds)
+    assert [result.outcome for result in results] == ["passed", "failed", "passed", "passed"]
+    assert started == 2
+
+
+def test_a_failure_says_what_was_expected_and_seen_and_the_last_words_of_the_server(verify_rules: Verify) -> None:
+    [result], _ = verify_rules(does_not_hold)
+    assert outcomes([result]) == [("does-not-hold", "failed", "expected this; saw that")]
+    assert (result.statement, result.log_tail) == ("It is not so.", "its last words")
+
+
+def test_a_rule_that_hangs_or_loses_its_connection_fails_by_name(verify_rules: Verify) -> None:
+    results, _ = verify_rules(hangs, cannot_connect)
+    assert outcomes(results) == [
+        ("hangs", "failed", "did not finish within 0.05 s"),
+        ("cannot-connect", "failed", "ConnectionRefusedError: [Errno 111] Connection refused"),
+    ]
+
+
+def test_rules_about_the_end_share_it(verify_rules: Verify) -> None:
+    _, started = verify_rules(holds, is_final, is_final)
+    assert started == 1
+
+
+def test_a_server_that_does_not_start_again_keeps_what_was_found(verify_rules: Verify) -> None:
+    results, _ = verify_rules(does_not_hold, holds, starts=1)
+    assert outcomes(results)[1] == ("starts", "failed", "it is dead")
+    assert results[1].log_tail == "no more"
+
+
+def test_a_server_that_does_not_start_at_all_is_told_as_that(verify_rules: Verify) -> None:
+    with pytest.raises(ServerFailed, match="it is dead"):
+        verify_rules(holds, starts=0)
+
+
+def test_a_server_that_was_not_built_is_not_verified(whiteboard: Callable[..., Subject]) -> None:
+    found = unverified(whiteboard("whiteboard-json"), ServerFailed("build", "no compiler"))
+    assert not found.passed
+    assert outcomes(found.rules) == [("builds", "failed", "no compiler")]
+
+
+@pytest.mark.parametrize(
+    ("suite", "protocol", "told"),
+    [
+        ("knitting", "wool", "there are no rules for the suite 'knitting'"),
+        ("whiteboard", "telepathy", "there are no rules for the protocol 'telepathy' of whiteboard"),
+    ],
+)
+def test_what_has_no_rules_is_a_mistake(suite: str, protocol: str, told: str) -> None:
+    with pytest.raises(UserError, match=told):
+        rules_for(suite, protocol)
+
+
+def test_rules_are_named_once_and_said_in_a_sentence_and_the_final_ones_come_last() -> None:
+    rules = rules_for("whiteboard", "whiteboard-json")
+    assert len({each.name for each in rules}) == len(rules)
+    assert all(each.statement.endswith(".") for each in rules)
+    assert [each.final for each in rules] == sorted(each.final for each in rules)
+
+
+def test_the_digest_is_the_same_until_a_rule_changes() -> None:
+    assert digest() == digest()
+    assert len(digest()) == 64
+
+
+def test_hostile_text_becomes_one_short_line() -> None:
+    assert escaped("\x1b[31m\n\u202e") == r"'\x1b[31m\n\u202e'"
+    assert escaped("x" * 1000).endswith("... (1000 long)")

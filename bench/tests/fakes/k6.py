@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+"""A generator as far as `load` sees one: the events and the load report of a load in which all went well.
+
+It connects to nothing. The plan's parameter `behaviour` makes it fail instead:
+crash | hang | garbage (an event that is none) | silent (no report) | newer (a report of a newer schema)
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+from hdrh.histogram import HdrHistogram
+
+from pushbench.load_report import LoadReport
+
+CLIENTS_PER_BOARD = 10
+
+
+def microseconds() -> int:
+    return time.monotonic_ns() // 1000
+
+
+def histogram(seconds: float, count: int) -> str:
+    recorded = HdrHistogram(1, 120_000_000, 3)
+    recorded.record_value(int(seconds * 1e6), count)
+    return str(recorded.encode().decode())
+
+
+def main() -> None:
+    if sys.argv[1:] == ["version"]:
+        print("k6 v0.0.0 (go0.0.0, linux/amd64)")
+        return
+    plan = json.loads(Path(os.environ["PUSH_LOAD"]).read_text())
+    behaviour = plan["parameters"].get("behaviour", "normal")
+    segment = sys.argv[sys.argv.index("--execution-segment") + 1] if "--execution-segment" in sys.argv else "0:1"
+    share = (
+        1 / len(sys.argv[sys.argv.index("--execution-segment-sequence") + 1].split(",")[1:]) if segment != "0:1" else 1
+    )
+    events = os.fdopen(int(os.environ["PUSH_EVENTS_FD"]), "w", buffering=1)
+    if behaviour == "crash":
+        print("the scenario threw an exception", file=sys.stderr)
+        sys.exit(107)
+    if behaviour == "garbage":
+        print("no event", file=events)
+    if behaviour == "hang":
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        time.sleep(600)
+    begin = microseconds()
+    at = plan["schedule"]["warmup_seconds"]
+    stages = []
+    for stage in plan["schedule"]["stages"]:
+        at += stage["ramp_seconds"] + stage["settle_seconds"]
+        stages.append({"clients": int(stage["clients"] * share), "begin": at, "end": at + stage["steady_seconds"]})
+        at += stage["steady_seconds"]
+    windows = [{**stage, **{key: begin + int(stage[key] * 1e6) for key in ("begin", "end")}} for stage in stages]
+    print(
+        json.dumps({"event": "start", "at": begin, "stages": windows, "end_of_load": begin + int(at * 1e6)}),
+        file=events,
+    )
+    for second in range(int(at) + 1):
+        time.sleep(max(0.0, min(second + 1, at) - (microseconds() - begin) / 1e6))
+        told = {"event": "second", "at": microseconds(), "second": second, "clients": 20, "sent": 20, "delivered": 200}
+        print(json.dumps(told), file=events)
+    print(json.dumps({"event": "drained", "at": microseconds()}), file=events)
+    if behaviour != "silent":
+        report = make_report(plan, segment, begin, stages)
+        Path(os.environ["PUSH_REPORT"]).write_text(json.dumps({**report, "schema": 2 if behaviour == "newer" else 1}))
+
+
+def make_report(plan: dict, segment: str, begin: int, stages: list[dict]) -> dict:  # type: ignore[type-arg]
+    seconds = len(range(int(stages[-1]["end"]) + 1))
+    return LoadReport.model_validate(
+        {
+            "schema": 1,
+            "generator": {"extension": "fake", "k6": "v0.0.0", "go": "go0.0.0"},
+            **{key: plan[key] for key in ("protocol", "url", "seed", "parameters")},
+            "segment": segment,
+            "started_unix_us": time.time_ns() // 1000,
+            "started_monotonic_us": begin,
+            "stages": [make_stage(stage) for stage in stages],
+            "timeline": {
+                "clients": [20] * seconds,
+                "sent": [20] * seconds,
+                "delivered": [200] * seconds,
+                "delivery": [histogram(0.002, 200)] * seconds,
+            },
+            "errors": [],
+        }
+    ).model_dump(by_alias=True)
+
+
+def make_stage(stage: dict) -> dict:  # type: ignore[type-arg]
+    clients = stage["clients"]
+    messages = int(clients * (stage["end"] - stage["begin"]))
+    deliveries = messages * CLIENTS_PER_BOARD
+    return {
+        "begin_us": int(stage["begin"] * 1e6),
+        "end_us": int(stage["end"] * 1e6),
+        "clients": {
+            "target": clients,
+            "connected": clients,
+            "members": clients,
+            "groups": clients // CLIENTS_PER_BOARD,
+            "connect_failures": 0,
+            "disconnects": 0,
+        },
+        "messages": {"due": messages, "sent": messages, "unsent": 0},
+        "deliveries": {
+            "expected": deliveries,
+            "delivered": deliveries,
+            "lost": 0,
+            "duplicate": 0,
+            "out_of_order": 0,
+            "ineligible": 0,
+            "corrupt": 0,
+        },
+        "traffic": {"sent_bytes": messages * 250, "received_bytes": deliveries * 250},
+        "histograms": {
+            "echo": histogram(0.001, messages),
+            "delivery": histogram(0.002, deliveries),
+            "fanout": histogram(0.003, messages),
+            "lateness": histogram(0.0001, messages),
+            "connect": histogram(0.005, clients),
+        },
+    }
+
+
+main()

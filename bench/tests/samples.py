@@ -1,0 +1,149 @@
+"""Load reports, usage and windows as a trial would see them when all goes well; tests change what they are about."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pushbench.histogram import Latencies
+from pushbench.load_report import (
+    Clients,
+    Deliveries,
+    GeneratorVersions,
+    Histograms,
+    LoadReport,
+    LoadTimeline,
+    Messages,
+    ReportedError,
+    StageReport,
+    Traffic,
+)
+from pushbench.machine import Machine
+from pushbench.record import Environment
+from pushbench.resources import Usage
+from pushbench.results import Window
+from pushbench.sampling import Sample
+
+WINDOW_SECONDS = 6.0
+
+ENVIRONMENT = Environment(
+    key="0123456789ab",
+    cpu_model="Any",
+    cpus=4,
+    physical_cores=4,
+    memory_bytes=8 * 2**30,
+    kernel="6.18",
+    engine=None,
+    driver="process",
+    server_cpus=[0, 1],
+    generator_cpus=[2, 3],
+)
+
+
+def histogram(seconds: float, count: int) -> str:
+    latencies = Latencies()
+    if count:
+        latencies.record(seconds, count)
+    return latencies.encode()
+
+
+def stage_report(
+    *,
+    clients: int = 100,
+    delivered: int = 6_000,
+    lost: int = 0,
+    lateness: float = 0.0001,
+    delivery: float = 0.002,
+    **changed: Any,
+) -> StageReport:
+    """A stage of six seconds; `changed` are fields of its clients or its deliveries."""
+    of_clients = {
+        "target": clients,
+        "connected": clients,
+        "members": clients,
+        "groups": clients // 10,
+        "connect_failures": 0,
+        "disconnects": 0,
+    }
+    of_deliveries = {
+        "expected": delivered + lost,
+        "delivered": delivered,
+        "lost": lost,
+        "duplicate": 0,
+        "out_of_order": 0,
+        "ineligible": 0,
+        "corrupt": 0,
+    }
+    messages = (delivered + lost) // 10
+    return StageReport(
+        begin_us=1_000_000,
+        end_us=1_000_000 + int(WINDOW_SECONDS * 1e6),
+        clients=Clients(**{key: changed.get(key, value) for key, value in of_clients.items()}),
+        messages=Messages(due=messages, sent=messages, unsent=0),
+        deliveries=Deliveries(**{key: changed.get(key, value) for key, value in of_deliveries.items()}),
+        traffic=Traffic(sent_bytes=messages * 250, received_bytes=delivered * 250),
+        histograms=Histograms(
+            echo=histogram(0.001, messages),
+            delivery=histogram(delivery, delivered),
+            fanout=histogram(0.003, messages),
+            lateness=histogram(lateness, messages),
+            connect=histogram(0.005, clients),
+        ),
+    )
+
+
+def load_report(
+    stages: Sequence[StageReport], *, segment: str = "0:1", seconds: int = 3, errors: Mapping[str, int] | None = None
+) -> LoadReport:
+    return LoadReport(
+        generator=GeneratorVersions(extension="0", k6="v0", go="go0"),
+        protocol="tiny-json",
+        url="http://127.0.0.1:1",
+        seed=1,
+        segment=segment,
+        parameters={},
+        started_unix_us=0,
+        started_monotonic_us=0,
+        stages=list(stages),
+        timeline=LoadTimeline(
+            clients=[100] * seconds,
+            sent=[20] * seconds,
+            delivered=[200] * seconds,
+            delivery=[histogram(0.002, 200)] * seconds,
+        ),
+        errors=[ReportedError(reason=reason, count=count) for reason, count in (errors or {}).items()],
+    )
+
+
+def usage(at: float, cpu_seconds: float, *, memory_bytes: int = 50_000_000, **changed: Any) -> Usage:
+    return Usage(
+        at=at,
+        cpu_seconds=cpu_seconds,
+        user_seconds=changed.get("user_seconds", cpu_seconds * 0.6),
+        system_seconds=changed.get("system_seconds", cpu_seconds * 0.4),
+        memory_bytes=memory_bytes,
+        swap_bytes=0,
+        threads=changed.get("threads", 4),
+        processes=1,
+        context_switches=changed.get("context_switches", {}),
+    )
+
+
+def machine(at: float, **changed: Any) -> Machine:
+    values: dict[str, Any] = {
+        "steal_seconds": 0.0,
+        "swapped_bytes": 0,
+        "throttled": 0,
+        "clock_offset_seconds": 1.7e9,
+        "frequency_hz": 2e9,
+        "others": {},
+    }
+    return Machine(at=at, **(values | changed))
+
+
+def window(*, server_cpu: float = 1.2, generator_cpu: float = 3.0, **changed: Any) -> Window:
+    """Six seconds in which server and generator used these CPU seconds; `changed` is the machine at the end."""
+    begin = Sample(1.0, usage(1.0, 10.0), usage(1.0, 5.0), machine(1.0))
+    at = 1.0 + WINDOW_SECONDS
+    end = Sample(at, usage(at, 10.0 + server_cpu), usage(at, 5.0 + generator_cpu), machine(at, **changed))
+    return Window(begin, end, [begin, end])

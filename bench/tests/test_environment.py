@@ -1,0 +1,65 @@
+"""Which CPUs a server gets, and what makes two environments different."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from pushbench.environment import (
+    CpuSplit,
+    environment_key,
+    parse_cpu_list,
+    physical_cores,
+    read_environment,
+    shorten_kernel,
+    split_cpus,
+)
+
+
+@pytest.mark.parametrize(
+    ("cores", "server", "generator"),
+    [
+        ([[0], [1]], [0], [1]),
+        ([[0], [1], [2], [3]], [0, 1], [2, 3]),
+        ([[0, 4], [1, 5], [2, 6], [3, 7]], [0, 4, 1, 5], [2, 6, 3, 7]),
+        ([[0, 1], [2, 3]], [0, 1], [2, 3]),
+        ([[0], [1], [2]], [0], [1, 2]),
+        ([[0, 1]], [0], [1]),
+    ],
+)
+def test_the_server_gets_half_of_the_cores_and_siblings_stay_together(
+    cores: list[list[int]], server: list[int], generator: list[int]
+) -> None:
+    assert split_cpus(cores) == CpuSplit(server, generator)
+
+
+def test_a_single_cpu_is_shared_and_says_so() -> None:
+    assert split_cpus([[3]]) == CpuSplit([3], [3])
+    assert split_cpus([[3]]).shared
+    assert not split_cpus([[0], [1]]).shared
+
+
+@pytest.mark.parametrize(("text", "cpus"), [("0-3,8", {0, 1, 2, 3, 8}), ("5", {5}), ("", set())])
+def test_reads_the_kernels_lists_of_cpus(text: str, cpus: set[int]) -> None:
+    assert parse_cpu_list(text) == cpus
+
+
+def test_every_cpu_that_may_be_used_is_in_one_core() -> None:
+    cpus = os.sched_getaffinity(0)
+    assert sorted(cpu for core in physical_cores(cpus) for cpu in core) == sorted(cpus)
+
+
+def test_the_key_is_the_same_for_the_same_machine_and_another_for_another() -> None:
+    split = split_cpus(physical_cores(os.sched_getaffinity(0)))
+    here = read_environment(split, "process")
+    assert here.key == read_environment(split, "process").key
+    facts = here.model_dump(exclude={"key"})
+    assert environment_key(facts) == here.key
+    assert environment_key({**facts, "cpu_model": "another"}) != here.key
+    assert environment_key({**facts, "memory_bytes": here.memory_bytes + 4096}) == here.key
+
+
+@pytest.mark.parametrize(("release", "short"), [("6.18.44-generic", "6.18"), ("5.4.0", "5.4"), ("odd", "odd")])
+def test_a_patch_release_of_the_kernel_starts_no_new_series(release: str, short: str) -> None:
+    assert shorten_kernel(release) == short

@@ -1,0 +1,144 @@
+"""The real generator against a server whose behaviour is known. The engine alone is tested in k6/internal/engine."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pushbench.builds import Build, build_generator
+from pushbench.drivers import ProcessDriver
+from pushbench.environment import physical_cores, read_environment, split_cpus
+from pushbench.histogram import Latencies
+from pushbench.load import Generator, LoadPlan, Second, playing
+from pushbench.load_report import LoadReport
+from pushbench.preparation import build_all, candidates
+from pushbench.progress import Lines
+from pushbench.project import Project
+from pushbench.record import PlannedTrial, Schedule, StagePlan
+from pushbench.suites import find_suite
+from pushbench.trial import Bench, run_trial
+
+pytestmark = pytest.mark.slow
+
+CHECKOUT = Project.at(Path(__file__).parents[2])
+SCHEDULE = Schedule(
+    warmup_seconds=0.5,
+    stages=[
+        StagePlan(clients=clients, ramp_seconds=0.5, settle_seconds=0.5, steady_seconds=3) for clients in (40, 80)
+    ],
+    drain_seconds=3,
+)
+
+
+@pytest.fixture(scope="module")
+def k6() -> Path:
+    return build_generator(CHECKOUT, print)
+
+
+@pytest.fixture(scope="module")
+def scripted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    binary = tmp_path_factory.mktemp("scripted") / "scripted"
+    subprocess.run(["go", "build", "-o", binary, "./cmd/scripted"], cwd=CHECKOUT.generator, check=True)
+    return binary
+
+
+@pytest.fixture
+def server(scripted: Path) -> Iterator[str]:
+    """A whiteboard server that delivers everything 100 ms late."""
+    command = [str(scripted), "-delay", "100ms"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        yield process.stdout.readline().strip()
+        process.terminate()
+
+
+def play(k6: Path, url: str, folder: Path, *, processes: int = 1) -> LoadReport:
+    scenario = CHECKOUT.scenarios / "whiteboard.js"
+    cpus = sorted(os.sched_getaffinity(0))
+    generator = Generator(k6, CHECKOUT.generator, scenario, cpus, folder, processes)
+    parameters = {"board_size": 5, "pattern": "steady"}
+    plan = LoadPlan(url=url, protocol="whiteboard-json", seed=3, parameters=parameters, schedule=SCHEDULE)
+    with playing(generator, plan) as load:
+        seconds = [event for event in load.events() if isinstance(event, Second)]
+        assert seconds[-1].at - seconds[0].at > 6
+        return load.report()
+
+
+def test_two_generators_of_one_machine_report_what_one_does(k6: Path, server: str, tmp_path: Path) -> None:
+    one = play(k6, server, tmp_path / "one")
+    two = play(k6, server, tmp_path / "two", processes=2)
+    for alone, together, stage in zip(one.stages, two.stages, SCHEDULE.stages, strict=True):
+        assert together.messages == alone.messages
+        assert together.deliveries == alone.deliveries
+        assert together.clients == alone.clients
+        assert alone.messages.sent == 3 * stage.clients
+        assert alone.deliveries.delivered == 5 * alone.messages.sent
+        assert alone.deliveries.lost == alone.deliveries.duplicate == alone.deliveries.corrupt == 0
+        for kind in ("echo", "delivery", "fanout"):
+            first = Latencies.decode(getattr(alone.histograms, kind)).summary()
+            second = Latencies.decode(getattr(together.histograms, kind)).summary()
+            assert first and second
+            # The server's delay is nearly all of it; a busy machine may add a few milliseconds to either.
+            assert first.p50 == pytest.approx(0.1, abs=0.006)
+            assert second.p50 == pytest.approx(first.p50, abs=0.005)
+            assert second.p95 == pytest.approx(first.p95, abs=0.02)
+    assert len(one.timeline.delivered) == len(two.timeline.delivered)
+    assert two.segment == "0:1/2,1/2:1"
+
+
+def test_a_starved_generator_is_invalid_and_never_a_slow_server(tmp_path: Path) -> None:
+    """The generator is stopped for 60 ms in every 100 ms, as if others had its CPU."""
+    suite = find_suite(CHECKOUT.scenarios, "whiteboard")
+    [chosen] = candidates(CHECKOUT, suite, ["node-ws"], print)
+    k6, [prepared] = build_all(CHECKOUT, [chosen], print)
+    assert isinstance(prepared.result, Build)
+    split = split_cpus(physical_cores(os.sched_getaffinity(0)))
+    driver = ProcessDriver(split.server, tmp_path)
+    load = suite.load("smoke", {})
+    generator = Generator(k6, CHECKOUT.generator, load.scenario, split.generator, tmp_path / "load")
+    bench = Bench(driver, generator, load, read_environment(split, driver.name))
+    planned = PlannedTrial(server="node-ws", round=1, order=0, seed=1)
+    done = threading.Event()
+    starving = threading.Thread(target=starve, args=(str(k6), done))
+    starving.start()
+    try:
+        trial = run_trial(bench, planned, prepared.server, prepared.result, Lines())
+    finally:
+        done.set()
+        starving.join()
+    assert trial.failure is None
+    assert not trial.validity.valid
+    assert "send_lateness" in {reason.code for reason in trial.validity.reasons}
+
+
+def starve(binary: str, done: threading.Event) -> None:
+    """Stop and continue the process that runs `binary`."""
+    while not done.wait(0.02):
+        for entry in Path("/proc").iterdir():
+            if entry.name.isdigit() and executable(entry) == binary:
+                halt(int(entry.name), done)
+
+
+def executable(entry: Path) -> str | None:
+    try:
+        return str((entry / "exe").readlink())
+    except OSError:
+        return None
+
+
+def halt(pid: int, done: threading.Event) -> None:
+    try:
+        while not done.is_set():
+            os.kill(pid, signal.SIGSTOP)
+            time.sleep(0.06)
+            os.kill(pid, signal.SIGCONT)
+            time.sleep(0.04)
+    except ProcessLookupError:
+        return

@@ -1,0 +1,105 @@
+"""`./pushbench` makes its own environment once, whoever starts it first, and afterwards only starts Python."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+TINY = "# nothing to install\n"
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A checkout whose package prints its arguments and needs no library."""
+    shutil.copy(ROOT / "pushbench", tmp_path)
+    package = tmp_path / "bench" / "pushbench"
+    package.mkdir(parents=True)
+    (package / "__main__.py").write_text("import sys; print(sys.argv[1:])\n")
+    (tmp_path / "bench" / "requirements.txt").write_text(TINY)
+    return tmp_path
+
+
+def pushbench(checkout: Path, *arguments: str, path: str | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [str(checkout / "pushbench"), *arguments],
+        cwd="/",
+        env={**os.environ, "PATH": os.environ["PATH"] if path is None else path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.slow
+def test_the_first_start_makes_the_environment_and_the_second_does_not(checkout: Path) -> None:
+    first = pushbench(checkout, "run", "a b")
+    assert (first.returncode, first.stdout) == (0, "['run', 'a b']\n"), first.stderr
+    assert first.stderr == "pushbench: making the Python environment in .cache/pushbench/venv (once, under a minute)\n"
+    began = time.monotonic()
+    second = pushbench(checkout, "--help")
+    assert (second.stdout, second.stderr) == ("['--help']\n", "")
+    assert time.monotonic() - began < 0.5
+
+
+@pytest.mark.slow
+def test_other_requirements_make_another_environment(checkout: Path) -> None:
+    pushbench(checkout)
+    (checkout / "bench" / "requirements.txt").write_text(TINY * 2)
+    assert "making the Python environment" in pushbench(checkout).stderr
+
+
+@pytest.mark.slow
+def test_two_first_starts_at_once_both_work_and_make_one_environment(checkout: Path) -> None:
+    command = [str(checkout / "pushbench"), "x"]
+    starts = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(3)]
+    results = [start.communicate() for start in starts]
+    assert [out for out, _ in results] == ["['x']\n"] * 3, results
+    assert sum("making the Python environment" in error for _, error in results) == 1
+
+
+@pytest.mark.slow
+def test_an_environment_that_was_not_finished_is_made_again(checkout: Path) -> None:
+    pushbench(checkout)
+    (checkout / ".cache" / "pushbench" / "venv" / "requirements.stamp").unlink()
+    done = pushbench(checkout, "x")
+    assert (done.stdout, "making" in done.stderr) == ("['x']\n", True)
+
+
+def folder_with(tmp_path: Path, **programs: str) -> str:
+    """A PATH with the few tools that the launcher uses and the scripts that are given."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    for tool in ("sh", "dirname", "cmp", "mkdir", "rm", "cp", "flock"):
+        found = shutil.which(tool)
+        assert found
+        (folder / tool).symlink_to(found)
+    for name, script in programs.items():
+        (folder / name).write_text(f"#!/bin/sh\n{script}\n")
+        (folder / name).chmod(0o755)
+    return str(folder)
+
+
+def test_without_python_the_way_to_it_is_told(checkout: Path, tmp_path: Path) -> None:
+    done = pushbench(checkout, path=folder_with(tmp_path))
+    assert done.returncode == 2
+    assert done.stderr.startswith("pushbench: needs Python 3.11 or newer on the PATH")
+
+
+def test_a_python_without_venv_is_told(checkout: Path, tmp_path: Path) -> None:
+    lacking = 'case "$2" in *ensurepip*) exit 1;; esac'
+    done = pushbench(checkout, path=folder_with(tmp_path, python3=lacking))
+    assert done.returncode == 2
+    assert "python3 cannot make virtual environments: install its venv module" in done.stderr
+
+
+def test_a_lock_of_all_requirements_with_hashes_and_no_index_is_there() -> None:
+    for name in ("requirements.txt", "requirements-dev.txt"):
+        text = (ROOT / "bench" / name).read_text()
+        assert "--hash=sha256:" in text
+        assert "://" not in text

@@ -1,0 +1,201 @@
+"""How a record looks: at 80 and 160 columns, in Markdown, and whatever servers write into it.
+
+The whole looks are in tests/golden; after a change that is meant, `PUSHBENCH_GOLDEN=write pytest tests/test_report.py`
+writes them again, and the diff is reviewed.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from markdown_it import MarkdownIt
+
+from pushbench import report
+from pushbench.load_report import ReportedError
+from pushbench.record import Finding, Record, Trial, Validity
+from pushbench.verdict import Verdict, judge
+from tests.factories import SERVERS, failed, invalid, make_record, make_thresholds, make_trial, measured
+
+GOLDEN = Path(__file__).parent / "golden"
+CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069]")
+HOSTILE = "\x1b[2J\x1b]0;owned\x07<script>alert(1)</script> [link](http://evil) | `x` @team #1 [red]\u202e\r\n**"
+
+
+Judged = Callable[[Record], tuple[Record, Verdict]]
+
+
+@pytest.fixture
+def judged(tmp_path: Path) -> Judged:
+    return lambda record: (record, judge(record, make_thresholds(tmp_path)))
+
+
+def good() -> Record:
+    return make_record([make_trial(server) for server in SERVERS])
+
+
+def bad() -> Record:
+    """One server that broke limits, one that was disturbed, one that did not start, one that was not measured."""
+    lossy = {"loss_ratio": 0.2034, "delivery_seconds.p95": 8.1, "delivery_seconds.p99": 20.3, "clients": 991.0}
+    disturbed = Finding(code="other_process", message="cc1plus (pid 31) used 14 % of a core meanwhile", stage=2)
+    errors = [ReportedError(reason="close 1006: connection reset", count=1234)]
+    log = "Starting\n\x1b[31mBindException\x1b[0m: Address already in use\n\tat Main.main(Main.java:12)\n"
+    return make_record(
+        [
+            measured("fastapi", lossy).model_copy(update={"errors": errors}),
+            make_trial("node-ws", validity=Validity(valid=True, reasons=[], warnings=[disturbed])),
+            failed("spring-stomp", log=log),
+            invalid(make_trial("spring-websocket")),
+        ]
+    )
+
+
+def rounds() -> Record:
+    return make_record(
+        [
+            measured(server, {"delivery_seconds.p99": 0.00412 * factor, "loss_ratio": 0.0001 * index}, round_=round_)
+            for round_, factor in enumerate((1.0, 1.31, 1.13), start=1)
+            for index, server in enumerate(SERVERS)
+        ]
+    )
+
+
+def golden(name: str, text: str) -> None:
+    path = GOLDEN / name
+    if os.environ.get("PUSHBENCH_GOLDEN") == "write":
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+    assert text == path.read_text()
+
+
+@pytest.mark.parametrize("width", [80, 160])
+@pytest.mark.parametrize("of", [good, bad, rounds])
+def test_looks_on_a_terminal(judged: Judged, of: Callable[[], Record], width: int) -> None:
+    text = report.render_terminal(*judged(of()), width=width)
+    golden(f"{of.__name__}-{width}.txt", text)
+    assert max(map(len, text.splitlines())) <= width
+
+
+@pytest.mark.parametrize("of", [good, bad])
+def test_looks_in_markdown(judged: Judged, of: Callable[[], Record]) -> None:
+    golden(f"{of.__name__}.md", report.markdown(*judged(of())))
+
+
+def test_looks_of_a_verdict(judged: Judged) -> None:
+    golden("verdict-80.txt", report.render_verdict(*judged(bad())))
+
+
+def test_looks_of_one_trial(judged: Judged) -> None:
+    record, verdict = judged(bad())
+    golden("trial-80.txt", report.render_trial(record, verdict, record.trials[0]))
+
+
+def hostile() -> Record:
+    """A record in which everything that is not ours is written by somebody who means ill."""
+    finding = Finding(code="swap", message=HOSTILE, stage=1)
+    trial = failed(HOSTILE, message=HOSTILE, log=f"{HOSTILE}\n````\n# heading\n" + "x" * 5000)
+    trial = trial.model_copy(
+        update={
+            "validity": Validity(valid=True, reasons=[], warnings=[finding]),
+            "errors": [ReportedError(reason=HOSTILE, count=1)],
+        }
+    )
+    return make_record([trial, make_trial("node-ws")], profile=HOSTILE, parameters={"pattern": HOSTILE})
+
+
+def test_hostile_text_reaches_neither_the_terminal_nor_the_layout(judged: Judged) -> None:
+    record, verdict = judged(hostile())
+    for text in (
+        report.render_terminal(record, verdict),
+        report.render_verdict(record, verdict),
+        report.render_trial(record, verdict, record.trials[0]),
+    ):
+        assert CONTROL.search(text) is None
+        assert "[red]" in text  # as text, not as a style
+        assert max(map(len, text.splitlines())) <= 80
+
+
+def test_hostile_text_is_text_in_markdown(judged: Judged) -> None:
+    text = report.markdown(*judged(hostile()))
+    html = MarkdownIt("commonmark").enable("table").render(text)
+    assert CONTROL.search(text) is None
+    assert "<script" not in html
+    assert "<a " not in html
+    assert "@team" not in text.replace("```", "").split("## Do it again")[0].split("text\n")[0]
+    rows = [line for line in text.splitlines() if line.startswith("| ")]
+    assert len({len(re.findall(r"(?<!\\)\|", row)) for row in rows}) == 1
+    assert html.count("<h1>") == 1
+
+
+def test_a_log_cannot_end_its_code_block(judged: Judged) -> None:
+    text = report.markdown(*judged(make_record([failed("node-ws", log="a\n```\n# not a heading")])))
+    assert "not a heading" not in "".join(re.findall(r"<h1>.*?</h1>", MarkdownIt().render(text)))
+
+
+def test_without_colour_there_is_no_control_code(judged: Judged) -> None:
+    assert CONTROL.search(report.render_terminal(*judged(bad()))) is None
+
+
+def test_colour_adds_nothing_but_style(judged: Judged) -> None:
+    plain = report.render_terminal(*judged(bad()), color=False)
+    coloured = report.render_terminal(*judged(bad()), color=True)
+    assert "\x1b[" in coloured
+    stripped = re.sub(r"\x1b\[[0-9;]*m", "", coloured)
+    assert [line.rstrip() for line in stripped.splitlines()] == plain.splitlines()
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 100, 160])
+def test_more_servers_than_fit_go_below(judged: Judged, width: int) -> None:
+    names = [*SERVERS, "node-cluster-redis", "fastapi-workers-redis", "socketio-game/node-uws", "socketio-game/bun-ws"]
+    record, verdict = judged(make_record([make_trial(name) for name in names]))
+    text = report.render_terminal(record, verdict, width=width)
+    assert max(map(len, text.splitlines())) <= width
+    blocks = text.count("Clients ")
+    assert len(re.findall(r"10,000", text)) == len(names)
+    assert blocks >= 2 or width == 160
+
+
+def test_a_stage_is_chosen_by_its_index(judged: Judged) -> None:
+    record, verdict = judged(good())
+    text = report.render_terminal(record, verdict, stages=[1])
+    assert "300 clients" in text
+    assert "1,000 clients" not in text
+
+
+def test_a_metric_with_a_broken_limit_is_shown_even_where_it_usually_is_not(tmp_path: Path) -> None:
+    limits = "version: 1\nsuites:\n  whiteboard:\n    limits: {duplicate_ratio: {max: 0%}}\n"
+    record = make_record([measured("node-ws", {"duplicate_ratio": 0.02})])
+    text = report.render_terminal(record, judge(record, make_thresholds(tmp_path, limits)))
+    assert re.search(r"Duplicates +% +2 !", text)
+
+
+def test_json_has_the_numbers_in_base_units_and_the_verdict(judged: Judged) -> None:
+    data = report.as_json(*judged(rounds()))
+    node = next(server for server in data["servers"] if server["server"] == "node-ws")
+    largest = node["stages"][-1]
+    assert (largest["clients"], node["trials"], node["valid_trials"]) == (1000, 3, 3)
+    spread = largest["metrics"]["delivery_seconds.p99"]
+    assert (spread["min"], spread["median"]) == (0.00412, pytest.approx(0.00412 * 1.13))
+    assert largest["metrics"]["services_cpu_cores"] is None
+    assert data["verdict"]["outcome"] == "pass"
+    assert data["verdict"]["schema"] == 1
+
+
+def test_numbers_of_invalid_trials_are_used_only_where_no_trial_is_valid(judged: Judged) -> None:
+    def loss(*trials: Trial) -> float:
+        (server,) = report.as_json(*judged(make_record(trials)))["servers"]
+        return float(server["stages"][-1]["metrics"]["loss_ratio"]["median"])
+
+    disturbed = invalid(measured("node-ws", {"loss_ratio": 0.5}, round_=2))
+    assert loss(make_trial("node-ws"), disturbed) == 0.0
+    assert loss(disturbed) == 0.5
+
+
+def test_the_command_does_the_same_run_again(judged: Judged) -> None:
+    assert (
+        "./pushbench run --suite whiteboard --profile quick --servers fastapi,node-ws,spring-stomp,spring-websocket "
+        "--parameter board_size=10 --parameter pattern=steady --rounds 3 --seed 1\n"
+    ) in report.markdown(*judged(rounds()))

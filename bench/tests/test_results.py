@@ -1,0 +1,115 @@
+"""Metrics are counter deltas between the borders of a steady window; what cannot be measured is None, never zero."""
+
+from __future__ import annotations
+
+import pytest
+
+from pushbench.load import Started
+from pushbench.metrics import METRICS
+from pushbench.results import Window, resources, stage_result, timeline, windows
+from pushbench.sampling import Sample
+from tests.samples import load_report, machine, stage_report, usage, window
+
+
+def test_every_metric_that_has_a_name_is_there_and_no_other() -> None:
+    assert set(stage_result(stage_report(), window(), 4).metrics) == set(METRICS)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("clients", 100),
+        ("clients_missing_ratio", 0.0),
+        ("messages_per_second", 100.0),
+        ("throughput_per_second", 900.0),
+        ("loss_ratio", 0.1),
+        ("duplicate_ratio", 0.001),
+        ("delivery_seconds.p99", 0.002),
+        ("echo_seconds.mean", 0.001),
+        ("cpu_cores", 0.2),
+        ("cpu_user_cores", 0.12),
+        ("cpu_system_cores", 0.08),
+        ("cpu_seconds_per_delivery", 1.2 / 5400),
+        ("generator_cpu_cores", 0.5),
+        ("generator_cpu_seconds_per_delivery", 3.0 / 5400),
+        ("network_in_bytes_per_second", 100 * 250),
+        ("network_out_bytes_per_second", 900 * 250),
+        ("memory_bytes.peak", 50_000_000),
+        ("threads", 4),
+        ("steal_ratio", 0.01),
+    ],
+)
+def test_a_metric_is_what_its_name_says(name: str, value: float) -> None:
+    report = stage_report(delivered=5_400, lost=600, duplicate=6)
+    metrics = stage_result(report, window(server_cpu=1.2, generator_cpu=3.0, steal_seconds=0.24), 4).metrics
+    assert metrics[name] == pytest.approx(value, rel=2e-3)
+
+
+def test_a_server_that_delivered_nothing_has_loss_and_no_latency() -> None:
+    metrics = stage_result(stage_report(delivered=0, lost=6_000), window(), 4).metrics
+    assert metrics["loss_ratio"] == 1.0
+    assert metrics["delivery_seconds.p99"] is None
+    assert metrics["cpu_seconds_per_delivery"] is None
+
+
+def test_a_stage_without_messages_has_no_loss() -> None:
+    assert stage_result(stage_report(delivered=0), window(), 4).metrics["loss_ratio"] is None
+
+
+def test_a_server_that_died_in_the_window_has_no_cpu() -> None:
+    seen = window()
+    assert seen.begin
+    metrics = stage_result(stage_report(), Window(seen.begin, None, [seen.begin]), 4).metrics
+    assert metrics["cpu_cores"] is None
+    assert metrics["memory_bytes.mean"] == 50_000_000
+
+
+def test_a_counter_that_went_back_is_no_negative_load() -> None:
+    assert stage_result(stage_report(), window(server_cpu=-0.5), 4).metrics["cpu_cores"] is None
+
+
+def sample(at: float, *, border: bool = False, cpu: float = 0.0, memory: int = 50_000_000) -> Sample:
+    found = usage(at, cpu, memory_bytes=memory)
+    return Sample(at, found, found, machine(at) if border else None)
+
+
+def test_a_window_has_its_borders_and_what_lies_between() -> None:
+    started = Started(at=100.0, windows=[(101.5, 103.5), (105.0, 106.0)], end=106.0)
+    borders = [sample(at + 0.001, border=True) for at in (101.5, 103.5, 105.0, 106.0)]
+    seconds = [sample(at) for at in (101.0, 102.0, 103.0, 104.0)]
+    first, second = windows(started, sorted([*borders, *seconds], key=lambda each: each.at))
+    assert (first.begin, first.end) == (borders[0], borders[1])
+    assert [each.at for each in first.inside] == [101.501, 102.0, 103.0, 103.501]
+    assert (second.begin, second.end) == (borders[2], borders[3])
+
+
+def test_a_border_that_was_not_reached_is_missing() -> None:
+    started = Started(at=100.0, windows=[(101.0, 102.0), (103.0, 104.0)], end=104.0)
+    first, second = windows(
+        started, [sample(101.0, border=True), sample(102.0, border=True), sample(103.0, border=True)]
+    )
+    assert first.end
+    assert second.begin
+    assert second.end is None
+
+
+def test_memory_is_the_mean_and_the_peak_of_what_was_seen_in_the_window() -> None:
+    begin, end = sample(1.0, border=True, memory=10_000), sample(7.0, border=True, memory=20_000)
+    seen = Window(begin, end, [begin, sample(4.0, memory=60_000), end])
+    metrics = stage_result(stage_report(), seen, 4).metrics
+    assert (metrics["memory_bytes.mean"], metrics["memory_bytes.peak"]) == (30_000, 60_000)
+
+
+def test_the_series_of_resources_has_rates_between_samples() -> None:
+    samples = [sample(1.0, cpu=0.0), sample(2.0, cpu=0.5), Sample(3.0, None, None, None)]
+    series = resources(load_report([stage_report()]), samples)
+    assert series.seconds == [2.0, 3.0]
+    assert series.cpu_cores == [pytest.approx(0.5), None]
+    assert series.memory_bytes == [50_000_000, None]
+
+
+def test_the_timeline_has_percentiles_of_each_second_and_gaps_where_nothing_came() -> None:
+    report = load_report([stage_report()], seconds=2).timeline
+    shown = timeline(report.model_copy(update={"delivery": [report.delivery[0], None]}))
+    assert shown.delivery_p99_seconds == [pytest.approx(0.002, rel=2e-3), None]
+    assert shown.delivered == [200, 200]

@@ -1,0 +1,245 @@
+"""A run measures every server that can be measured, keeps every trial, and goes on where it was interrupted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from pushbench import conformance, preparation, run, store
+from pushbench.builds import Build
+from pushbench.drivers import ProcessDriver
+from pushbench.errors import UserError
+from pushbench.progress import Follower
+from pushbench.project import Project
+from pushbench.record import PlannedTrial, Record, Schedule, Trial
+from pushbench.run import Interrupted, Options, Request
+from pushbench.toolchains import Toolset
+from tests.support import add_server, fake_generator, make_project
+
+UNVERIFIED = Options(verify=False)
+
+
+class Notebook(Follower):
+    """Keeps what a run says; raises KeyboardInterrupt when the trial begins that `interrupt_at` names."""
+
+    def __init__(self, interrupt_at: int = -1) -> None:
+        super().__init__()
+        self.notes: list[str] = []
+        self.shown: list[str] = []
+        self._interrupt_at = interrupt_at
+
+    def note(self, text: str) -> None:
+        self.notes.append(text)
+
+    def show(self, what: str) -> None:
+        self.shown.append(what)
+
+    def trial(self, planned: PlannedTrial, total: int, schedule: Schedule, seconds_left: float) -> None:
+        if planned.order == self._interrupt_at:
+            raise KeyboardInterrupt
+        super().trial(planned, total, schedule, seconds_left)
+
+
+@pytest.fixture(autouse=True)
+def no_real_generator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    binary = fake_generator(tmp_path / "fake-k6")
+    monkeypatch.setattr(preparation, "build_generator", lambda *_: binary)
+    monkeypatch.setenv("PUSHBENCH_LOCK", str(tmp_path / "lock"))
+    yield
+
+
+def request(*servers: str, **parameters: str) -> Request:
+    return Request("tiny", "smoke", servers, parameters)
+
+
+def measure(project: Project, *servers: str, watch: Notebook | None = None, **parameters: str) -> Record:
+    return run.run(project, request(*servers, **parameters), UNVERIFIED, watch or Notebook())
+
+
+def by_server(record: Record) -> dict[str, Trial]:
+    return {trial.server: trial for trial in record.trials}
+
+
+def test_a_run_is_a_record_on_disk_with_what_was_measured(tmp_path: Path) -> None:
+    project = make_project(tmp_path / "checkout", x="")
+    record = measure(project)
+    assert store.read_record(store.find_record(project.records)) == record
+    assert record.complete
+    assert (record.suite, record.profile, record.parameters["board_size"]) == ("tiny", "smoke", 10)
+    only = record.trials[0]
+    assert only.failure is None
+    assert only.reported
+    assert only.reported.server == "x"
+    assert [stage.clients for stage in only.stages] == [20]
+    metrics = only.stages[0].metrics
+    assert metrics["loss_ratio"] == 0
+    for measured in ("cpu_cores", "memory_bytes.peak", "generator_cpu_cores", "threads"):
+        assert metrics[measured] is not None, measured
+    assert only.timeline
+    assert only.resources
+
+
+def test_a_server_that_fails_keeps_its_place_and_the_others_go_on(tmp_path: Path) -> None:
+    project = make_project(tmp_path / "checkout", good="", late="exits", other="wrong_id", rude="rude")
+    record = measure(project)
+    trials = by_server(record)
+    assert record.complete
+    assert trials["good"].failure is None
+    assert trials["late"].failure
+    assert trials["late"].failure.step == "start"
+    assert not trials["other"].validity.valid
+    assert trials["other"].validity.reasons[0].code == "wrong_server"
+    assert trials["rude"].failure
+    assert trials["rude"].failure.message == "the server ended with exit code 1 after SIGTERM, expected exit code 0"
+    assert trials["rude"].stages
+
+
+def test_a_server_that_dies_under_load_is_told_with_how(tmp_path: Path) -> None:
+    project = make_project(tmp_path / "checkout", x="dies")
+    failure = measure(project).trials[0].failure
+    assert failure
+    assert (failure.step, failure.message) == ("load", "the server ended under load with exit code 7")
+    assert "hello" in failure.log_tail
+
+
+def test_a_build_that_fails_is_the_servers_failure(tmp_path: Path) -> None:
+    project = make_project(tmp_path / "checkout", good="", bad="")
+    file = project.servers / "bad" / "server.yml"
+    file.write_text(file.read_text().replace("import os;", "raise SystemExit(5);"))
+    watch = Notebook()
+    trials = by_server(measure(project, watch=watch))
+    assert trials["bad"].failure
+    assert trials["bad"].failure.step == "build"
+    assert trials["good"].failure is None
+    assert any(note.startswith("bad: failed to build: `python -c") for note in watch.notes)
+
+
+def test_a_generator_that_fails_makes_the_trial_invalid_and_accuses_no_server(tmp_path: Path) -> None:
+    only = measure(make_project(tmp_path / "checkout", x=""), behaviour="crash").trials[0]
+    assert only.failure is None
+    assert not only.validity.valid
+    assert only.validity.reasons[0].code == "generator_failed"
+    assert "exit code 107" in only.validity.reasons[0].message
+
+
+def test_a_missing_toolchain_leaves_the_server_out_by_name(tmp_path: Path) -> None:
+    project = make_project(tmp_path / "checkout", x="", y="")
+    file = project.servers / "y" / "server.yml"
+    file.write_text(file.read_text().replace('python: ">=3.11"', 'no-such-tool: ">=2"'))
+    watch = Notebook()
+    record = measure(project, watch=watch)
+    assert [trial.server for trial in record.trials] == ["x"]
+    assert [each.server for each in record.skipped] == ["y"]
+    assert watch.notes[0] == "y: skipped: needs no-such-tool >=2: install no-such-tool on the PATH"
+    with pytest.raises(UserError, match="no server of tiny can be built here"):
+        measure(project, "y")
+
+
+def test_an_interrupted_run_keeps_its_trials_and_goes_on(tmp_path: Path) -> None:
+    project = make_project(tmp_path / "checkout", x="", y="", z="")
+    with pytest.raises(Interrupted) as raised:
+        measure(project, watch=Notebook(interrupt_at=2))
+    path = store.find_record(project.records, raised.value.record.id)
+    before = store.read_record(path)
+    assert len(before.trials) == 2
+    after = run.resume(project, path, UNVERIFIED, Notebook())
+    assert after.complete
+    assert after.trials[:2] == before.trials
+    assert store.read_record(path) == after
+
+
+def test_a_complete_record_is_not_measured_again(tmp_path: Path) -> None:
+    project = make_project(tmp_path / "checkout", x="")
+    record = measure(project)
+    watch = Notebook()
+    assert run.resume(project, store.find_record(project.records), UNVERIFIED, watch) == record
+    assert watch.notes == [f"{record.id}: all 1 trials are there"]
+
+
+def test_a_changed_server_cannot_be_resumed(tmp_path: Path) -> None:
+    project = make_project(tmp_path / "checkout", x="", y="")
+    with pytest.raises(Interrupted) as raised:
+        measure(project, watch=Notebook(interrupt_at=1))
+    first = raised.value.record.trials[0].server
+    (project.servers / first / "new.py").write_text("changed = True\n")
+    path = store.find_record(project.records)
+    with pytest.raises(UserError, match=f"cannot be resumed: {first} has changed since; start a new run"):
+        run.resume(project, path, UNVERIFIED, Notebook())
+
+
+def test_another_environment_cannot_be_resumed(tmp_path: Path) -> None:
+    project = make_project(tmp_path / "checkout", x="", y="")
+    with pytest.raises(Interrupted) as raised:
+        measure(project, watch=Notebook(interrupt_at=1))
+    record = raised.value.record
+    moved = record.model_copy(update={"environment": record.environment.model_copy(update={"key": "elsewhere"})})
+    path = store.write_record(project.records, moved)
+    with pytest.raises(UserError, match="it was begun in another environment"):
+        run.resume(project, path, UNVERIFIED, Notebook())
+
+
+def conformance_that(monkeypatch: pytest.MonkeyPatch, *broken: str) -> list[str]:
+    """Rules that only the named servers break; returns the list of servers that were verified."""
+    verified: list[str] = []
+
+    def gate(server: SimpleNamespace, *_: object) -> SimpleNamespace:
+        verified.append(server.id)
+        failures = [SimpleNamespace(name="fan-out", detail="3 of 4", log_tail="")] if server.id in broken else []
+        return SimpleNamespace(passed=not failures, failures=failures, rules=[None] * 15)
+
+    monkeypatch.setattr(conformance, "gate", gate)
+    return verified
+
+
+def test_a_server_that_breaks_a_rule_is_not_measured_and_the_rule_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    conformance_that(monkeypatch, "bad")
+    project = make_project(tmp_path / "checkout", good="", bad="")
+    trials = by_server(run.run(project, request(), Options(), Notebook()))
+    assert trials["bad"].failure
+    assert (trials["bad"].failure.step, trials["bad"].failure.message) == ("verify", "breaks fan-out: 3 of 4")
+    assert trials["good"].failure is None
+    assert trials["good"].validity.warnings == [
+        each for each in trials["good"].validity.warnings if each.code != "not_verified"
+    ]
+
+
+def test_a_server_that_passed_is_verified_again_only_when_it_or_the_rules_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    verified = conformance_that(monkeypatch)
+    project = make_project(tmp_path / "checkout")
+    server = add_server(project, "x")
+    driver = ProcessDriver([0], project.logs)
+
+    def prepare(digest: str) -> None:
+        built = preparation.Prepared(server, digest, Build("x", digest, Toolset()))
+        preparation.verify_all(project, [built], driver, lambda _: None)
+
+    prepare("first")
+    prepare("first")
+    assert verified == ["x"]
+    prepare("second")
+    monkeypatch.setattr(conformance, "digest", lambda: "other rules")
+    prepare("second")
+    assert verified == ["x", "x", "x"]
+
+
+def test_an_unverified_trial_says_so(tmp_path: Path) -> None:
+    only = measure(make_project(tmp_path / "checkout", x="")).trials[0]
+    assert only.validity.warnings[-1].code == "not_verified"
+
+
+def test_a_server_of_another_suite_or_with_an_unknown_service_is_refused(tmp_path: Path) -> None:
+    project = make_project(tmp_path / "checkout", x="", y="")
+    x, y = (project.servers / name / "server.yml" for name in ("x", "y"))
+    x.write_text(x.read_text().replace("suite: tiny", "suite: other"))
+    y.write_text(y.read_text().replace("process:", "services: [redis]\nprocess:"))
+    with pytest.raises(UserError, match="x belongs to the suite 'other', not to 'tiny'"):
+        measure(project, "x")
+    with pytest.raises(UserError, match="y needs the service 'redis', which Pushbench cannot start yet"):
+        measure(project, "y")

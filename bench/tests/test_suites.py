@@ -1,0 +1,82 @@
+"""A suite is a file; its profiles become the schedule and parameters of a load."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pushbench.errors import UserError
+from pushbench.project import Project
+from pushbench.suites import Suite, find_suite, read_suites
+from tests.support import add_server, make_project
+
+SUITE = """
+title: Board
+description: Clients on boards.
+protocols: [board-json]
+parameters: {size: 10, pattern: steady, share: 0.5, echo: true}
+profiles:
+  quick: {clients: [10, 20], warmup_seconds: 1, ramp_seconds: 2, settle_seconds: 3, steady_seconds: 4, drain_seconds: 5}
+  classroom:
+    clients: [100]
+    warmup_seconds: 1
+    ramp_seconds: 1
+    settle_seconds: 1
+    steady_seconds: 1
+    drain_seconds: 1
+    parameters: {size: 100}
+"""
+
+
+def suite(tmp_path: Path) -> Suite:
+    (tmp_path / "board.yml").write_text(SUITE)
+    return find_suite(tmp_path, "board")
+
+
+def test_a_profile_resolves_to_stages(tmp_path: Path) -> None:
+    load = suite(tmp_path).load("quick", {})
+    assert [stage.clients for stage in load.schedule.stages] == [10, 20]
+    assert {stage.steady_seconds for stage in load.schedule.stages} == {4}
+    assert (load.schedule.warmup_seconds, load.schedule.drain_seconds) == (1, 5)
+    assert load.scenario == tmp_path / "board.js"
+
+
+def test_parameters_come_from_suite_profile_and_command_line_the_last_winning(tmp_path: Path) -> None:
+    board = suite(tmp_path)
+    assert board.load("quick", {}).parameters == {"size": 10, "pattern": "steady", "share": 0.5, "echo": True}
+    assert board.load("classroom", {}).parameters["size"] == 100
+    given = {"size": "7", "pattern": "sparse", "share": "1", "echo": "false"}
+    assert board.load("classroom", given).parameters == {"size": 7, "pattern": "sparse", "share": 1.0, "echo": False}
+
+
+@pytest.mark.parametrize(
+    ("profile", "given", "told"),
+    [
+        ("qiuck", {}, "unknown profile of board 'qiuck'; did you mean quick? known: quick, classroom"),
+        ("quick", {"sice": "1"}, "unknown parameter of board 'sice'; did you mean size?"),
+        ("quick", {"size": "many"}, "parameter size: expected a whole number, found 'many'"),
+        ("quick", {"share": "x"}, "parameter share: expected a number, found 'x'"),
+        ("quick", {"echo": "maybe"}, "parameter echo: expected true or false, found 'maybe'"),
+    ],
+)
+def test_what_a_suite_does_not_have_is_told(tmp_path: Path, profile: str, given: dict[str, str], told: str) -> None:
+    with pytest.raises(UserError) as raised:
+        suite(tmp_path).load(profile, given)
+    assert str(raised.value).startswith(told)
+
+
+def test_an_unknown_suite_is_told_with_the_nearest(tmp_path: Path) -> None:
+    suite(tmp_path)
+    with pytest.raises(UserError, match=r"unknown suite 'bord'; did you mean board\? known: board"):
+        find_suite(tmp_path, "bord")
+
+
+def test_a_server_with_a_protocol_that_no_client_speaks_is_told(tmp_path: Path) -> None:
+    server = add_server(make_project(tmp_path / "checkout"), "x")
+    with pytest.raises(UserError, match=r"server\.yml: unknown protocol of board 'tiny-json'; known: board-json"):
+        suite(tmp_path).check(server)
+
+
+def test_the_suites_of_this_checkout_can_be_read() -> None:
+    assert "whiteboard" in {each.id for each in read_suites(Project.current().scenarios)}

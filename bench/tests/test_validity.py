@@ -1,0 +1,127 @@
+"""A trial is invalid when it measured the generator or a disturbed machine, and never because the server is bad."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pushbench import validity
+from pushbench.load_report import StageReport
+from pushbench.record import Environment, Validity
+from pushbench.results import Window, stage_result
+from tests.samples import ENVIRONMENT, stage_report, window
+
+
+def judge(
+    report: StageReport | None = None, seen: Window | None = None, environment: Environment = ENVIRONMENT
+) -> Validity:
+    report, seen = report or stage_report(), seen or window()
+    return validity.judge([stage_result(report, seen, 4)], [report], [seen], environment)
+
+
+def only_reason(found: Validity) -> str:
+    assert not found.valid
+    assert [reason.stage for reason in found.reasons] == [0]
+    return f"{found.reasons[0].code}: {found.reasons[0].message}"
+
+
+def only_warning(found: Validity) -> str:
+    assert found.valid
+    assert len(found.warnings) == 1
+    return f"{found.warnings[0].code}: {found.warnings[0].message}"
+
+
+def test_a_quiet_machine_and_an_idle_generator_are_valid() -> None:
+    assert judge() == Validity(valid=True, reasons=[], warnings=[])
+
+
+def test_a_busy_generator_is_told_with_its_share_and_the_bound() -> None:
+    assert judge(seen=window(generator_cpu=0.79 * 12)).valid
+    told = only_reason(judge(seen=window(generator_cpu=0.81 * 12)))
+    assert told == "generator_cpu: the generator used 81 % of its CPU, above 80 %: it may have measured itself"
+
+
+@pytest.mark.parametrize(
+    ("lateness", "delivery", "valid"),
+    [
+        (0.0095, 0.002, True),  # below 10 ms is always allowed
+        (0.0115, 0.050, False),
+        (0.0115, 0.500, True),  # a tenth of the delivery p99 where that is larger
+        (0.0600, 0.500, False),
+    ],
+)
+def test_a_late_generator_is_judged_by_what_its_lateness_adds(lateness: float, delivery: float, valid: bool) -> None:
+    found = judge(stage_report(lateness=lateness, delivery=delivery))
+    assert found.valid == valid
+    assert valid or only_reason(found).startswith("send_lateness: the generator sent ")
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"steal_seconds": 0.3}, "steal: the hypervisor took 1.25 % of the CPU time, above 1 %"),
+        ({"throttled": 3}, "throttled: the cgroup's CPU quota stopped the run 3 times"),
+        ({"swapped_bytes": 4_000_000}, "swap: the machine swapped 4 MB of memory"),
+        ({"clock_offset_seconds": 1.7e9 - 1.5}, "clock_step: the clock was set, by 1.50 s"),
+    ],
+)
+def test_a_disturbed_machine_is_told(changed: dict[str, Any], told: str) -> None:
+    assert only_reason(judge(seen=window(**changed))) == told
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [{"steal_seconds": 0.2}, {"swapped_bytes": 500_000}, {"clock_offset_seconds": 1.7e9 + 0.001}],
+)
+def test_what_every_machine_does_is_no_disturbance(changed: dict[str, Any]) -> None:
+    assert judge(seen=window(**changed)).valid
+
+
+def test_more_deliveries_than_expected_are_a_bug_somewhere() -> None:
+    assert judge(stage_report(duplicate=30)).valid
+    assert only_reason(judge(stage_report(duplicate=60))).startswith("too_many_deliveries: 101 % of the expected")
+
+
+def test_a_client_that_the_generator_did_not_play_is_its_fault() -> None:
+    told = only_reason(judge(stage_report(members=99)))
+    assert told == "clients_missing: 99 of 100 clients took part, and the server had refused 0"
+
+
+def test_a_client_that_the_server_refused_is_the_servers_result() -> None:
+    found = judge(stage_report(members=98, connect_failures=2))
+    assert only_warning(found) == "connect_failures: 2 connections failed (2 % of 100 clients)"
+    assert judge(stage_report(members=90, disconnects=10)).valid
+
+
+def test_clients_that_were_lost_in_an_earlier_stage_are_accounted_for() -> None:
+    reports = [stage_report(members=95, disconnects=5), stage_report(clients=300, members=295)]
+    seen = [window(), window()]
+    results = [stage_result(report, each, 4) for report, each in zip(reports, seen, strict=True)]
+    assert validity.judge(results, reports, seen, ENVIRONMENT).valid
+
+
+def test_a_server_that_loses_everything_is_valid() -> None:
+    assert judge(stage_report(delivered=0, lost=6_000)).valid
+
+
+def test_a_server_that_died_is_valid() -> None:
+    seen = window()
+    assert seen.begin
+    assert judge(seen=Window(seen.begin, None, [seen.begin])).valid
+
+
+def test_another_busy_process_is_a_warning_that_names_it() -> None:
+    told = only_warning(judge(seen=window(others={(42, "backup"): 0.9, (43, "idle"): 0.1})))
+    assert told == "other_process: backup (pid 42) used 15 % of a core meanwhile"
+
+
+def test_a_step_of_the_cpu_frequency_is_a_warning() -> None:
+    told = only_warning(judge(seen=window(frequency_hz=3e9)))
+    assert told == "frequency_step: the server's CPUs ran at 2.00 GHz to 3.00 GHz"
+
+
+def test_a_shared_cpu_is_a_warning() -> None:
+    shared = ENVIRONMENT.model_copy(update={"server_cpus": [0], "generator_cpus": [0]})
+    found = judge(seen=window(generator_cpu=1.0), environment=shared)
+    assert only_warning(found).startswith("shared_cpu: ")

@@ -1,0 +1,100 @@
+"""Every mistake in a YAML file is told with its file, its line, what was expected and what was found."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+import pytest
+from pydantic import Field, PositiveInt
+
+from pushbench.errors import UserError
+from pushbench.model import Document
+from pushbench.yamlfile import load_yaml
+
+
+class Inner(Document):
+    start: list[str]
+    kind: Literal["small", "large"] = "small"
+    build: list[list[str]] = []
+    env: dict[str, str] = {}
+
+
+class Outer(Document):
+    title: str
+    size: PositiveInt | None = None
+    process: Inner = Field(default=Inner(start=["x"]))
+    others: dict[str, Inner] = {}
+
+
+GOOD = "title: A title\nprocess:\n  start: [node, x.js]\n"
+
+
+def problem(tmp_path: Path, text: str) -> str:
+    path = tmp_path / "server.yml"
+    path.write_text(text)
+    with pytest.raises(UserError) as raised:
+        load_yaml(path, Outer)
+    return str(raised.value).replace(f"{tmp_path}/", "")
+
+
+def test_a_good_file_is_a_model(tmp_path: Path) -> None:
+    path = tmp_path / "server.yml"
+    path.write_text(GOOD)
+    assert load_yaml(path, Outer).process.start == ["node", "x.js"]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (
+            "title: x\nprocess:\n  start: node\n",
+            "server.yml:3: process.start: expected a list of strings, found the string 'node'",
+        ),
+        (
+            "title: x\nprocess:\n  start: [1]\n",
+            "server.yml:3: process.start.0: expected a string, found the number 1",
+        ),
+        (
+            "title: x\nprocess: {start: [a], build: [a]}\n",
+            "server.yml:2: process.build.0: expected a list of strings, found the string 'a'",
+        ),
+        ("process: {start: [a]}\n", "server.yml:1: title: missing; expected a string"),
+        ("title: x\nprocess:\n  kind: large\n", "server.yml:2: process.start: missing; expected a list of strings"),
+        ("title: x\nothers:\n  one: 3\n", "server.yml:3: others.one: expected a mapping, found the number 3"),
+        (
+            "title: x\nprocess:\n  start: [a]\n  kind: tall\n",
+            "server.yml:4: process.kind: expected 'small' or 'large', found the string 'tall'",
+        ),
+        ("title: x\nsize: -1\n", "server.yml:2: size: Input should be greater than 0, found the number -1"),
+        ("title: x\ntitel: y\n", "server.yml:2: titel: unknown key; did you mean title?"),
+        (
+            "title: x\nprocess: {start: [a], colour: red}\n",
+            "server.yml:2: process.colour: unknown key; known keys: start, kind, build, env",
+        ),
+        ("", "server.yml:1: expected a mapping, found nothing"),
+        ("- a\n", "server.yml:1: expected a mapping, found a list"),
+        ("title: [a\nsize: 3\n", "server.yml:2: not valid YAML: expected ',' or ']', but got ':'"),
+        ("title: x\nsize: 3\ntitle: y\n", 'server.yml:3: not valid YAML: found duplicate key "title"'),
+        ("title: x\n[a]: 3\n", "server.yml:2: not valid YAML: a key must be plain text"),
+        ("title: !!python/name:os.system\n", "server.yml:1: not valid YAML: could not determine a constructor"),
+    ],
+)
+def test_a_mistake_is_told_where_it_is(tmp_path: Path, text: str, told: str) -> None:
+    assert problem(tmp_path, text).startswith(told)
+
+
+def test_the_first_of_several_mistakes_is_told(tmp_path: Path) -> None:
+    assert problem(tmp_path, "title: 3\nsize: big\n").startswith("server.yml:1: title:")
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"nothing\.yml: no such file"):
+        load_yaml(tmp_path / "nothing.yml", Outer)
+
+
+def test_a_file_that_is_no_text_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "server.yml"
+    path.write_bytes(b"\xff\xfe\x00\x01")
+    with pytest.raises(UserError, match=r"server\.yml: cannot be read"):
+        load_yaml(path, Outer)
