@@ -51,10 +51,19 @@ def build_server(project: Project, server: Server, tools: Toolset, note: Note) -
             stamp.unlink(missing_ok=True)
             note(f"{server.id}: building ({_first_words(server.spec.process.build)})")
             began = time.monotonic()
-            _run_all(server, tools, log)
+            _run_all(server.spec.process.build, server, tools, log)
             _write_stamp(stamp, digest, server.folder)
             note(f"{server.id}: built in {time.monotonic() - began:.0f} s")
     return Build(server.id, digest, tools)
+
+
+def run_server_tests(project: Project, build: Build, server: Server, note: Note) -> None:
+    """Run the server's own tests. Raises ServerFailed with the end of what they printed."""
+    log = project.logs / f"test-{server.id.replace('/', '--')}.log"
+    began = time.monotonic()
+    _run_all(server.spec.process.test, server, build.toolchains, log)
+    if server.spec.process.test:
+        note(f"{server.id}: tests passed in {time.monotonic() - began:.0f} s")
 
 
 def build_digest(server: Server, tools: Toolset) -> str:
@@ -110,9 +119,9 @@ def _write_stamp(stamp: Path, digest: str, folder: Path) -> None:
     write_atomically(stamp, json.dumps(content).encode())
 
 
-def _run_all(server: Server, tools: Toolset, log: Path) -> None:
+def _run_all(commands: Sequence[Sequence[str]], server: Server, tools: Toolset, log: Path) -> None:
     log.unlink(missing_ok=True)
-    for argv in server.spec.process.build:
+    for argv in commands:
         code = _run(tools, argv, server.folder, log)
         if code != 0:
             raise ServerFailed("build", f"`{' '.join(argv)}` ended with exit code {code}", tail(log))

@@ -44,6 +44,7 @@ class Process(Document):
 
     toolchains: dict[Name, Specifier] = Field(description="name: version specifier (PEP 440 style)")
     build: list[Argv] = Field(default=[], description="commands, in order")
+    test: list[Argv] = Field(default=[], description="the server's own tests, run after a build by `build --test`")
     start: Argv
     env: dict[str, str] = Field(default={}, description="beside PORT, WORKERS and the services' URLs")
 
@@ -67,6 +68,7 @@ class ProcessOverride(Document):
 
     toolchains: dict[Name, Specifier] | None = None
     build: list[Argv] | None = None
+    test: list[Argv] | None = None
     start: Argv | None = None
     env: dict[str, str] | None = None
 

@@ -10,8 +10,9 @@ import contextlib
 import fcntl
 import os
 import signal
+import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -46,11 +47,14 @@ def end_orphans() -> list[Orphan]:
 
 
 @contextlib.contextmanager
-def only_run_on_machine() -> Iterator[None]:
-    """Hold the machine: two measurements at once would measure each other. Raises UserError naming the holder.
+def only_run_on_machine(note: Callable[[str], None]) -> Iterator[None]:
+    """Hold the machine, and end what a killed run left on it: two measurements at once would measure each other.
 
-    All users share one lock file; PUSHBENCH_LOCK names another, for tests that measure nothing.
+    Raises UserError naming the holder. All users share one lock file; PUSHBENCH_LOCK names another, for tests that
+    measure nothing.
     """
+    if sys.platform != "linux":
+        raise UserError("only Linux can be measured on: processes are pinned and accounted by its means")
     path = Path(os.environ.get("PUSHBENCH_LOCK", "/tmp/pushbench.lock"))  # noqa: S108 - as every user can write there
     with contextlib.suppress(FileExistsError, PermissionError):
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o666))
@@ -67,6 +71,8 @@ def only_run_on_machine() -> Iterator[None]:
         file.truncate(0)
         file.write(f"{os.getpid()}\n")
         file.flush()
+        for orphan in end_orphans():
+            note(f"ended {orphan.command} (pid {orphan.pid}), left by a pushbench that was killed")
         yield
 
 

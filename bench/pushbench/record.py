@@ -5,12 +5,21 @@ Only the shapes are here; `store` reads and writes them. Base units everywhere: 
 
 from __future__ import annotations
 
-from typing import Literal
+from datetime import datetime
+from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from pushbench.load_report import Deliveries, Histograms, ReportedError
 from pushbench.model import Document
+
+
+def _instant(text: str) -> str:
+    datetime.fromisoformat(text)
+    return text
+
+
+Instant = Annotated[str, AfterValidator(_instant)]
 
 
 class Commit(Document):
@@ -60,7 +69,7 @@ class Schedule(Document):
     """The load of every trial of the run. The warm-up lies between the first stage's ramp and its settling."""
 
     warmup_seconds: float
-    stages: list[StagePlan]
+    stages: list[StagePlan] = Field(min_length=1)
     drain_seconds: float
 
 
@@ -172,7 +181,7 @@ class Record(Document):
 
     schema_: Literal[1] = Field(default=1, alias="schema")
     id: str = Field(description="sortable by time and unique: 20261121T101500Z-1a2b3c")
-    created: str = Field(description="ISO 8601, UTC")
+    created: Instant = Field(description="ISO 8601, UTC")
     commit: Commit | None = Field(description="null outside a git checkout")
     harness: Harness
     environment: Environment

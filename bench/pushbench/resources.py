@@ -25,7 +25,6 @@ class Usage:
     memory_bytes: int
     """anonymous memory of all processes, and the files and shared memory of the process that maps most of them:
     workers share their program text, which a plain sum of RSS would count once for each"""
-    swap_bytes: int
     threads: int
     processes: int
     context_switches: Mapping[int, int] = field(default_factory=dict)
@@ -55,7 +54,7 @@ class Tree:
 
 def total(members: Iterable[Stat], *, with_switches: bool = False) -> Usage | None:
     """Read what processes use now; None when there are none left."""
-    processes = anonymous = swap = threads = shared = 0
+    processes = anonymous = threads = shared = 0
     cpu = user = system = 0.0
     switches: dict[int, int] = {}
     at = time.monotonic()
@@ -68,7 +67,6 @@ def total(members: Iterable[Stat], *, with_switches: bool = False) -> Usage | No
         processes += 1
         threads += stat.threads
         anonymous += kilobytes.get("RssAnon", 0)
-        swap += kilobytes.get("VmSwap", 0)
         shared = max(shared, kilobytes.get("RssFile", 0) + kilobytes.get("RssShmem", 0))
         # Children that were waited for are in no clock any more, only in these ticks of their parent.
         cpu += own + stat.children_user_seconds + stat.children_system_seconds
@@ -78,7 +76,7 @@ def total(members: Iterable[Stat], *, with_switches: bool = False) -> Usage | No
             switches |= _context_switches(stat.pid)
     if not processes:
         return None
-    return Usage(at, cpu, user, system, (anonymous + shared) * 1024, swap * 1024, threads, processes, switches)
+    return Usage(at, cpu, user, system, (anonymous + shared) * 1024, threads, processes, switches)
 
 
 def switches_between(begin: Usage, end: Usage) -> int:

@@ -21,7 +21,7 @@ from pushbench.drivers import ProcessDriver, require_free
 from pushbench.environment import physical_cores, read_environment, split_cpus
 from pushbench.errors import UserError
 from pushbench.load import Generator
-from pushbench.ownership import end_orphans, only_run_on_machine
+from pushbench.ownership import only_run_on_machine
 from pushbench.plan import make_plan, trial_seconds
 from pushbench.preparation import Candidate, Prepared
 from pushbench.processes import raise_open_files
@@ -108,9 +108,7 @@ def resume(project: Project, path: Path, options: Options, watch: Watch) -> Reco
 
 @contextlib.contextmanager
 def _holding_machine(options: Options, watch: Watch) -> Iterator[None]:
-    with only_run_on_machine():
-        for orphan in end_orphans():
-            watch.note(f"ended {orphan.command} (pid {orphan.pid}), left by a pushbench that was killed")
+    with only_run_on_machine(watch.note):
         if options.port is not None:
             require_free(options.port)
         raise_open_files()

@@ -62,15 +62,12 @@ class Sampler(threading.Thread):
             {**{begin + second: False for second in seconds}, **dict.fromkeys(borders, True)}.items()
         )
         self.samples: list[Sample] = []
-        self.cpu_seconds = 0.0
-        """what looking has cost"""
 
     def run(self) -> None:
         for moment, border in self._moments:
             if self._enough.wait(max(0.0, moment - time.monotonic())):
                 break
             self.samples.append(self._watched.look(border=border))
-        self.cpu_seconds = time.thread_time()
 
     def stop(self) -> list[Sample]:
         """The samples; those that were still to come are not taken."""

@@ -56,7 +56,9 @@ class SuiteFile(Document):
     title: str
     description: str
     protocols: Annotated[list[Name], Field(min_length=1)]
-    parameters: Parameters
+    parameters: Parameters = Field(description="with their defaults")
+    choices: dict[str, list[Value]] = Field(default={}, description="of a parameter, where not every value will do")
+    minimum: dict[str, float] = Field(default={}, description="of a parameter that is a number")
     profiles: Annotated[dict[Name, Profile], Field(min_length=1)]
 
 
@@ -84,7 +86,7 @@ class Suite:
     def load(self, profile: str, given: Mapping[str, str]) -> Load:
         """The profile with the suite's, the profile's and the `given` parameters, the last winning.
 
-        Raises UserError for an unknown profile or parameter and for a value of another type than the default's.
+        Raises UserError for an unknown profile or parameter and for a value that the parameter cannot have.
         """
         if profile not in self.spec.profiles:
             raise unknown(f"profile of {self.id}", profile, list(self.spec.profiles))
@@ -93,8 +95,16 @@ class Suite:
         for name, text in given.items():
             if name not in parameters:
                 raise unknown(f"parameter of {self.id}", name, list(parameters))
-            parameters[name] = _like(parameters[name], name, text)
+            parameters[name] = self._allowed(name, _like(parameters[name], name, text))
         return Load(self.id, profile, self.scenario, chosen.schedule, parameters)
+
+    def _allowed(self, name: str, value: Value) -> Value:
+        choices, least = self.spec.choices.get(name, []), self.spec.minimum.get(name)
+        if choices and value not in choices:
+            raise unknown(f"value of {name}", str(value), [str(choice) for choice in choices])
+        if least is not None and float(value) < least:
+            raise UserError(f"parameter {name}: expected at least {least:g}, found {value}")
+        return value
 
     def check(self, server: Server) -> None:
         """Raises UserError when the suite has no client for the server's protocol."""

@@ -22,7 +22,7 @@ GAP = 2  # spaces between columns
 NARROW_HEADING = 12  # characters; longer headings break at - and / where the width asks for it
 
 _STYLES: dict[Outcome, str] = {"pass": "green", "fail": "bold red", "inconclusive": "yellow", "invalid": "bold yellow"}
-_WORDS = {outcome if outcome == "pass" else outcome.upper(): style for outcome, style in _STYLES.items()}
+_WORDS = {loud(outcome): style for outcome, style in _STYLES.items()} | {"FAILED": "bold red", "MISSING": "yellow"}
 
 
 def print_heading(console: Console, record: Record, title: str) -> None:

@@ -122,7 +122,6 @@ def usage(at: float, cpu_seconds: float, *, memory_bytes: int = 50_000_000, **ch
         user_seconds=changed.get("user_seconds", cpu_seconds * 0.6),
         system_seconds=changed.get("system_seconds", cpu_seconds * 0.4),
         memory_bytes=memory_bytes,
-        swap_bytes=0,
         threads=changed.get("threads", 4),
         processes=1,
         context_switches=changed.get("context_switches", {}),

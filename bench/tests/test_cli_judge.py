@@ -9,6 +9,8 @@ import pytest
 
 from pushbench import store
 from pushbench.cli import main
+from pushbench.cli.conclusion import conclude, thresholds_of
+from pushbench.project import Project
 from pushbench.record import Record
 from pushbench.verdict import Verdict
 from tests.factories import SERVERS, invalid, make_record, make_trial, measured
@@ -101,13 +103,34 @@ def test_show_ends_with_0_whatever_the_verdict_is(checkout: Checkout) -> None:
     assert checkout("show")[0] == 0
 
 
+def test_a_run_ends_with_its_table_a_report_and_the_exit_code(
+    checkout: Checkout, capsys: pytest.CaptureFixture[str]
+) -> None:
+    project = Project.current()
+    record = make_record([measured("node-ws", {"loss_ratio": 0.02})])
+    assert conclude(project, record, thresholds_of(project), as_json=False) == 1
+    said = capsys.readouterr()
+    assert said.out.endswith("Verdict: FAIL (fail: node-ws)\n")
+    assert said.err == f"report out/report.md, record out/records/{record.id}.json\n"
+    assert "node-ws: loss 2 % at 1,000 clients, limit 1 %" in (checkout.root / "out" / "report.md").read_text()
+
+
+def test_without_thresholds_a_run_is_inconclusive(checkout: Checkout) -> None:
+    (checkout.root / "thresholds.yml").unlink()
+    project = Project.current()
+    assert conclude(project, make_record([make_trial("node-ws")]), thresholds_of(project), as_json=True) == 3
+
+
 @pytest.mark.parametrize("command", ["show", "judge"])
 def test_what_cannot_be_read_has_one_line_and_exit_2(checkout: Checkout, command: str) -> None:
     newer = checkout.root / "newer.json"
     newer.write_text('{"schema": 2}')
     broken = checkout.root / "broken.json"
     broken.write_text('{"schema": 1, "id"')
+    undated = checkout.root / "undated.json"
+    undated.write_text(make_record([]).model_dump_json(by_alias=True).replace("2026-11-21T10:15:00", "yesterday"))
     for arguments, said in [
+        ([str(undated)], "created: "),
         ([], "there is no record yet"),
         (["nowhere"], "there is no record yet"),
         ([str(newer)], "the record has schema 2"),

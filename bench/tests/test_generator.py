@@ -30,9 +30,7 @@ pytestmark = pytest.mark.slow
 CHECKOUT = Project.at(Path(__file__).parents[2])
 SCHEDULE = Schedule(
     warmup_seconds=0.5,
-    stages=[
-        StagePlan(clients=clients, ramp_seconds=0.5, settle_seconds=0.5, steady_seconds=3) for clients in (40, 80)
-    ],
+    stages=[StagePlan(clients=clients, ramp_seconds=0.5, settle_seconds=0.5, steady_seconds=3) for clients in (40, 80)],
     drain_seconds=3,
 )
 
@@ -96,7 +94,7 @@ def test_two_generators_of_one_machine_report_what_one_does(k6: Path, server: st
 def test_a_starved_generator_is_invalid_and_never_a_slow_server(tmp_path: Path) -> None:
     """The generator is stopped for 60 ms in every 100 ms, as if others had its CPU."""
     suite = find_suite(CHECKOUT.scenarios, "whiteboard")
-    [chosen] = candidates(CHECKOUT, suite, ["node-ws"], print)
+    [chosen], _ = candidates(CHECKOUT, suite, ["node-ws"], print)
     k6, [prepared] = build_all(CHECKOUT, [chosen], print)
     assert isinstance(prepared.result, Build)
     split = split_cpus(physical_cores(os.sched_getaffinity(0)))

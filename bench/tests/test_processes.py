@@ -117,9 +117,12 @@ def test_killing_what_is_gone_is_no_error() -> None:
 
 def test_two_runs_never_overlap_and_the_second_names_the_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PUSHBENCH_LOCK", str(tmp_path / "lock"))
-    with only_run_on_machine(), pytest.raises(UserError, match=rf"\(pid {os.getpid()}\)"), only_run_on_machine():
-        pass
-    with only_run_on_machine():
+    notes: list[str] = []
+    with only_run_on_machine(notes.append):
+        with pytest.raises(UserError, match=rf"another pushbench run is measuring .* \(pid {os.getpid()}\)"):
+            with only_run_on_machine(notes.append):
+                pass
+    with only_run_on_machine(notes.append):
         pass
 
 

@@ -93,7 +93,7 @@ def test_a_program_that_ended_uses_nothing() -> None:
 
 def test_context_switches_are_counted_by_thread() -> None:
     def with_switches(switches: dict[int, int]) -> Usage:
-        return Usage(0.0, 0.0, 0.0, 0.0, 0, 0, 0, 0, switches)
+        return Usage(0.0, 0.0, 0.0, 0.0, 0, 0, 0, switches)
 
     begin, end = with_switches({1: 100, 2: 50}), with_switches({1: 110, 3: 5})
     assert switches_between(begin, end) == 15

@@ -170,7 +170,7 @@ func (m *module) start(l *Load) (*engine.Engine, error) {
 	config := engine.Config{
 		URL: l.plan.URL, Protocol: l.plan.Protocol, Seed: l.plan.Seed,
 		GroupSize: l.groups.Size, Pattern: pattern, Schedule: l.plan.Schedule,
-		Segment:  segment(state.Options.ExecutionSegment),
+		Segment:  state.Options.ExecutionSegment.String(),
 		OnSecond: m.metrics.emitter(vu.Context(), state),
 	}
 	if err := scale(&config.Schedule, state.Options); err != nil {
@@ -186,14 +186,6 @@ func (m *module) start(l *Load) (*engine.Engine, error) {
 	e.Start(scenario.StartTime)
 	m.engine = e
 	return e, nil
-}
-
-// segment names a part of the clients in a way that can be part of a board's name; empty for the whole.
-func segment(s *lib.ExecutionSegment) string {
-	if s == nil || s.String() == "0:1" {
-		return ""
-	}
-	return strings.NewReplacer("/", "_", ":", "-").Replace(s.String())
 }
 
 // scale reduces the stages' clients to those of this execution segment, as k6 does with the VUs.

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import typer
 
 from pushbench.cli import options
 from pushbench.cli.options import DEFAULT_SUITE, ServersOption, SuiteOption
 from pushbench.errors import EXIT_FAIL
 
-_EXAMPLES = "Examples: `pushbench build`; `pushbench build --servers spring-stomp`."
+_EXAMPLES = "Examples: `pushbench build`; `pushbench build --servers spring-stomp --test`."
 
 
 def register(app: typer.Typer) -> None:
     app.command("build", epilog=_EXAMPLES)(build)
 
 
-def build(*, suite: SuiteOption = DEFAULT_SUITE, servers: ServersOption = "") -> None:
+def build(
+    *,
+    suite: SuiteOption = DEFAULT_SUITE,
+    servers: ServersOption = "",
+    test: Annotated[bool, typer.Option("--test", help="Run the servers' own tests afterwards.")] = False,
+) -> None:
     """Build the generator (k6) and the servers; what is built already is left as it is."""
-    from pushbench.builds import Build
+    from pushbench.builds import Build, run_server_tests
+    from pushbench.failures import ServerFailed
     from pushbench.ownership import only_run_on_machine
     from pushbench.preparation import build_all, candidates
     from pushbench.project import Project
@@ -25,8 +33,15 @@ def build(*, suite: SuiteOption = DEFAULT_SUITE, servers: ServersOption = "") ->
 
     project = Project.current()
     chosen, _ = candidates(project, find_suite(project.scenarios, suite), options.names(servers), options.note)
-    with only_run_on_machine():
+    with only_run_on_machine(options.note):
         _, prepared = build_all(project, chosen, options.note)
     failed = [each.server.id for each in prepared if not isinstance(each.result, Build)]
-    options.note(f"failed to build: {', '.join(failed)}" if failed else "everything is built")
+    for each in prepared:
+        if test and isinstance(each.result, Build):
+            try:
+                run_server_tests(project, each.result, each.server, options.note)
+            except ServerFailed as error:
+                options.note(f"{each.server.id}: {error.failure.message}\n{error.failure.log_tail}".rstrip())
+                failed.append(each.server.id)
+    options.note(f"failed: {', '.join(failed)}" if failed else "everything is built")
     raise typer.Exit(EXIT_FAIL if failed else 0)

@@ -13,7 +13,7 @@ from pushbench.errors import UserError
 
 SuiteOption = Annotated[str, typer.Option("--suite", help="The workload; see `pushbench suites`.", metavar="SUITE")]
 ProfileOption = Annotated[
-    str, typer.Option("--profile", help="The size of the suite: smoke, quick or full.", metavar="PROFILE")
+    str, typer.Option("--profile", help="The size of the suite; see `pushbench suites`.", metavar="PROFILE")
 ]
 ServersOption = Annotated[
     str,

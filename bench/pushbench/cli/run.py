@@ -75,7 +75,8 @@ def run(
     project = Project.current(out)
     thresholds = thresholds_of(project)  # a mistake there must not be told after five minutes
     how = running.Options(port=port, generators=generators, verify=not skip_verify)
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    for ending in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(ending, signal.default_int_handler)
     try:
         with contextlib.closing(_watch()) as watch:
             if resume:

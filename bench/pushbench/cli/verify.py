@@ -58,7 +58,7 @@ def verify(
     chosen, _ = candidates(project, find_suite(project.scenarios, suite), servers or [], options.note)
     rules = _known_rules(chosen, rule or [])
     driver = ProcessDriver(split_cpus(physical_cores(os.sched_getaffinity(0))).server, project.logs, port)
-    with only_run_on_machine():
+    with only_run_on_machine(options.note):
         raise_open_files()
         found = [_verify(project, candidate, driver, rules) for candidate in chosen]
     if as_json:
@@ -81,15 +81,22 @@ def _known_rules(chosen: Sequence[Candidate], names: list[str]) -> list[str]:
 
 
 def _verify(project: Project, candidate: Candidate, driver: Driver, rules: list[str]) -> Conformance:
+    from rich.console import Console
+
     from pushbench import conformance
     from pushbench.builds import Build, build_digest, build_server
     from pushbench.failures import ServerFailed
 
     server = candidate.server
+    live = Console(stderr=True, highlight=False)
+    done = 0
 
     def note(result: RuleResult) -> None:
+        nonlocal done
+        done += 1
+        status.update(f"{server.id}: {done} rules checked, last {result.name}")
         if not result.passed:
-            options.note(f"{server.id}: FAIL {result.name}")
+            live.print(f"{server.id}: FAIL {result.name}")
 
     subject = conformance.subject(
         server, Build(server.id, build_digest(server, candidate.tools), candidate.tools), driver
@@ -97,7 +104,8 @@ def _verify(project: Project, candidate: Candidate, driver: Driver, rules: list[
     try:
         build_server(project, server, candidate.tools, options.note)
         options.note(f"{server.id}: verifying")
-        found = conformance.verify(subject, rules, note)
+        with live.status(f"{server.id}: starting") as status:
+            found = conformance.verify(subject, rules, note)
     except ServerFailed as failed:
         return conformance.unverified(subject, failed)
     kept, seconds = len(found.rules) - len(found.failures), sum(result.seconds for result in found.rules)

@@ -49,6 +49,7 @@ def main() -> None:
         print("no event", file=events)
     if behaviour == "hang":
         signal.signal(signal.SIGINT, signal.SIG_IGN)
+        print("hanging", flush=True)
         time.sleep(600)
     begin = microseconds()
     at = plan["schedule"]["warmup_seconds"]

@@ -3,6 +3,7 @@ package engine
 import (
 	"math/rand/v2"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/pushbench/pushbench/k6/internal/ledger"
@@ -53,15 +54,20 @@ func newClient(e *Engine, number, fd int, began time.Duration) *client {
 		number: number, group: number / size, slot: number % size, fd: fd, began: began,
 		timer: -1, done: make(chan struct{}),
 	}
-	name := "b-"
-	if e.config.Segment != "" {
-		name += e.config.Segment + "-"
-	}
 	c.session = e.protocol.NewSession(protocol.Identity{
-		Group: name + strconv.Itoa(c.group), Client: number, Epoch: e.origin,
+		Group: e.groupName(c.group), Client: number, Epoch: e.origin,
 	})
-	c.phase = e.config.Pattern.Phase(e.config.Seed, c.group, c.slot)
+	c.phase = e.config.Pattern.Phase(e.phases, c.group, c.slot)
 	return c
+}
+
+// groupName is unique over all generators of a load.
+func (e *Engine) groupName(number int) string {
+	name := "b-" + strconv.Itoa(number)
+	if !e.split() {
+		return name
+	}
+	return name + "-" + strings.NewReplacer("/", "_", ":", "-").Replace(e.config.Segment)
 }
 
 // open starts the conversation of a client that was just added.

@@ -5,6 +5,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"hash/fnv"
 	"io"
 	"net"
 	"net/url"
@@ -35,7 +36,7 @@ type Config struct {
 	GroupSize int
 	Pattern   schedule.Pattern
 	Schedule  schedule.Schedule
-	// Segment names this generator's part of the clients; empty when it plays all of them.
+	// Segment is this generator's part of the clients, such as 0:1/2; 0:1 and nothing are all of them.
 	Segment string
 	// Loops is the number of event loops; 0 means one for every two CPUs that the process may use. One loop takes well over 100,000
 	// deliveries/s, and fewer, fuller loops cost less: two instead of one cost up to a fifth more CPU per delivery.
@@ -53,6 +54,7 @@ type Engine struct {
 	target   *url.URL
 	windows  []schedule.Window
 	end      time.Duration
+	phases   uint64 // the seed of this generator's phases
 	origin   time.Time
 
 	loops     []*loop
@@ -99,11 +101,16 @@ func New(config Config) (*Engine, error) {
 		config.Loops = max(1, runtime.NumCPU()/2)
 	}
 	e := &Engine{
-		config: config, protocol: found, target: target,
+		config: config, protocol: found, target: target, phases: config.Seed,
 		windows: config.Schedule.Windows(), end: config.Schedule.End(),
 		stop: make(chan struct{}), finished: make(chan struct{}),
 	}
 	e.borders = make([]border, len(e.windows))
+	if e.split() {
+		h := fnv.New64a()
+		_, _ = h.Write([]byte(config.Segment))
+		e.phases ^= h.Sum64() // or the generators would send in step
+	}
 	e.collector = newCollector(e)
 	for range config.Loops {
 		l, err := newLoop(e)
@@ -124,6 +131,9 @@ func (e *Engine) Start(origin time.Time) {
 	}
 	go e.follow()
 }
+
+// split tells whether other generators play the rest of the clients.
+func (e *Engine) split() bool { return e.config.Segment != "" && e.config.Segment != "0:1" }
 
 // now is the time since the start of the scenario.
 func (e *Engine) now() time.Duration { return time.Since(e.origin) }

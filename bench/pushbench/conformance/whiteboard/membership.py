@@ -71,11 +71,11 @@ async def drawing_needs_membership(clients: Clients) -> None:
 @rule("A user whose connection ended is no member; coming back, it joins and receives each draw once.")
 async def closing_ends_membership(clients: Clients) -> None:
     board = clients.board()
-    artist = await clients.member(board)
-    user = "returning-user"
+    artist, witness = await clients.members(board, 2)
     for _ in range(3):
-        member = await clients.member(board, user=user)
-        await member.receives(await artist.draw(board))
+        member = await clients.member(board, user="returning-user")
+        draw = await artist.draw(board)
+        await member.receives(draw)
         await member.receives_nothing(0.03)
         await member.close()
-        await artist.draw(board)
+        await witness.receives(draw, await artist.draw(board))  # so that it is out before the user comes back

@@ -1,0 +1,54 @@
+"""The server that CONTRIBUTING.md tells to add is added here, word for word, and everything that it promises is done."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.slow
+
+CHECKOUT = Path(__file__).parents[2]
+
+
+def example_files() -> dict[str, str]:
+    """The two code blocks of "Add a server", by file name."""
+    text = (CHECKOUT / "CONTRIBUTING.md").read_text()
+    yaml, program = (re.search(rf"^```{kind}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL) for kind in ("yaml", "js"))
+    assert yaml and program
+    return {"server.yml": yaml[1], "server.mjs": program[1]}
+
+
+@pytest.fixture
+def catalog(tmp_path: Path) -> Path:
+    """A checkout with nothing in it but the generator, the limits and the example."""
+    folder = tmp_path / "servers" / "example"
+    folder.mkdir(parents=True)
+    for name, content in example_files().items():
+        (folder / name).write_text(content)
+    (tmp_path / "k6").symlink_to(CHECKOUT / "k6")
+    (tmp_path / ".cache" / "pushbench").mkdir(parents=True)
+    (tmp_path / ".cache" / "pushbench" / "k6").symlink_to(CHECKOUT / ".cache" / "pushbench" / "k6")
+    (tmp_path / "thresholds.yml").symlink_to(CHECKOUT / "thresholds.yml")
+    return tmp_path
+
+
+def pushbench(catalog: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PUSHBENCH_ROOT": str(catalog)}
+    command = [str(CHECKOUT / "pushbench"), *arguments]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+
+
+def test_the_documented_server_is_found_conforms_and_is_measured(catalog: Path) -> None:
+    assert "example" in pushbench(catalog, "servers").stdout
+
+    verified = pushbench(catalog, "verify", "example")
+    assert verified.returncode == 0, verified.stdout + verified.stderr
+
+    measured = pushbench(catalog, "run", "--servers", "example", "--profile", "smoke")
+    assert measured.returncode in (0, 3), measured.stderr  # 3 where the machine is too busy for a valid trial
+    assert "nothing lost" in measured.stderr or "invalid" in measured.stderr
+    assert list((catalog / "out" / "records").glob("*.json"))
