@@ -23,7 +23,7 @@ import (
 func init() {
 	// Each event loop waits in the kernel with its processor still in hand. Two spare ones let k6, the collector and a returning
 	// loop go on at once; without them a loop was seen to wait up to 10 ms for the runtime to hand one back.
-	runtime.GOMAXPROCS(runtime.NumCPU() + 2)
+	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 2)
 	modules.Register("k6/x/push", &module{})
 }
 

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/pushbench/pushbench/k6/internal/scripted"
 )
@@ -33,6 +34,7 @@ func run(address string, faults scripted.Faults, source, board int) error {
 		return err
 	}
 	defer server.Close()
+	server.Arm(time.Now())
 	fmt.Println(server.URL())
 	signals, stop := make(chan os.Signal, 1), make(chan struct{})
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)

@@ -17,6 +17,8 @@ import (
 
 // Faults are what the server does wrong. Every n-th delivery is counted over the whole server.
 type Faults struct {
+	// After is when, after Arm, the faults that count deliveries begin.
+	After time.Duration
 	// Delay passes before each message is delivered.
 	Delay time.Duration
 	// StallAt is when, after Arm, the server stops for StallFor before it goes on with everything.
@@ -107,7 +109,8 @@ func (s *Server) Counts() Counts {
 }
 
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
-	if limit := s.faults.RefuseBeyond; limit > 0 && s.connections.Load() >= limit {
+	defer s.connections.Add(-1)
+	if n, limit := s.connections.Add(1), s.faults.RefuseBeyond; limit > 0 && n > limit {
 		s.refused.Add(1)
 		http.Error(w, "full", http.StatusServiceUnavailable)
 		return
@@ -116,12 +119,10 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return
 	}
-	s.connections.Add(1)
 	m := &member{conn: conn, held: map[*member][]byte{}}
 	var joined *board
 	defer func() {
 		_ = conn.Close()
-		s.connections.Add(-1)
 		if joined != nil {
 			joined.remove(m)
 		}
@@ -193,13 +194,18 @@ func (m *member) write(text []byte) {
 	_ = m.conn.WriteMessage(websocket.TextMessage, text)
 }
 
+// sinceArm is the time since Arm, and before all times when it was not called.
+func (s *Server) sinceArm() time.Duration {
+	armed := s.armed.Load()
+	if armed == 0 {
+		return -1
+	}
+	return time.Since(time.Unix(0, armed))
+}
+
 // stall holds whoever comes while the server is stopped.
 func (s *Server) stall() {
-	armed := s.armed.Load()
-	if s.faults.StallFor == 0 || armed == 0 {
-		return
-	}
-	since := time.Since(time.Unix(0, armed))
+	since := s.sinceArm()
 	if since >= s.faults.StallAt && since < s.faults.StallAt+s.faults.StallFor {
 		time.Sleep(s.faults.StallAt + s.faults.StallFor - since)
 	}
@@ -221,7 +227,8 @@ func (s *Server) deliver(b *board, sender *member, text []byte) {
 	if err != nil {
 		return
 	}
-	faulty := s.faults != Faults{Delay: s.faults.Delay, StallAt: s.faults.StallAt, StallFor: s.faults.StallFor}
+	f := s.faults
+	faulty := f.DropEvery+f.DuplicateEvery+f.SwapEvery+f.CorruptEvery > 0 && s.sinceArm() >= f.After
 	for _, m := range b.snapshot() {
 		if faulty {
 			s.deliverFaulty(m, sender, text)
