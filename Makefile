@@ -20,6 +20,7 @@ bench: ## set up, then benchmark every server whose toolchain is there (profile 
 test: $(DEV)/stamp ## run every test, real servers and real load included
 	cd k6 && go test -parallel 16 ./internal/...
 	@./pushbench build --test
+	@./pushbench verify
 	cd bench && ../$(BIN)/python -m pytest
 
 test-fast: $(DEV)/stamp ## run what takes less than a minute

@@ -17,9 +17,9 @@ CHECKOUT = Path(__file__).parents[2]
 def example_files() -> dict[str, str]:
     """The two code blocks of "Add a server", by file name."""
     text = (CHECKOUT / "CONTRIBUTING.md").read_text()
-    yaml, program = (re.search(rf"^```{kind}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL) for kind in ("yaml", "js"))
-    assert yaml and program
-    return {"server.yml": yaml[1], "server.mjs": program[1]}
+    blocks = {kind: re.search(rf"^```{kind}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL) for kind in ("yaml", "js")}
+    assert blocks["yaml"] and blocks["js"]
+    return {"server.yml": blocks["yaml"][1], "server.mjs": blocks["js"][1]}
 
 
 @pytest.fixture
