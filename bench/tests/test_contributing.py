@@ -1,4 +1,4 @@
-"""The server that CONTRIBUTING.md tells to add is added here, word for word, and everything that it promises is done."""
+"""The server that CONTRIBUTING.md tells to add is added here, word for word, and does all that it promises."""
 
 from __future__ import annotations
 
