@@ -28,9 +28,7 @@ test-fast: $(DEV)/stamp ## run what takes less than a minute
 	cd bench && ../$(BIN)/python -m pytest -m "not slow"
 
 check: $(DEV)/stamp ## lint, format check and types of every language, schemas current
-	$(BIN)/ruff format --check --config bench/pyproject.toml bench servers
-	$(BIN)/ruff check --config bench/pyproject.toml bench servers
-	cd bench && ../$(BIN)/mypy
+	cd bench && ../$(BIN)/ruff format --check . ../servers && ../$(BIN)/ruff check . ../servers && ../$(BIN)/mypy
 	@test -z "$$(gofmt -l k6)" || { echo "gofmt: run 'make format' for"; gofmt -l k6; exit 1; }
 	cd k6 && go vet ./... && $(STATICCHECK) ./... && go mod tidy -diff
 	$(BIOME) check .
@@ -38,8 +36,7 @@ check: $(DEV)/stamp ## lint, format check and types of every language, schemas c
 	./pushbench schema --check
 
 format: $(DEV)/stamp ## format every language
-	$(BIN)/ruff format --config bench/pyproject.toml bench servers
-	$(BIN)/ruff check --fix --config bench/pyproject.toml bench servers
+	cd bench && ../$(BIN)/ruff check --fix . ../servers; ../$(BIN)/ruff format . ../servers
 	gofmt -w k6
 	$(BIOME) check --write .
 	@for pom in servers/*/pom.xml; do $(JAVA_FORMAT):format -f $$pom || exit 1; done
