@@ -6,7 +6,7 @@ BIN := $(DEV)/bin
 K6_BIN := .cache/k6-bench
 BIOME := npx --yes @biomejs/biome@2.6.8
 STATICCHECK := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
-JAVA_FORMAT := mvn -q -B -ntp com.spotify.fmt:fmt-maven-plugin:2.30
+JAVA_FORMAT := mvn -q -B -ntp com.spotify.fmt:fmt-maven-plugin:2.29
 
 .DEFAULT_GOAL := help
 .PHONY: help bench test test-fast check format schemas lock bench-generator clean
