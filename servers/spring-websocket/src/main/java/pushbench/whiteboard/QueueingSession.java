@@ -8,21 +8,20 @@ import org.springframework.web.socket.WebSocketSession;
 import org.springframework.web.socket.handler.WebSocketSessionDecorator;
 
 /**
- * A session to which anybody can send without waiting: what is sent is queued, and a virtual thread
- * passes it on. Tomcat's send waits for a client that reads slowly, and
- * ConcurrentWebSocketSessionDecorator lets the first thread that comes do that waiting.
+ * A session to which anybody can send without waiting: messages are queued, and a virtual thread
+ * sends them. Tomcat's own send waits for a client that reads slowly; with
+ * ConcurrentWebSocketSessionDecorator it would be the thread of another client that waits.
  */
 class QueueingSession extends WebSocketSessionDecorator {
+  /** A client that does not read is disconnected rather than queued for without bound. */
   private static final int MAX_QUEUED_BYTES = 1024 * 1024;
 
   /** A dozen draws. */
   private static final int SLOW_DOWN_BYTES = 4 * 1024;
 
-  // Guarded by this. The first message is the one being sent.
+  // All three are guarded by this. The first message of the queue is the one being sent.
   private final Queue<WebSocketMessage<?>> queue = new ArrayDeque<>();
   private int queuedBytes;
-
-  /** Runs while there is something to send. */
   private Thread sender;
 
   QueueingSession(WebSocketSession session) {
@@ -39,15 +38,15 @@ class QueueingSession extends WebSocketSessionDecorator {
     if (sender == null) {
       sender = Thread.startVirtualThread(this::sendQueued);
     } else if (queuedBytes > MAX_QUEUED_BYTES) {
-      // Tomcat closes a connection when a send is interrupted.
+      // Tomcat closes the connection of a send that is interrupted.
       sender.interrupt();
     }
   }
 
   /**
-   * To be called after each message from this client. One that says more than can be sent would
-   * otherwise fill the queues of all members of its board, and keep the core of its own virtual
-   * thread, which is never preempted, from them.
+   * To be called after each message from this client. Otherwise one that sends faster than its
+   * messages can be passed on would have everybody on its board disconnected, and, as virtual
+   * threads are not preempted, keep a core from all others.
    */
   void slowDown() throws InterruptedException {
     if (isBehind()) {
@@ -65,7 +64,7 @@ class QueueingSession extends WebSocketSessionDecorator {
         getDelegate().sendMessage(message);
       }
     } catch (IOException | IllegalStateException e) {
-      // The connection has been closed, by the client or by Tomcat. Nothing will be sent any more.
+      // The connection has ended. There will be no other sender, so nothing is sent any more.
     }
   }
 

@@ -34,13 +34,15 @@ class WhiteboardHandler extends TextWebSocketHandler {
 
   @Override
   public void afterConnectionEstablished(WebSocketSession session) {
-    session.getAttributes().put(CLIENT, new QueueingSession(session));
+    var client = new QueueingSession(session);
+    session.getAttributes().put(CLIENT, client);
+    boards.enter(client);
     openSessions.add(session);
   }
 
   @Override
   public void afterConnectionClosed(WebSocketSession session, CloseStatus status) {
-    boards.leaveAll(clientOf(session));
+    boards.exit(clientOf(session));
     openSessions.remove(session);
   }
 
