@@ -73,7 +73,12 @@ def only_run_on_machine(note: Callable[[str], None]) -> Iterator[None]:
         file.flush()
         for orphan in end_orphans():
             note(f"ended {orphan.command} (pid {orphan.pid}), left by a pushbench that was killed")
-        yield
+        try:
+            yield
+        finally:
+            # A signal may come between the start of a program and the block that would have ended it.
+            own = owner_marker()
+            kill_all([stat.pid for stat in stats() if _owner_of(stat.pid) == own])
 
 
 def kill_all(pids: Sequence[int], patience: float = 5.0) -> None:

@@ -126,7 +126,8 @@ def test_a_server_that_does_not_build_fails_the_build(project: Project) -> None:
     file.write_text(file.read_text().replace("import os;", "raise SystemExit(5);"))
     done = pushbench(project.root, "build", "--suite", "tiny")
     assert done.returncode == 1
-    assert "failed to build: gamma" in done.stderr
+    assert "gamma: failed to build" in done.stderr
+    assert done.stderr.splitlines()[-1] == "failed: gamma"
 
 
 def test_a_run_ends_with_the_report_and_the_exit_code_of_its_verdict(project: Project) -> None:
