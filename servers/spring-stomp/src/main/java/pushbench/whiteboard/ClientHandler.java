@@ -6,9 +6,7 @@ import org.springframework.web.socket.WebSocketMessage;
 import org.springframework.web.socket.WebSocketSession;
 import org.springframework.web.socket.handler.WebSocketHandlerDecorator;
 
-/**
- * What a client may do to the server, whatever it says: be slow, or send messages that are large.
- */
+/** Limits the size of what a client sends, and what may be queued for it. */
 class ClientHandler extends WebSocketHandlerDecorator {
   static final int MAX_MESSAGE_BYTES = 64 * 1024;
 

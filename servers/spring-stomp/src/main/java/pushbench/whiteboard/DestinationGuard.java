@@ -35,7 +35,6 @@ class DestinationGuard implements ChannelInterceptor {
   public Message<?> preSend(Message<?> message, MessageChannel channel) {
     var headers = MessageHeaderAccessor.getAccessor(message, SimpMessageHeaderAccessor.class);
     String destination = headers.getDestination();
-    String id = headers.getSubscriptionId();
     boolean allowed =
         switch (headers.getMessageType()) {
           case MESSAGE -> matches(SEND, destination);
@@ -46,10 +45,10 @@ class DestinationGuard implements ChannelInterceptor {
       refuse(headers.getSessionId(), destination);
       return null;
     }
-    if (headers.getMessageType() == SimpMessageType.SUBSCRIBE) {
-      subscriptions.add(id, destination);
-    } else if (headers.getMessageType() == SimpMessageType.UNSUBSCRIBE) {
-      subscriptions.remove(id);
+    switch (headers.getMessageType()) {
+      case SUBSCRIBE -> subscriptions.add(headers.getSubscriptionId(), destination);
+      case UNSUBSCRIBE -> subscriptions.remove(headers.getSubscriptionId());
+      default -> {}
     }
     return message;
   }

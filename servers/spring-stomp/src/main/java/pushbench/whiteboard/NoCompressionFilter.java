@@ -13,8 +13,8 @@ import org.springframework.web.filter.OncePerRequestFilter;
 import org.springframework.web.socket.WebSocketHttpHeaders;
 
 /**
- * Hides a client's offer to compress from Tomcat, which would accept it. There is no setting for
- * that, and what a HandshakeHandler selects does not count.
+ * Hides a client's offer to compress from Tomcat, which accepts it whatever a HandshakeHandler
+ * selects. It has no setting for that.
  */
 @Component
 class NoCompressionFilter extends OncePerRequestFilter {
@@ -25,7 +25,7 @@ class NoCompressionFilter extends OncePerRequestFilter {
     chain.doFilter(new WithoutExtensions(request), response);
   }
 
-  private static final class WithoutExtensions extends HttpServletRequestWrapper {
+  private static class WithoutExtensions extends HttpServletRequestWrapper {
     WithoutExtensions(HttpServletRequest request) {
       super(request);
     }

@@ -16,9 +16,9 @@ import org.springframework.web.socket.handler.SessionLimitExceededException;
 import org.springframework.web.socket.handler.WebSocketSessionDecorator;
 
 /**
- * A session to which anybody can send without waiting for a client that reads slowly: it is sent to
- * asynchronously, one message after the other, and what has to wait is queued. The session ends
- * when too much is queued.
+ * A session to which anybody can send without waiting. Spring's own sends wait in Tomcat for a
+ * client that reads slowly. Here Tomcat sends asynchronously, one message after the other; what has
+ * to wait is queued, and the session ends when that is too much.
  */
 class QueueingSession extends WebSocketSessionDecorator {
   private static final int MAX_QUEUED_BYTES = 1024 * 1024;
@@ -32,7 +32,7 @@ class QueueingSession extends WebSocketSessionDecorator {
   /** Of the messages in the queue and the one being sent. */
   private final AtomicInteger queuedBytes = new AtomicInteger();
 
-  /** Of sendNext, those that have not ended: only the first of them acts, for all. */
+  /** Calls of sendNext that nobody has acted on yet. */
   private final AtomicInteger calls = new AtomicInteger();
 
   private volatile boolean sending;
@@ -55,7 +55,9 @@ class QueueingSession extends WebSocketSessionDecorator {
     sendNext();
   }
 
-  /** Does not recurse when a send completes at once. */
+  /**
+   * The first caller acts for those that come meanwhile, so that nothing is sent twice or nested.
+   */
   private void sendNext() {
     if (calls.getAndIncrement() > 0) {
       return;
@@ -80,8 +82,9 @@ class QueueingSession extends WebSocketSessionDecorator {
               sendNext();
             }
           });
-    } catch (IllegalStateException e) {
-      // The session has been closed.
+    } catch (RuntimeException e) {
+      // Another thread is closing the session, which leaves Tomcat in various states.
+      close(CloseStatus.SESSION_NOT_RELIABLE);
     }
   }
 

@@ -1,5 +1,9 @@
 package pushbench.whiteboard;
 
+import org.apache.coyote.AbstractProtocol;
+import org.springframework.beans.factory.annotation.Value;
+import org.springframework.boot.tomcat.servlet.TomcatServletWebServerFactory;
+import org.springframework.boot.web.server.WebServerFactoryCustomizer;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.task.SyncTaskExecutor;
@@ -34,8 +38,9 @@ class StompConfiguration implements WebSocketMessageBrokerConfigurer {
   }
 
   /**
-   * Both channels run on the thread that reads the session: that keeps the order, and a sender
-   * waits while its messages are handled.
+   * Both channels run on the thread that reads the sender's session. That keeps the order, and a
+   * client that sends too fast has to wait: with executors, the queues of its deliveries would grow
+   * without bound.
    */
   @Override
   public void configureClientInboundChannel(ChannelRegistration registration) {
@@ -52,6 +57,19 @@ class StompConfiguration implements WebSocketMessageBrokerConfigurer {
     registration
         .setMessageSizeLimit(ClientHandler.MAX_MESSAGE_BYTES)
         .addDecoratorFactory(ClientHandler::new);
+  }
+
+  /**
+   * Nothing that these threads do waits. With 200, the default of Tomcat, a delivery takes twice
+   * the CPU time; with too few, clients that send without pause could occupy all of them.
+   */
+  @Bean
+  static WebServerFactoryCustomizer<TomcatServletWebServerFactory> tomcatThreads(
+      @Value("${WORKERS:#{T(Runtime).runtime.availableProcessors()}}") int workers) {
+    return factory ->
+        factory.addConnectorCustomizers(
+            connector ->
+                ((AbstractProtocol<?>) connector.getProtocolHandler()).setMaxThreads(8 * workers));
   }
 
   /** Tomcat's own limit is 8 KiB. */
