@@ -41,25 +41,29 @@ class Build:
 
 
 def build_server(project: Project, server: Server, tools: Toolset, note: Note) -> Build:
-    """Build `server` unless its products are of the same digest. Raises ServerFailed with the end of the log."""
-    digest = build_digest(server, tools)
-    name = server.id.replace("/", "--")
-    stamp = project.cache / "builds" / f"{name}.json"
-    log = project.logs / f"build-{name}.log"
-    with locked(stamp.with_suffix(".lock"), lambda: note(f"{server.id}: waiting for another build of it")):
-        if not _stands(stamp, digest, server.folder):
+    """Build `server` unless its products are there already, of the same sources, perhaps for another variant of it.
+
+    Raises ServerFailed with the end of the log.
+    """
+    commands = server.spec.process.build
+    products = _digest([source_digest(server.folder), tools.versions, commands])
+    stamps = project.cache / "builds"
+    stamp = stamps / f"{server.folder.name}-{_digest(commands)[:8]}.json"
+    log = project.logs / f"build-{server.slug}.log"
+    with locked(stamps / f"{server.folder.name}.lock", lambda: note(f"{server.id}: waiting for another build of it")):
+        if not _stands(stamp, products, server.folder):
             stamp.unlink(missing_ok=True)
-            note(f"{server.id}: building ({_first_words(server.spec.process.build)})")
+            note(f"{server.id}: building ({_first_words(commands)})")
             began = time.monotonic()
-            _run_all(server.spec.process.build, server, tools, log)
-            _write_stamp(stamp, digest, server.folder)
+            _run_all(commands, server, tools, log)
+            _write_stamp(stamp, products, server.folder)
             note(f"{server.id}: built in {time.monotonic() - began:.0f} s")
-    return Build(server.id, digest, tools)
+    return Build(server.id, build_digest(server, tools), tools)
 
 
 def run_server_tests(project: Project, build: Build, server: Server, note: Note) -> None:
     """Run the server's own tests. Raises ServerFailed with the end of what they printed."""
-    log = project.logs / f"test-{server.id.replace('/', '--')}.log"
+    log = project.logs / f"test-{server.slug}.log"
     began = time.monotonic()
     _run_all(server.spec.process.test, server, build.toolchains, log)
     if server.spec.process.test:
@@ -68,7 +72,10 @@ def run_server_tests(project: Project, build: Build, server: Server, note: Note)
 
 def build_digest(server: Server, tools: Toolset) -> str:
     process = server.spec.process
-    facts = [source_digest(server.folder), tools.versions, process.build, process.start, process.env]
+    return _digest([source_digest(server.folder), tools.versions, process.build, process.start, server.spec.env])
+
+
+def _digest(facts: object) -> str:
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
 
 

@@ -1,10 +1,11 @@
 """The servers of a checkout: every `servers/*/server.yml`, found by looking, listed nowhere.
 
-A folder that declares variants stands for its variants only; their ids are `folder/variant`.
+A folder may declare variants of itself: further servers, whose ids are `folder/variant`.
 """
 
 from __future__ import annotations
 
+import fnmatch
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -46,7 +47,6 @@ class Process(Document):
     build: list[Argv] = Field(default=[], description="commands, in order")
     test: list[Argv] = Field(default=[], description="the server's own tests, run after a build by `build --test`")
     start: Argv
-    env: dict[str, str] = Field(default={}, description="beside PORT, WORKERS and the services' URLs")
 
 
 class ServerSpec(Document):
@@ -59,22 +59,22 @@ class ServerSpec(Document):
     protocol: Name
     tier: Tier
     services: list[Name] = Field(default=[], description="backing services, such as redis")
+    env: dict[str, str] = Field(default={}, description="beside PORT, WORKERS and the services' URLs, in every driver")
     image: Image = Image()
     process: Process
 
 
 class ProcessOverride(Document):
-    """The parts of `process` that a variant has otherwise; `toolchains` and `env` are merged key by key."""
+    """The parts of `process` that a variant has otherwise; `toolchains` are merged key by key."""
 
     toolchains: dict[Name, Specifier] | None = None
     build: list[Argv] | None = None
     test: list[Argv] | None = None
     start: Argv | None = None
-    env: dict[str, str] | None = None
 
 
 class Variant(Document):
-    """The parts of a server that a variant has otherwise."""
+    """The parts of a server that a variant has otherwise; `env` is merged key by key."""
 
     title: str | None = None
     link: str | None = None
@@ -82,6 +82,7 @@ class Variant(Document):
     protocol: Name | None = None
     tier: Tier | None = None
     services: list[Name] | None = None
+    env: dict[str, str] | None = None
     image: Image | None = None
     process: ProcessOverride | None = None
 
@@ -89,7 +90,8 @@ class Variant(Document):
 class ServerFile(ServerSpec):
     """A `server.yml`."""
 
-    variants: dict[Name, Variant] = Field(default={}, description="forms of this server; ids are folder/variant")
+    variants: dict[Name, Variant] = Field(default={}, description="further forms of it; their ids are folder/variant")
+    variants_only: bool = Field(default=False, description="the folder without a variant is no server")
 
 
 @dataclass(frozen=True)
@@ -104,14 +106,18 @@ class Server:
     def file(self) -> Path:
         return self.folder / "server.yml"
 
+    @property
+    def slug(self) -> str:
+        """The id as a part of a file's or a container's name."""
+        return self.id.replace("/", "--")
+
 
 def read_servers(folder: Path) -> list[Server]:
-    """The servers that `folder/server.yml` describes: one, or one for each variant."""
+    """The servers that `folder/server.yml` describes: itself and its variants."""
     described = read_yaml(folder / "server.yml").validate(ServerFile)
-    base = described.model_dump(exclude={"variants"}, by_alias=False)
-    if not described.variants:
-        return [Server(folder.name, folder, ServerSpec.model_validate(base))]
-    return [
+    base = described.model_dump(exclude={"variants", "variants_only"}, by_alias=False)
+    itself = [] if described.variants_only else [Server(folder.name, folder, ServerSpec.model_validate(base))]
+    variants = [
         Server(
             f"{folder.name}/{name}",
             folder,
@@ -119,6 +125,7 @@ def read_servers(folder: Path) -> list[Server]:
         )
         for name, variant in described.variants.items()
     ]
+    return itself + variants
 
 
 def read_catalog(servers: Path) -> list[Server]:
@@ -128,16 +135,13 @@ def read_catalog(servers: Path) -> list[Server]:
 
 
 def select(catalog: Sequence[Server], names: Iterable[str]) -> list[Server]:
-    """The named servers, in the order of the names; the name of a folder stands for all its variants."""
-    known = {server.id: [server] for server in catalog}
-    for server in catalog:
-        if server.folder.name != server.id:
-            known.setdefault(server.folder.name, []).append(server)
+    """The named servers, in the order of the names; a name may be a pattern, such as `node-*`."""
     chosen: dict[str, Server] = {}
     for name in names:
-        if name not in known:
+        found = {server.id: server for server in catalog if fnmatch.fnmatchcase(server.id, name)}
+        if not found:
             raise unknown("server", name, [server.id for server in catalog])
-        chosen |= {server.id: server for server in known[name]}
+        chosen |= found
     return list(chosen.values())
 
 

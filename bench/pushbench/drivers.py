@@ -17,15 +17,17 @@ from typing import Literal, Protocol
 
 from pydantic import ValidationError
 
-from pushbench import processes
+from pushbench import processes, services
 from pushbench.builds import Build
 from pushbench.catalog import Server
+from pushbench.environment import CpuSplit
 from pushbench.errors import UserError
 from pushbench.failures import ServerFailed
 from pushbench.processes import Exit, Program
 from pushbench.procfs import listening_inodes, socket_inodes, stats
 from pushbench.record import ReportedVersions
-from pushbench.resources import Tree
+from pushbench.resources import Accounted, Tree
+from pushbench.services import Running
 
 START_SECONDS = 60.0  # a cold JVM with Spring on one busy core needs about 10
 STOP_SECONDS = 5.0  # the contract of a server
@@ -37,9 +39,15 @@ class Instance(Protocol):
 
     url: str
     """http://127.0.0.1:port"""
-    pid: int
-    tree: Tree
     reported: ReportedVersions
+
+    @property
+    def tree(self) -> Accounted: ...
+
+    @property
+    def services(self) -> Sequence[Running]:
+        """Those that the server needs."""
+        ...
 
     def exited(self) -> str | None:
         """How it ended, None while it runs."""
@@ -73,11 +81,12 @@ class WrongServer(ServerFailed):
 class ProcessInstance:
     """A server as processes of this machine."""
 
-    def __init__(self, program: Program, url: str) -> None:
+    def __init__(self, program: Program, url: str, services: Sequence[Running]) -> None:
         self._program = program
         self._exit: Exit | None = None
         self.pid = program.pid
         self.tree = Tree(program.pid)
+        self.services = services
         self.url = url
         self.reported: ReportedVersions
 
@@ -96,36 +105,40 @@ class ProcessInstance:
 
 @dataclass(frozen=True)
 class ProcessDriver:
-    """Runs servers on `cpus` of this machine; `port` None means a free one for each start."""
+    """Runs servers and their services on the CPUs of `split`; `port` None means a free one for each start."""
 
-    cpus: Sequence[int]
+    split: CpuSplit
     logs: Path
     port: int | None = None
     name: Literal["process", "docker"] = "process"
 
     @contextlib.contextmanager
     def running(self, server: Server, build: Build, env: Mapping[str, str] | None = None) -> Iterator[ProcessInstance]:
-        port = free_port() if self.port is None else self.port
-        require_free(port)
-        process = server.spec.process
-        own = {"PORT": str(port), "WORKERS": str(len(self.cpus))}
-        log = self.logs / f"{server.id.replace('/', '--')}.log"
+        with services.running(server.spec.services, free_port, self.split.generator, self.logs) as started:
+            port = free_port() if self.port is None else self.port
+            require_free(port)
+            own = {"PORT": str(port), "WORKERS": str(len(self.split.server))}
+            own |= {service.variable: service.url for service in started}
+            program = self._start(server, build, {**server.spec.env, **own, **(env or {})})
+            instance = ProcessInstance(program, f"http://127.0.0.1:{port}", started)
+            try:
+                instance.reported = _await_health(server, program, port)
+                yield instance
+            finally:
+                instance.terminate()
+
+    def _start(self, server: Server, build: Build, environment: Mapping[str, str]) -> Program:
+        start = server.spec.process.start
         try:
-            program = processes.start(
-                build.toolchains.command(process.start, server.folder),
+            return processes.start(
+                build.toolchains.command(start, server.folder),
                 folder=server.folder,
-                environment=processes.clean_environment(build.toolchains.environment, process.env, own, env or {}),
-                cpus=self.cpus,
-                log=log,
+                environment=processes.clean_environment(build.toolchains.environment, environment),
+                cpus=self.split.server,
+                log=self.logs / f"{server.slug}.log",
             )
         except OSError as error:
-            raise ServerFailed("start", f"{process.start[0]}: {error.strerror}") from None
-        instance = ProcessInstance(program, f"http://127.0.0.1:{port}")
-        try:
-            instance.reported = _await_health(server, program, port)
-            yield instance
-        finally:
-            instance.terminate()
+            raise ServerFailed("start", f"{start[0]}: {error.strerror}") from None
 
 
 def free_port() -> int:

@@ -5,13 +5,13 @@ What counts as too much is for `validity`.
 
 from __future__ import annotations
 
-import contextlib
 import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from pushbench.cgroups import UNIFIED, mounts
 from pushbench.procfs import TICKS_PER_SECOND, Stat, keyed_numbers, read
 
 PAGE_BYTES = 4096
@@ -86,26 +86,12 @@ def _cpu_stat_files() -> list[Path]:
     In a container without a cgroup namespace the path is the host's and is not there; then the mount point is ours.
     """
     found = []
-    mounts = _cgroup_mounts()
     for line in (read("/proc/self/cgroup") or "").splitlines():
         number, controllers, path = line.split(":", 2)
         if number == "0" or "cpu" in controllers.split(","):
-            mount = mounts.get("cgroup2" if number == "0" else "cpu")
+            mount = mounts().get(UNIFIED if number == "0" else "cpu")
             if mount:
                 inside = mount / path.lstrip("/")
                 levels = [inside, *inside.parents]
                 found += [level / "cpu.stat" for level in levels if level.is_relative_to(mount)]
     return [path for path in found if path.exists()]
-
-
-def _cgroup_mounts() -> dict[str, Path]:
-    """Mount points of the version 2 hierarchy ("cgroup2") and of version 1's cpu controller ("cpu")."""
-    found = {}
-    with contextlib.suppress(OSError):
-        for line in Path("/proc/self/mounts").read_text().splitlines():
-            _, folder, kind, options, *_ = line.split()
-            if kind == "cgroup2":
-                found["cgroup2"] = Path(folder)
-            elif kind == "cgroup" and "cpu" in options.split(","):
-                found["cpu"] = Path(folder)
-    return found

@@ -65,6 +65,7 @@ METRICS: dict[str, Metric] = {
         Metric("cpu_system_cores", "CPU, system", Unit.CORES),
         Metric("cpu_seconds_per_delivery", "CPU per delivery", Unit.SECONDS),
         Metric("services_cpu_cores", "Services' CPU", Unit.CORES),
+        Metric("services_cpu_seconds_per_delivery", "Services' CPU per delivery", Unit.SECONDS),
         Metric("memory_bytes.mean", "Memory mean", Unit.BYTES),
         Metric("memory_bytes.peak", "Memory peak", Unit.BYTES),
         Metric("network_in_bytes_per_second", "Network in", Unit.BYTES_PER_SECOND),

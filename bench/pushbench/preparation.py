@@ -59,10 +59,11 @@ def candidates(
         suite.check(server)
         services.check(server)
         tools = toolchains.choose(server.spec.process.toolchains)
-        if isinstance(tools, Toolset):
+        absent = [*([] if isinstance(tools, Toolset) else tools), *services.missing(server.spec.services)]
+        if isinstance(tools, Toolset) and not absent:
             found.append(Candidate(server, tools))
         else:
-            skipped.append(Skipped(server=server.id, reason="; ".join(str(each) for each in tools)))
+            skipped.append(Skipped(server=server.id, reason="; ".join(str(each) for each in absent)))
             note(f"{server.id}: skipped: {skipped[-1].reason}")
     if not found:
         raise UserError(f"no server of {suite.id} can be built here", hint="install one of the toolchains named above")
@@ -97,7 +98,7 @@ def verify_all(project: Project, built: Sequence[Prepared], driver: Driver, note
 
 
 def _verify(project: Project, server: Server, build: Build, driver: Driver, note: Note) -> Build | Failure:
-    passed = project.cache / "verified" / f"{server.id.replace('/', '--')}.json"
+    passed = project.cache / "verified" / f"{server.slug}.json"
     now = {"build": build.digest, "rules": conformance.digest()}
     try:
         if json.loads(passed.read_text()) == now:

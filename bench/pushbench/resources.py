@@ -9,6 +9,7 @@ import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from pushbench.procfs import Stat, keyed_numbers, read, stats
 
@@ -31,6 +32,18 @@ class Usage:
     """by thread, as the kernel counts them; empty unless they were asked for"""
 
 
+class Accounted(Protocol):
+    """A program whose use of the machine can be read."""
+
+    def members(self, everyone: Sequence[Stat]) -> list[Stat]:
+        """Its processes among all of the machine."""
+        ...
+
+    def usage(self, everyone: Sequence[Stat] | None = None, *, with_switches: bool = False) -> Usage | None:
+        """What it uses now; None when it has ended. `everyone` spares a look at all processes."""
+        ...
+
+
 @dataclass(frozen=True)
 class Tree:
     """The processes of a program, found by its first one: the session that it leads and all descendants, so that a
@@ -47,12 +60,29 @@ class Tree:
             grown = bool(more)
         return [stat for stat in everyone if stat.pid in inside and stat.state != "Z"]
 
-    def usage(self) -> Usage | None:
-        """What it uses now; None when it has ended."""
-        return total(self.members(list(stats())))
+    def usage(self, everyone: Sequence[Stat] | None = None, *, with_switches: bool = False) -> Usage | None:
+        return _total(self.members(list(stats()) if everyone is None else everyone), with_switches)
 
 
-def total(members: Iterable[Stat], *, with_switches: bool = False) -> Usage | None:
+def together(usages: Iterable[Usage | None]) -> Usage | None:
+    """The sum over programs; None when one of them has ended, or when there are none."""
+    found = list(usages)
+    present = [usage for usage in found if usage]
+    if not present or len(present) < len(found):
+        return None
+    return Usage(
+        at=present[0].at,
+        cpu_seconds=sum(usage.cpu_seconds for usage in present),
+        user_seconds=sum(usage.user_seconds for usage in present),
+        system_seconds=sum(usage.system_seconds for usage in present),
+        memory_bytes=sum(usage.memory_bytes for usage in present),
+        threads=sum(usage.threads for usage in present),
+        processes=sum(usage.processes for usage in present),
+        context_switches={thread: count for usage in present for thread, count in usage.context_switches.items()},
+    )
+
+
+def _total(members: Iterable[Stat], with_switches: bool) -> Usage | None:
     """Read what processes use now; None when there are none left."""
     processes = anonymous = threads = shared = 0
     cpu = user = system = 0.0
@@ -73,7 +103,7 @@ def total(members: Iterable[Stat], *, with_switches: bool = False) -> Usage | No
         user += stat.user_seconds + stat.children_user_seconds
         system += stat.system_seconds + stat.children_system_seconds
         if with_switches:
-            switches |= _context_switches(stat.pid)
+            switches |= context_switches([stat])
     if not processes:
         return None
     return Usage(at, cpu, user, system, (anonymous + shared) * 1024, threads, processes, switches)
@@ -96,17 +126,19 @@ def _cpu_clock(pid: int) -> float | None:
         return None
 
 
-def _context_switches(pid: int) -> dict[int, int]:
+def context_switches(members: Iterable[Stat]) -> dict[int, int]:
+    """By thread, as the kernel counts them."""
     found = {}
-    folder = f"/proc/{pid}/task"
-    try:
-        threads = os.listdir(folder)  # noqa: PTH208 - as in procfs
-    except OSError:
-        return {}
-    for thread in threads:
-        status = read(f"{folder}/{thread}/status")
-        if status is not None:
-            # The two counters are the last lines; cutting them out costs a tenth of parsing the file.
-            counters = keyed_numbers(status[status.rfind("\nvoluntary_ctxt_switches") :])
-            found[int(thread)] = sum(counters.values())
+    for stat in members:
+        folder = f"/proc/{stat.pid}/task"
+        try:
+            threads = os.listdir(folder)  # noqa: PTH208 - as in procfs
+        except OSError:
+            continue
+        for thread in threads:
+            status = read(f"{folder}/{thread}/status")
+            if status is not None:
+                # The two counters are the last lines; cutting them out costs a tenth of parsing the file.
+                counters = keyed_numbers(status[status.rfind("\nvoluntary_ctxt_switches") :])
+                found[int(thread)] = sum(counters.values())
     return found

@@ -85,7 +85,7 @@ def resources(report: LoadReport, samples: Sequence[Sample]) -> Resources:
         cpu_cores=[_rate(_server, pair, _cpu) for pair in pairs],
         memory_bytes=[later.server.memory_bytes if later.server else None for _, later in pairs],
         threads=[later.server.threads if later.server else None for _, later in pairs],
-        services_cpu_cores=[None for _ in pairs],
+        services_cpu_cores=[_rate(_services, pair, _cpu) for pair in pairs],
         generator_cpu_cores=[_rate(_generator, pair, _cpu) for pair in pairs],
     )
 
@@ -125,7 +125,8 @@ def _resource_metrics(window: Window, delivered: int, cpus: int) -> Metrics:
         "cpu_user_cores": _rate(_server, borders, lambda usage: usage.user_seconds),
         "cpu_system_cores": _rate(_server, borders, lambda usage: usage.system_seconds),
         "cpu_seconds_per_delivery": _ratio(_spent(_server, borders), delivered),
-        "services_cpu_cores": None,
+        "services_cpu_cores": _rate(_services, borders, _cpu),
+        "services_cpu_seconds_per_delivery": _ratio(_spent(_services, borders), delivered),
         "memory_bytes.mean": _ratio(sum(memory), len(memory)),
         "memory_bytes.peak": max(memory, default=None),
         "context_switches_per_second": _switches_per_second(borders),
@@ -142,6 +143,10 @@ Program = Callable[[Sample | None], Usage | None]
 
 def _server(sample: Sample | None) -> Usage | None:
     return sample.server if sample else None
+
+
+def _services(sample: Sample | None) -> Usage | None:
+    return sample.services if sample else None
 
 
 def _generator(sample: Sample | None) -> Usage | None:

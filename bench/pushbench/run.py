@@ -121,7 +121,7 @@ def _prepare(
     split = split_cpus(physical_cores(os.sched_getaffinity(0)))
     if split.shared:
         watch.note("this machine has a single CPU: server and generator share it, latencies contain both")
-    driver = ProcessDriver(split.server, project.logs, options.port)
+    driver = ProcessDriver(split, project.logs, options.port)
     binary, prepared = preparation.build_all(project, chosen, watch.note)
     if options.verify:
         prepared = preparation.verify_all(project, prepared, driver, watch.note)

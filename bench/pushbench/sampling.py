@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pushbench.environment import CpuSplit
 from pushbench.machine import Machine, read_machine
 from pushbench.procfs import stats
-from pushbench.resources import Tree, Usage, total
+from pushbench.resources import Accounted, Usage, together
 
 
 @dataclass(frozen=True)
@@ -24,6 +24,8 @@ class Sample:
     at: float
     server: Usage | None
     """None when the server has ended"""
+    services: Usage | None
+    """None also when the server needs none"""
     generator: Usage | None
     machine: Machine | None
     """at borders only"""
@@ -33,21 +35,27 @@ class Sample:
 class Watched:
     """What there is to look at."""
 
-    server: Tree
-    generators: Sequence[Tree]
+    server: Accounted
+    services: Sequence[Accounted]
+    generators: Sequence[Accounted]
     cpus: CpuSplit
 
     def look(self, *, border: bool) -> Sample:
         """Everything that is asked only at a border is either slow to read or of no use in a series."""
         at = time.monotonic()
         everyone = list(stats())
-        server = self.server.members(everyone)
-        generators = [stat for tree in self.generators for stat in tree.members(everyone)]
         machine = None
         if border:
-            own = {os.getpid(), *(stat.pid for stat in (*server, *generators))}
+            programs = (self.server, *self.services, *self.generators)
+            own = {os.getpid(), *(stat.pid for program in programs for stat in program.members(everyone))}
             machine = read_machine(everyone, own, {*self.cpus.server, *self.cpus.generator}, self.cpus.server)
-        return Sample(at, total(server, with_switches=border), total(generators), machine)
+        return Sample(
+            at,
+            self.server.usage(everyone, with_switches=border),
+            together(service.usage(everyone) for service in self.services),
+            together(generator.usage(everyone) for generator in self.generators),
+            machine,
+        )
 
 
 class Sampler(threading.Thread):

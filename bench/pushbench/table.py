@@ -28,13 +28,15 @@ _UNITS: dict[Unit, tuple[str, float]] = {
 
 @dataclass(frozen=True)
 class Row:
-    """One metric of the table; `ranged` rows also show the smallest and the largest trial."""
+    """One metric of the table; `ranged` rows also show the smallest and the largest trial, and rows that are not
+    `always` there only appear where a column has the metric."""
 
     metric: str
     title: str
     unit: str
     factor: float
     ranged: bool = False
+    always: bool = True
 
 
 def _row(metric: str, *, ranged: bool = False) -> Row:
@@ -60,6 +62,7 @@ ROWS = [
     [
         _row("cpu_cores"),
         Row("cpu_seconds_per_delivery", "CPU / 1,000 deliveries", "ms", 1e6, ranged=True),
+        Row("services_cpu_seconds_per_delivery", "services' CPU / 1,000", "ms", 1e6, ranged=True, always=False),
         _row("memory_bytes.peak", ranged=True),
         _row("network_in_bytes_per_second"),
         _row("network_out_bytes_per_second"),
@@ -202,6 +205,7 @@ def _table(columns: Sequence[_Column], words: Sequence[Line]) -> Table:
         Line(row.title, row.unit, [column.cell(row) for column in columns], opens_group=index > 0 and row is group[0])
         for index, group in enumerate(groups)
         for row in group
+        if row.always or any(column.metrics.get(row.metric) for column in columns)
     ]
     return Table([column.heading for column in columns], [*lines, *words], _legend(columns, lines))
 

@@ -106,6 +106,7 @@ _HINTS = {
     "go": "install Go from https://go.dev/dl/",
     "cargo": "install Rust from https://rustup.rs",
     "bun": "install Bun from https://bun.sh",
+    "redis-server": "install Redis from your package manager (redis-server) or https://redis.io/docs/latest/operate/",
 }
 
 _PROGRAMS = {"maven": "mvn"}

@@ -126,7 +126,8 @@ def _drive(bench: Bench, plan: LoadPlan, instance: Instance, course: _Course, wa
 
 def _sampler(environment: Environment, instance: Instance, generators: list[int], started: Started) -> Sampler:
     cpus = CpuSplit(environment.server_cpus, environment.generator_cpus)
-    watched = Watched(instance.tree, [Tree(pid) for pid in generators], cpus)
+    services = [service.tree for service in instance.services]
+    watched = Watched(instance.tree, services, [Tree(pid) for pid in generators], cpus)
     return Sampler(watched, started.at, [moment for window in started.windows for moment in window])
 
 

@@ -40,7 +40,7 @@ process:
   toolchains: {{python: ">=3.11"}}
   build: [[python, -c, "import os; os.makedirs('target', exist_ok=True); open('target/built', 'a').write('once ')"]]
   start: [{python}, {program}]
-  env: {{FAKE_ID: {id}, FAKE: "{behaviour}"}}
+env: {{FAKE_ID: {id}, FAKE: "{behaviour}"}}
 """
 
 THRESHOLDS = """\

@@ -15,8 +15,7 @@ variants:
   fast:
     title: Fake, fast
     tier: tuned
-    process:
-      env: {MODE: fast}
+    env: {MODE: fast}
   other-runtime:
     process:
       toolchains: {bun: ">=1"}
@@ -41,24 +40,30 @@ def test_a_checkout_without_servers_has_an_empty_catalog(tmp_path: Path) -> None
     assert read_catalog(tmp_path / "servers") == []
 
 
-def test_variants_stand_for_their_folder(tmp_path: Path) -> None:
+def test_a_folder_is_a_server_and_so_are_its_variants(tmp_path: Path) -> None:
     servers = read_servers(with_variants(tmp_path))
-    assert [server.id for server in servers] == ["game/fast", "game/other-runtime"]
+    assert [server.id for server in servers] == ["game", "game/fast", "game/other-runtime"]
+
+
+def test_a_folder_may_stand_for_its_variants_only(tmp_path: Path) -> None:
+    folder = with_variants(tmp_path)
+    (folder / "server.yml").write_text((folder / "server.yml").read_text() + "variants_only: true\n")
+    assert [server.id for server in read_servers(folder)] == ["game/fast", "game/other-runtime"]
 
 
 def test_a_variant_changes_what_it_names_and_keeps_the_rest(tmp_path: Path) -> None:
-    fast, other = read_servers(with_variants(tmp_path))
+    _, fast, other = read_servers(with_variants(tmp_path))
     assert (fast.spec.title, fast.spec.tier, fast.spec.language) == ("Fake, fast", "tuned", "Python")
-    assert fast.spec.process.env == {"FAKE_ID": "game", "FAKE": "", "MODE": "fast"}
+    assert fast.spec.env == {"FAKE_ID": "game", "FAKE": "", "MODE": "fast"}
     assert other.spec.process.start == ["bun", "server.js"]
     assert other.spec.process.toolchains == {"python": ">=3.11", "bun": ">=1"}
 
 
-def test_servers_are_chosen_by_id_or_by_folder_in_the_order_asked_for(tmp_path: Path) -> None:
+def test_servers_are_chosen_by_id_or_by_pattern_in_the_order_asked_for(tmp_path: Path) -> None:
     with_variants(tmp_path)
     add_server(make_project(tmp_path / "other"), "x")
     catalog = [*read_catalog(tmp_path / "servers"), *read_catalog(tmp_path / "other" / "servers")]
-    assert [server.id for server in select(catalog, ["x", "game"])] == ["x", "game/fast", "game/other-runtime"]
+    assert [server.id for server in select(catalog, ["x", "game*"])] == ["x", "game", "game/fast", "game/other-runtime"]
     assert [server.id for server in select(catalog, ["game/fast"])] == ["game/fast"]
 
 

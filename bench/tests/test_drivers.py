@@ -13,6 +13,7 @@ import pytest
 from pushbench import drivers
 from pushbench.builds import Build
 from pushbench.drivers import ProcessDriver, WrongServer, free_port, require_free
+from pushbench.environment import CpuSplit
 from pushbench.errors import UserError
 from pushbench.failures import ServerFailed
 from pushbench.procfs import read_stat
@@ -23,7 +24,8 @@ BUILT = Build("x", "digest", Toolset())
 
 
 def driver(tmp_path: Path, port: int | None = None) -> ProcessDriver:
-    return ProcessDriver(sorted(os.sched_getaffinity(0)), tmp_path / "logs", port)
+    cpus = sorted(os.sched_getaffinity(0))
+    return ProcessDriver(CpuSplit(cpus, cpus), tmp_path / "logs", port)
 
 
 def failure(tmp_path: Path, behaviour: str) -> ServerFailed:

@@ -112,7 +112,7 @@ def test_the_machine_tells_what_it_can_and_invents_nothing() -> None:
 @pytest.mark.parametrize("program", [""], indirect=True)
 def test_samples_are_taken_at_borders_and_seconds(program: subprocess.Popen[str]) -> None:
     begin = time.monotonic()
-    watched = Watched(Tree(program.pid), [Tree(os.getpid())], CpuSplit([0], [0]))
+    watched = Watched(Tree(program.pid), [], [Tree(os.getpid())], CpuSplit([0], [0]))
     sampler = Sampler(watched, begin, [begin + 0.25, begin + 1.25])
     sampler.start()
     sampler.join()
@@ -124,7 +124,7 @@ def test_samples_are_taken_at_borders_and_seconds(program: subprocess.Popen[str]
 
 def test_sampling_ends_when_it_is_told_to() -> None:
     begin = time.monotonic()
-    sampler = Sampler(Watched(Tree(os.getpid()), [], CpuSplit([0], [0])), begin, [begin + 60])
+    sampler = Sampler(Watched(Tree(os.getpid()), [], [], CpuSplit([0], [0])), begin, [begin + 60])
     sampler.start()
     assert len(sampler.stop()) <= 1
     assert not sampler.is_alive()
@@ -135,7 +135,7 @@ def test_looking_costs_less_than_a_hundredth_of_a_core() -> None:
     threads = [threading.Thread(target=enough.wait) for _ in range(60)]
     for thread in threads:
         thread.start()
-    watched = Watched(Tree(os.getpid()), [], CpuSplit([0], [0]))
+    watched = Watched(Tree(os.getpid()), [], [], CpuSplit([0], [0]))
     before = time.thread_time()
     for _ in range(10):
         watched.look(border=True)

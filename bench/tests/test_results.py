@@ -70,7 +70,7 @@ def test_a_counter_that_went_back_is_no_negative_load() -> None:
 
 def sample(at: float, *, border: bool = False, cpu: float = 0.0, memory: int = 50_000_000) -> Sample:
     found = usage(at, cpu, memory_bytes=memory)
-    return Sample(at, found, found, machine(at) if border else None)
+    return Sample(at, found, found, found, machine(at) if border else None)
 
 
 def test_a_window_has_its_borders_and_what_lies_between() -> None:
@@ -101,10 +101,10 @@ def test_memory_is_the_mean_and_the_peak_of_what_was_seen_in_the_window() -> Non
 
 
 def test_the_series_of_resources_has_rates_between_samples() -> None:
-    samples = [sample(1.0, cpu=0.0), sample(2.0, cpu=0.5), Sample(3.0, None, None, None)]
+    samples = [sample(1.0, cpu=0.0), sample(2.0, cpu=0.5), Sample(3.0, None, None, None, None)]
     series = resources(load_report([stage_report()]), samples)
     assert series.seconds == [2.0, 3.0]
-    assert series.cpu_cores == [pytest.approx(0.5), None]
+    assert series.cpu_cores == series.services_cpu_cores == [pytest.approx(0.5), None]
     assert series.memory_bytes == [50_000_000, None]
 
 

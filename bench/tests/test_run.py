@@ -11,6 +11,7 @@ import pytest
 from pushbench import conformance, preparation, run, store
 from pushbench.builds import Build
 from pushbench.drivers import ProcessDriver
+from pushbench.environment import CpuSplit
 from pushbench.errors import UserError
 from pushbench.progress import Follower
 from pushbench.project import Project
@@ -214,7 +215,7 @@ def test_a_server_that_passed_is_verified_again_only_when_it_or_the_rules_change
     verified = conformance_that(monkeypatch)
     project = make_project(tmp_path / "checkout")
     server = add_server(project, "x")
-    driver = ProcessDriver([0], project.logs)
+    driver = ProcessDriver(CpuSplit([0], [0]), project.logs)
 
     def prepare(digest: str) -> None:
         built = preparation.Prepared(server, digest, Build("x", digest, Toolset()))
@@ -238,8 +239,8 @@ def test_a_server_of_another_suite_or_with_an_unknown_service_is_refused(tmp_pat
     project = make_project(tmp_path / "checkout", x="", y="")
     x, y = (project.servers / name / "server.yml" for name in ("x", "y"))
     x.write_text(x.read_text().replace("suite: tiny", "suite: other"))
-    y.write_text(y.read_text().replace("process:", "services: [redis]\nprocess:"))
+    y.write_text(y.read_text().replace("process:", "services: [hamster]\nprocess:"))
     with pytest.raises(UserError, match="x belongs to the suite 'other', not to 'tiny'"):
         measure(project, "x")
-    with pytest.raises(UserError, match="y needs the service 'redis', which Pushbench cannot start yet"):
+    with pytest.raises(UserError, match="y needs the service 'hamster'; Pushbench can start redis"):
         measure(project, "y")

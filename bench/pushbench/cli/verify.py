@@ -57,7 +57,7 @@ def verify(
     project = Project.current()
     chosen, _ = candidates(project, find_suite(project.scenarios, suite), servers or [], options.note)
     rules = _known_rules(chosen, rule or [])
-    driver = ProcessDriver(split_cpus(physical_cores(os.sched_getaffinity(0))).server, project.logs, port)
+    driver = ProcessDriver(split_cpus(physical_cores(os.sched_getaffinity(0))), project.logs, port)
     with only_run_on_machine(options.note):
         raise_open_files()
         found = [_verify(project, candidate, driver, rules) for candidate in chosen]
@@ -73,7 +73,9 @@ def _known_rules(chosen: Sequence[Candidate], names: list[str]) -> list[str]:
     from pushbench.yamlfile import unknown
 
     specs = [candidate.server.spec for candidate in chosen]
-    known = list(dict.fromkeys(rule.name for spec in specs for rule in rules_for(spec.suite, spec.protocol)))
+    known = list(
+        dict.fromkeys(rule.name for spec in specs for rule in rules_for(spec.suite, spec.protocol, spec.services))
+    )
     for name in names:
         if name not in known:
             raise unknown("rule", name, known)

@@ -5,7 +5,7 @@ The rules are the specification of a server, one module a topic: start with `eve
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 from pushbench.builds import Build
@@ -32,14 +32,16 @@ __all__ = [
 ]
 
 
-def rules_for(suite: str, protocol: str) -> tuple[Rule, ...]:
+def rules_for(suite: str, protocol: str, services: Sequence[str] = ()) -> tuple[Rule, ...]:
     """All rules of a server with this suite and protocol. Raises UserError when there are none."""
-    return Suite(suite, protocol).rules
+    return Suite(suite, protocol).rules(services)
 
 
 def subject(server: Server, build: Build, driver: Driver, env: Mapping[str, str] | None = None) -> Subject:
     """A server of the catalog as what is verified."""
-    return Subject(server.id, server.spec.suite, server.spec.protocol, partial(driver.running, server, build, env))
+    spec = server.spec
+    start = partial(driver.running, server, build, env)
+    return Subject(server.id, spec.suite, spec.protocol, spec.services, start)
 
 
 def gate(server: Server, build: Build, driver: Driver, env: Mapping[str, str] | None = None) -> Conformance:

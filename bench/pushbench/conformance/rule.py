@@ -29,14 +29,18 @@ class Rule:
     limit_seconds: float
     final: bool
     """Ends the server; such rules come last and share that one end."""
+    needs_services: bool
+    """Only for servers with backing services."""
 
 
-def rule(statement: str, *, limit_seconds: float = 10.0, final: bool = False) -> Callable[[Check], Rule]:
+def rule(
+    statement: str, *, limit_seconds: float = 10.0, final: bool = False, needs_services: bool = False
+) -> Callable[[Check], Rule]:
     """Make a rule of an async function, named after it: `joined_means_subscribed` is `joined-means-subscribed`."""
 
     def register(check: Check) -> Rule:
         name = getattr(check, "__name__").replace("_", "-")  # noqa: B009 - Callable has no __name__ for type checkers
-        return Rule(name, statement, check, limit_seconds, final)
+        return Rule(name, statement, check, limit_seconds, final, needs_services)
 
     return register
 

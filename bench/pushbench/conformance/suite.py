@@ -6,6 +6,7 @@ A suite is a package beside this module with `rules` and `clients`; a protocol i
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -32,11 +33,11 @@ class Suite:
         self._package = _find(package, f"suite {name!r}")
         self._protocol = _find(f"{package}.{_identifier(protocol)}", f"protocol {protocol!r} of {name}")
 
-    @property
-    def rules(self) -> tuple[Rule, ...]:
-        """In the order of checking: those that end the server come last."""
+    def rules(self, services: Sequence[str]) -> tuple[Rule, ...]:
+        """Of a server that needs `services`, in the order of checking: those that end the server come last."""
         found: tuple[Rule, ...] = self._package.rules(self._protocol)
-        return tuple(sorted(found, key=lambda rule: rule.final))
+        asked = [rule for rule in found if services or not rule.needs_services]
+        return tuple(sorted(asked, key=lambda rule: rule.final))
 
     def clients(self, server: str, target: Target) -> Clients:
         found: Clients = self._package.clients(server, target, self._protocol)

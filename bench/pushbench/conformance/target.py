@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
 from pushbench.processes import Exit
-from pushbench.resources import Tree
+from pushbench.resources import Accounted
+from pushbench.services import Running
 
 
 class Target(Protocol):
@@ -16,7 +17,12 @@ class Target(Protocol):
 
     url: str
     """http://127.0.0.1:port"""
-    tree: Tree
+
+    @property
+    def tree(self) -> Accounted: ...
+
+    @property
+    def services(self) -> Sequence[Running]: ...
 
     def terminate(self, timeout: float) -> Exit: ...
 
@@ -31,5 +37,7 @@ class Subject:
     """its id, as it must report it on /healthz"""
     suite: str
     protocol: str
+    services: Sequence[str]
+    """the names of those that it needs"""
     start: Callable[[], AbstractContextManager[Target]]
     """Starts it anew and waits until it is healthy; leaving the block ends it. Raises ServerFailed."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import socket
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -15,9 +17,25 @@ import pytest
 from pushbench import processes
 from pushbench.conformance import Subject
 from pushbench.drivers import ProcessInstance
+from pushbench.resources import Tree
 
 SERVER = Path(__file__).with_name("whiteboard_server.py")
 Subjects = Callable[..., Subject]
+
+
+@dataclass
+class FakeService:
+    """A service whose loss the server is told by a signal."""
+
+    server: int
+    name: str = "fake"
+    url: str = "fake://"
+    tree: Tree = field(default_factory=lambda: Tree(0))
+
+    @contextlib.contextmanager
+    def outage(self) -> Iterator[None]:
+        os.kill(self.server, signal.SIGUSR1)
+        yield
 
 
 @pytest.fixture
@@ -25,6 +43,8 @@ def whiteboard(tmp_path: Path) -> Subjects:
     """`whiteboard("whiteboard-json", "loses")`: the server as a subject, over a protocol and with faults."""
 
     def subject(protocol: str, *faults: str) -> Subject:
+        services = ["fake"] if any("outage" in fault for fault in faults) else []
+
         @contextlib.contextmanager
         def start() -> Iterator[ProcessInstance]:
             port = _free_port()
@@ -37,14 +57,16 @@ def whiteboard(tmp_path: Path) -> Subjects:
                     log=tmp_path / "server.log",
                 ),
                 f"http://127.0.0.1:{port}",
+                [],
             )
+            instance.services = [FakeService(instance.pid) for _ in services]
             try:
                 _await_port(port)
                 yield instance
             finally:
                 instance.terminate()
 
-        return Subject("whiteboard-server", "whiteboard", protocol, start)
+        return Subject("whiteboard-server", "whiteboard", protocol, services, start)
 
     return subject
 

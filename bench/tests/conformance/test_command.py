@@ -25,7 +25,7 @@ tier: baseline
 process:
   toolchains: {{python: ">=3.11"}}
   start: {start}
-  env: {{SERVER: {server}}}
+env: {{SERVER: {server}}}
 """
 
 

@@ -57,6 +57,8 @@ FAULTS: list[tuple[str, str, set[str]]] = [
     (JSON, "skips-slow", SLOW_READERS | {"deaf-sender-harms-nobody"}),
     (JSON, "waits-for-slow", SLOW_READERS),
     (JSON, "closes-with-1012", {"sigterm-closes-with-1001"}),
+    (JSON, "outage-ends-memberships", {"outage-of-a-service-is-survived"}),
+    (JSON, "outage-ends-connections", {"outage-of-a-service-is-survived"}),
     (JSON, "accepts-to-the-end", {"sigterm-refuses-new-clients"}),
     (JSON, "exits-with-1", {"sigterm-exits-with-0"}),
     (JSON, "lingers", {"sigterm-exits-within-5-seconds"}),
@@ -77,6 +79,11 @@ def test_a_good_server_keeps_all_rules(whiteboard: Callable[..., Subject], proto
     assert len(found.rules) >= 15
 
 
+def test_a_good_server_with_a_service_keeps_one_rule_more(whiteboard: Callable[..., Subject]) -> None:
+    found = verify(whiteboard(JSON, "outage-is-survived"), ["outage-of-a-service-is-survived"])
+    assert [(result.name, result.outcome) for result in found.rules] == [("outage-of-a-service-is-survived", "passed")]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("protocol", "fault", "broken"), FAULTS)
 def test_a_fault_breaks_its_rules_and_no_others(
@@ -89,7 +96,7 @@ def test_a_fault_breaks_its_rules_and_no_others(
 @pytest.mark.parametrize("protocol", [JSON, STOMP])
 def test_every_rule_is_broken_by_some_fault(protocol: str) -> None:
     breakable = {name for _, _, broken in FAULTS for name in broken}
-    assert {rule.name for rule in rules_for("whiteboard", protocol)} <= breakable
+    assert {rule.name for rule in rules_for("whiteboard", protocol, ["fake"])} <= breakable
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import errno
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import pytest
@@ -18,6 +18,7 @@ from pushbench.errors import UserError
 from pushbench.failures import ServerFailed
 from pushbench.processes import Exit
 from pushbench.resources import Tree
+from pushbench.services import Running
 
 
 @dataclass
@@ -26,6 +27,7 @@ class Silent:
 
     url: str = "http://127.0.0.1:1"
     tree: Tree = field(default_factory=lambda: Tree(0))
+    services: Sequence[Running] = ()
 
     def terminate(self, timeout: float) -> Exit:
         return Exit(0, timeout, killed=False)
@@ -59,9 +61,9 @@ def verify_rules(monkeypatch: pytest.MonkeyPatch) -> Verify:
             started += 1
             yield Silent()
 
-        monkeypatch.setattr(Suite, "rules", rules)
+        monkeypatch.setattr(Suite, "rules", lambda *_: rules)
         monkeypatch.setattr(Suite, "clients", lambda *_: Nobody())
-        return verify(Subject("silent", "whiteboard", "whiteboard-json", start)).rules, started
+        return verify(Subject("silent", "whiteboard", "whiteboard-json", [], start)).rules, started
 
     return run
 

@@ -19,7 +19,7 @@ from collections import Counter, defaultdict
 from http import HTTPStatus
 from typing import Any
 
-from websockets.asyncio.server import ServerConnection, broadcast, serve
+from websockets.asyncio.server import Server, ServerConnection, broadcast, serve
 from websockets.datastructures import Headers
 from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request, Response
@@ -376,6 +376,7 @@ async def main() -> None:
     )
     ended = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, ended.set)
+    asyncio.get_running_loop().add_signal_handler(signal.SIGUSR1, outage, hub, server)
     await ended.wait()
     code = 1012 if "closes-with-1012" in FAULTS else 1001
     if "accepts-to-the-end" in FAULTS:
@@ -386,6 +387,15 @@ async def main() -> None:
     if "lingers" in FAULTS:
         await asyncio.sleep(6)
     os._exit(1 if "exits-with-1" in FAULTS else 0)
+
+
+def outage(hub: Hub, server: Server) -> None:
+    """The service that this server would need is lost."""
+    if "outage-ends-memberships" in FAULTS:
+        hub.boards.clear()
+    if "outage-ends-connections" in FAULTS:
+        for connection in server.connections:
+            connection.transport.abort()
 
 
 if __name__ == "__main__":
