@@ -9,7 +9,7 @@ STATICCHECK := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 JAVA_FORMAT := mvn -q -B -ntp com.spotify.fmt:fmt-maven-plugin:2.29
 
 .DEFAULT_GOAL := help
-.PHONY: help bench test test-fast check format schemas lock bench-generator clean
+.PHONY: help bench test test-fast images check format schemas lock bench-generator clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | awk -F '\t' '{printf "  make %-18s %s\n", $$1, $$2}'
@@ -26,6 +26,11 @@ test: $(DEV)/stamp ## run every test, real servers and real load included
 test-fast: $(DEV)/stamp ## run what takes less than a minute
 	cd k6 && go test -short -parallel 16 ./internal/...
 	cd bench && ../$(BIN)/python -m pytest -m "not slow"
+
+images: ## build the container image of every server and of k6, for the docker driver
+	@mkdir -p .cache/pushbench
+	@./pushbench bake > .cache/pushbench/bake.json
+	docker buildx bake --file .cache/pushbench/bake.json
 
 check: $(DEV)/stamp ## lint, format check and types of every language, schemas current
 	cd bench && ../$(BIN)/ruff format --check . ../servers && ../$(BIN)/ruff check . ../servers && ../$(BIN)/mypy

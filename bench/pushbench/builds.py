@@ -13,7 +13,6 @@ import shutil
 import subprocess
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from pushbench import toolchains
@@ -30,17 +29,7 @@ Note = Callable[[str], None]
 """Tells the person who waits what is being done."""
 
 
-@dataclass(frozen=True)
-class Build:
-    """A server that is ready to be started."""
-
-    server: str
-    digest: str
-    """over sources, versions of the toolchains, and commands"""
-    toolchains: Toolset
-
-
-def build_server(project: Project, server: Server, tools: Toolset, note: Note) -> Build:
+def build_server(project: Project, server: Server, tools: Toolset, note: Note) -> None:
     """Build `server` unless its products are there already, of the same sources, perhaps for another variant of it.
 
     Raises ServerFailed with the end of the log.
@@ -58,19 +47,19 @@ def build_server(project: Project, server: Server, tools: Toolset, note: Note) -
             _run_all(commands, server, tools, log)
             _write_stamp(stamp, products, server.folder)
             note(f"{server.id}: built in {time.monotonic() - began:.0f} s")
-    return Build(server.id, build_digest(server, tools), tools)
 
 
-def run_server_tests(project: Project, build: Build, server: Server, note: Note) -> None:
+def run_server_tests(project: Project, server: Server, tools: Toolset, note: Note) -> None:
     """Run the server's own tests. Raises ServerFailed with the end of what they printed."""
     log = project.logs / f"test-{server.slug}.log"
     began = time.monotonic()
-    _run_all(server.spec.process.test, server, build.toolchains, log)
+    _run_all(server.spec.process.test, server, tools, log)
     if server.spec.process.test:
         note(f"{server.id}: tests passed in {time.monotonic() - began:.0f} s")
 
 
 def build_digest(server: Server, tools: Toolset) -> str:
+    """Of what runs: sources, versions of the toolchains, and commands."""
     process = server.spec.process
     return _digest([source_digest(server.folder), tools.versions, process.build, process.start, server.spec.env])
 

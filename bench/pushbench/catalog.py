@@ -38,6 +38,7 @@ class Image(Document):
     """How the container image is built; the context is the server's folder."""
 
     dockerfile: str = "Dockerfile"
+    arguments: dict[str, str] = Field(default={}, description="build arguments, such as another base image")
 
 
 class Process(Document):
@@ -100,6 +101,8 @@ class Server:
 
     id: str
     folder: Path
+    image_name: str
+    """the folder's name, unless the variant has an image of its own"""
     spec: ServerSpec
 
     @property
@@ -116,16 +119,17 @@ def read_servers(folder: Path) -> list[Server]:
     """The servers that `folder/server.yml` describes: itself and its variants."""
     described = read_yaml(folder / "server.yml").validate(ServerFile)
     base = described.model_dump(exclude={"variants", "variants_only"}, by_alias=False)
-    itself = [] if described.variants_only else [Server(folder.name, folder, ServerSpec.model_validate(base))]
+    itself = Server(folder.name, folder, folder.name, ServerSpec.model_validate(base))
     variants = [
         Server(
             f"{folder.name}/{name}",
             folder,
+            f"{folder.name}--{name}" if variant.image else folder.name,
             ServerSpec.model_validate(_merge(base, variant.model_dump(exclude_unset=True))),
         )
         for name, variant in described.variants.items()
     ]
-    return itself + variants
+    return variants if described.variants_only else [itself, *variants]
 
 
 def read_catalog(servers: Path) -> list[Server]:

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from pushbench.procfs import TICKS_PER_SECOND, Stat, keyed_numbers, read, stats
-from pushbench.resources import Usage, context_switches
+from pushbench.resources import Usage, context_switches, mapped_file_bytes
 
 UNIFIED = "cgroup2"
 
@@ -40,10 +40,11 @@ class Cgroup:
     @classmethod
     def of_container(cls, container: str) -> Cgroup | None:
         """None where its control group cannot be seen, as on an engine in a virtual machine."""
-        if folder := _folder(mounts().get(UNIFIED), container):
-            return cls(folder, folder, unified=True)
         cpu, memory = (_folder(mounts().get(controller), container) for controller in ("cpuacct", "memory"))
-        return cls(cpu, memory, unified=False) if cpu and memory else None
+        if cpu and memory:
+            return cls(cpu, memory, unified=False)
+        folder = _folder(mounts().get(UNIFIED), container)
+        return cls(folder, folder, unified=True) if folder else None
 
     def members(self, everyone: Sequence[Stat]) -> list[Stat]:
         pids: set[int] = set()
@@ -59,14 +60,14 @@ class Cgroup:
         if not members or seconds is None:
             return None
         total, user, system = seconds
-        names = ("anon", "file_mapped") if self.unified else ("total_rss", "total_mapped_file")
         return Usage(
             at=at,
             cpu_seconds=total,
             user_seconds=user,
             system_seconds=system,
-            # What the process driver counts, too: the page cache of files that were merely read is no need of a server.
-            memory_bytes=sum(memory.get(name, 0) for name in names),
+            # A group is charged for the pages of a file only if it was the first to read them, so those are counted as
+            # the process driver counts them.
+            memory_bytes=memory.get("anon" if self.unified else "total_rss", 0) + mapped_file_bytes(members),
             threads=sum(stat.threads for stat in members),
             processes=len(members),
             context_switches=context_switches(members) if with_switches else {},

@@ -40,7 +40,7 @@ def end_orphans() -> list[Orphan]:
     ended = []
     for stat in stats():
         marker = _owner_of(stat.pid)
-        if marker and not _alive(marker):
+        if marker and not owner_lives(marker):
             ended.append(Orphan(stat.pid, stat.command))
     kill_all([orphan.pid for orphan in ended])
     return ended
@@ -108,7 +108,8 @@ def _pid_namespace(pid: int) -> str:
     return str(Path(f"/proc/{pid}/ns/pid").readlink())
 
 
-def _alive(marker: str) -> bool:
+def owner_lives(marker: str) -> bool:
+    """Whether the process that a marker names still runs."""
     pid, _, start_ticks = marker.partition(":")
     stat = read_stat(int(pid)) if pid.isdecimal() else None
     return stat is not None and stat.state != "Z" and str(stat.start_ticks) == start_ticks

@@ -11,27 +11,19 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from pushbench import conformance, services, toolchains
-from pushbench.builds import Build, Note, build_digest, build_generator, build_server
+from pushbench import conformance, services
+from pushbench.builds import Note, build_generator
 from pushbench.catalog import Server, of_suite, read_catalog, select
-from pushbench.drivers import Driver
+from pushbench.driver_choice import Wanted, choose_driver
+from pushbench.drivers import Build, Driver
 from pushbench.errors import UserError
 from pushbench.failures import ServerFailed
 from pushbench.files import write_atomically
 from pushbench.project import Project
 from pushbench.record import Failure, Skipped
 from pushbench.suites import Suite
-from pushbench.toolchains import Toolset
 
 BUILDS_AT_ONCE = 2  # npm, pip and Maven wait for the network half of the time
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """A server whose toolchains are on this machine."""
-
-    server: Server
-    tools: Toolset
 
 
 @dataclass(frozen=True)
@@ -44,46 +36,67 @@ class Prepared:
     verified: bool = False
 
 
-def candidates(
-    project: Project, suite: Suite, names: Sequence[str], note: Note
-) -> tuple[list[Candidate], list[Skipped]]:
-    """The named servers, or all of the suite, whose toolchains are there, and those whose are not.
+@dataclass(frozen=True)
+class Selection:
+    """What is to be measured, or verified, and by which driver."""
 
-    Raises UserError for a name that is unknown or of another suite, and when no server is left.
+    driver: Driver
+    servers: Sequence[Server]
+    skipped: Sequence[Skipped]
+
+
+def select_servers(
+    project: Project,
+    suite: Suite,
+    names: Sequence[str],
+    note: Note,
+    *,
+    wanted: Wanted = "auto",
+    port: int | None = None,
+) -> Selection:
+    """The named servers, or all of the suite, that can run here.
+
+    Raises UserError for a name that is unknown or of another suite, for a driver that cannot be had, and when no
+    server is left.
     """
+    asked = _asked_for(project, suite, names)
+    driver = choose_driver(project, asked, wanted, port, note)
+    skipped = [Skipped(server=server.id, reason=lack) for server in asked if (lack := driver.lacks(server))]
+    for each in skipped:
+        note(f"{each.server}: skipped: {each.reason}")
+    if len(skipped) == len(asked):
+        raise UserError(f"no server of {suite.id} can be built here", hint="install one of the toolchains named above")
+    left_out = {each.server for each in skipped}
+    return Selection(driver, [server for server in asked if server.id not in left_out], skipped)
+
+
+def _asked_for(project: Project, suite: Suite, names: Sequence[str]) -> list[Server]:
     catalog = read_catalog(project.servers)
-    found, skipped = [], []
-    for server in select(catalog, names) if names else of_suite(catalog, suite.id):
+    found = select(catalog, names) if names else of_suite(catalog, suite.id)
+    for server in found:
         if server.spec.suite != suite.id:
             raise UserError(f"{server.id} belongs to the suite {server.spec.suite!r}, not to {suite.id!r}")
         suite.check(server)
         services.check(server)
-        tools = toolchains.choose(server.spec.process.toolchains)
-        absent = [*([] if isinstance(tools, Toolset) else tools), *services.missing(server.spec.services)]
-        if isinstance(tools, Toolset) and not absent:
-            found.append(Candidate(server, tools))
-        else:
-            skipped.append(Skipped(server=server.id, reason="; ".join(str(each) for each in absent)))
-            note(f"{server.id}: skipped: {skipped[-1].reason}")
-    if not found:
-        raise UserError(f"no server of {suite.id} can be built here", hint="install one of the toolchains named above")
-    return found, skipped
+    return found
 
 
-def build_all(project: Project, chosen: Sequence[Candidate], note: Note) -> tuple[Path, list[Prepared]]:
+def build_all(project: Project, selection: Selection, note: Note) -> tuple[Path, list[Prepared]]:
     """The generator's binary, and the servers. Raises UserError when there is no generator."""
 
-    def build(candidate: Candidate) -> Prepared:
-        server, tools = candidate.server, candidate.tools
+    driver = selection.driver
+
+    def build(server: Server) -> Prepared:
         try:
-            return Prepared(server, build_digest(server, tools), build_server(project, server, tools, note))
+            built = driver.build(server, note)
+            return Prepared(server, built.digest, built)
         except ServerFailed as failed:
             note(f"{server.id}: failed to build: {failed.failure.message}\n{failed.failure.log_tail}".rstrip())
-            return Prepared(server, build_digest(server, tools), failed.failure)
+            return Prepared(server, driver.digest(server), failed.failure)
 
     with ThreadPoolExecutor(BUILDS_AT_ONCE) as pool:
         generator = pool.submit(build_generator, project, note)  # the longest, so it is the first
-        built = list(pool.map(build, chosen))
+        built = list(pool.map(build, selection.servers))
         return generator.result(), built
 
 

@@ -126,6 +126,12 @@ def _cpu_clock(pid: int) -> float | None:
         return None
 
 
+def mapped_file_bytes(members: Iterable[Stat]) -> int:
+    """Files and shared memory of the process that maps most of them."""
+    statuses = (keyed_numbers(read(f"/proc/{stat.pid}/status") or "") for stat in members)
+    return max((status.get("RssFile", 0) + status.get("RssShmem", 0) for status in statuses), default=0) * 1024
+
+
 def context_switches(members: Iterable[Stat]) -> dict[int, int]:
     """By thread, as the kernel counts them."""
     found = {}

@@ -6,7 +6,6 @@ Each step is a module of its own; here is their order.
 from __future__ import annotations
 
 import contextlib
-import os
 import re
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,15 +14,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from pushbench import __version__, preparation, store
-from pushbench.builds import Build
 from pushbench.checkout import read_commit
-from pushbench.drivers import ProcessDriver, require_free
-from pushbench.environment import physical_cores, read_environment, split_cpus
+from pushbench.driver_choice import Wanted
+from pushbench.drivers import Build
+from pushbench.environment import read_environment
 from pushbench.errors import UserError
 from pushbench.load import Generator
 from pushbench.ownership import only_run_on_machine
 from pushbench.plan import make_plan, trial_seconds
-from pushbench.preparation import Candidate, Prepared
+from pushbench.preparation import Prepared, Selection
+from pushbench.process_driver import require_free
 from pushbench.processes import raise_open_files
 from pushbench.progress import Watch
 from pushbench.project import Project
@@ -57,6 +57,7 @@ class Interrupted(Exception):
 class Options:
     """How it is measured. A resumed run may have others."""
 
+    driver: Wanted = "auto"
     port: int | None = None
     generators: int = 1
     verify: bool = True
@@ -66,7 +67,9 @@ def run(project: Project, request: Request, options: Options, watch: Watch) -> R
     """Measure. Raises UserError before anything is started when the request cannot be meant."""
     suite = find_suite(project.scenarios, request.suite)
     load = suite.load(request.profile, request.parameters)
-    chosen, skipped = preparation.candidates(project, suite, request.servers, watch.note)
+    chosen = preparation.select_servers(
+        project, suite, request.servers, watch.note, wanted=options.driver, port=options.port
+    )
     with _holding_machine(options, watch):
         bench, prepared = _prepare(project, chosen, load, options, watch)
         record = Record(
@@ -80,7 +83,7 @@ def run(project: Project, request: Request, options: Options, watch: Watch) -> R
             parameters=load.parameters,
             schedule=load.schedule,
             thresholds_digest=_thresholds_digest(project),
-            skipped=skipped,
+            skipped=list(chosen.skipped),
             plan=make_plan([each.server.id for each in prepared], rounds=request.rounds, seed=request.seed),
             trials=[],
         )
@@ -96,9 +99,11 @@ def resume(project: Project, path: Path, options: Options, watch: Watch) -> Reco
     suite = find_suite(project.scenarios, record.suite)
     load = Load(record.suite, record.profile, suite.scenario, record.schedule, record.parameters)
     names = list(dict.fromkeys(planned.server for planned in record.plan))
-    chosen, skipped = preparation.candidates(project, suite, names, watch.note)
-    if skipped:
-        raise UserError(f"cannot be resumed: {skipped[0].server} {skipped[0].reason}", where=str(path))
+    wanted = record.environment.driver
+    chosen = preparation.select_servers(project, suite, names, watch.note, wanted=wanted, port=options.port)
+    if chosen.skipped:
+        first = chosen.skipped[0]
+        raise UserError(f"cannot be resumed: {first.server} {first.reason}", where=str(path))
     with _holding_machine(options, watch):
         bench, prepared = _prepare(project, chosen, load, options, watch)
         _require_same(path, record, bench.environment, prepared)
@@ -116,19 +121,16 @@ def _holding_machine(options: Options, watch: Watch) -> Iterator[None]:
 
 
 def _prepare(
-    project: Project, chosen: Sequence[Candidate], load: Load, options: Options, watch: Watch
+    project: Project, chosen: Selection, load: Load, options: Options, watch: Watch
 ) -> tuple[Bench, list[Prepared]]:
-    split = split_cpus(physical_cores(os.sched_getaffinity(0)))
-    if split.shared:
-        watch.note("this machine has a single CPU: server and generator share it, latencies contain both")
-    driver = ProcessDriver(split, project.logs, options.port)
+    driver = chosen.driver
     binary, prepared = preparation.build_all(project, chosen, watch.note)
     if options.verify:
         prepared = preparation.verify_all(project, prepared, driver, watch.note)
     generator = Generator(
-        binary, project.generator, load.scenario, split.generator, project.cache / "load", options.generators
+        binary, project.generator, load.scenario, driver.split.generator, project.cache / "load", options.generators
     )
-    return Bench(driver, generator, load, read_environment(split, driver.name)), prepared
+    return Bench(driver, generator, load, read_environment(driver.split, driver.name, driver.engine)), prepared
 
 
 def _measure(records: Path, record: Record, bench: Bench, prepared: Sequence[Prepared], watch: Watch) -> Record:

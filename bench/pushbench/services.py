@@ -50,7 +50,11 @@ class Running(Protocol):
     """A service that runs."""
 
     name: str
-    url: str
+
+    @property
+    def url(self) -> str:
+        """As this machine reaches it."""
+        ...
 
     @property
     def tree(self) -> Accounted: ...

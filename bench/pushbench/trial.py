@@ -10,9 +10,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from pushbench import results, validity
-from pushbench.builds import Build
 from pushbench.catalog import Server
-from pushbench.drivers import STOP_SECONDS, Driver, Instance, WrongServer
+from pushbench.drivers import STOP_SECONDS, Build, Driver, Instance, WrongServer
 from pushbench.environment import CpuSplit
 from pushbench.failures import ServerFailed
 from pushbench.load import Generator, LoadFailed, LoadPlan, Second, Started, playing

@@ -6,17 +6,19 @@ import json
 import os
 import socket
 import urllib.request
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from pushbench import drivers
-from pushbench.builds import Build
-from pushbench.drivers import ProcessDriver, WrongServer, free_port, require_free
+from pushbench import drivers, process_driver
+from pushbench.drivers import Build, WrongServer
 from pushbench.environment import CpuSplit
 from pushbench.errors import UserError
 from pushbench.failures import ServerFailed
+from pushbench.process_driver import ProcessDriver, free_port, require_free
 from pushbench.procfs import read_stat
+from pushbench.project import Project
 from pushbench.toolchains import Toolset
 from tests.support import add_server, make_project
 
@@ -25,7 +27,7 @@ BUILT = Build("x", "digest", Toolset())
 
 def driver(tmp_path: Path, port: int | None = None) -> ProcessDriver:
     cpus = sorted(os.sched_getaffinity(0))
-    return ProcessDriver(CpuSplit(cpus, cpus), tmp_path / "logs", port)
+    return ProcessDriver(Project.at(tmp_path), CpuSplit(cpus, cpus), port)
 
 
 def failure(tmp_path: Path, behaviour: str) -> ServerFailed:
@@ -98,7 +100,7 @@ def test_an_address_that_another_process_serves_is_not_measured(
 ) -> None:
     project = make_project(tmp_path)
     with driver(tmp_path).running(add_server(project, "x"), BUILT) as other:
-        monkeypatch.setattr(drivers, "require_free", lambda _: None)
+        monkeypatch.setattr(process_driver, "require_free", lambda _: None)
         port = int(other.url.rpartition(":")[2])
         server = add_server(project, "y")
         with pytest.raises(WrongServer, match=f"port {port} is served by another process"):
@@ -109,7 +111,7 @@ def test_an_address_that_another_process_serves_is_not_measured(
 def test_a_start_command_that_does_not_exist_is_the_servers_failure(tmp_path: Path) -> None:
     server = add_server(make_project(tmp_path), "x")
     gone = server.spec.process.model_copy(update={"start": ["no-such-program"]})
-    server = type(server)(server.id, server.folder, server.spec.model_copy(update={"process": gone}))
+    server = replace(server, spec=server.spec.model_copy(update={"process": gone}))
     with pytest.raises(ServerFailed, match="no-such-program: No such file"), driver(tmp_path).running(server, BUILT):
         pass
 

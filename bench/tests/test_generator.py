@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from pushbench.builds import Build, build_generator
-from pushbench.drivers import ProcessDriver
+from pushbench.builds import build_generator
+from pushbench.drivers import Build
 from pushbench.environment import physical_cores, read_environment, split_cpus
 from pushbench.histogram import Latencies
 from pushbench.load import Generator, LoadPlan, Second, playing
 from pushbench.load_report import LoadReport
-from pushbench.preparation import build_all, candidates
+from pushbench.preparation import build_all, select_servers
 from pushbench.progress import Lines
 from pushbench.project import Project
 from pushbench.record import PlannedTrial, Schedule, StagePlan
@@ -95,11 +95,11 @@ def test_two_generators_of_one_machine_report_what_one_does(k6: Path, server: st
 def test_a_starved_generator_is_invalid_and_never_a_slow_server(tmp_path: Path) -> None:
     """The generator is stopped for 60 ms in every 100 ms, as if others had its CPU."""
     suite = find_suite(CHECKOUT.scenarios, "whiteboard")
-    [chosen], _ = candidates(CHECKOUT, suite, ["node-ws"], print)
-    k6, [prepared] = build_all(CHECKOUT, [chosen], print)
+    chosen = select_servers(CHECKOUT, suite, ["node-ws"], print, wanted="process")
+    k6, [prepared] = build_all(CHECKOUT, chosen, print)
     assert isinstance(prepared.result, Build)
     split = split_cpus(physical_cores(os.sched_getaffinity(0)))
-    driver = ProcessDriver(split, tmp_path)
+    driver = chosen.driver
     load = suite.load("smoke", {})
     generator = Generator(k6, CHECKOUT.generator, load.scenario, split.generator, tmp_path / "load")
     bench = Bench(driver, generator, load, read_environment(split, driver.name))

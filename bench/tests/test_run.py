@@ -9,10 +9,10 @@ from types import SimpleNamespace
 import pytest
 
 from pushbench import conformance, preparation, run, store
-from pushbench.builds import Build
-from pushbench.drivers import ProcessDriver
+from pushbench.drivers import Build
 from pushbench.environment import CpuSplit
 from pushbench.errors import UserError
+from pushbench.process_driver import ProcessDriver
 from pushbench.progress import Follower
 from pushbench.project import Project
 from pushbench.record import PlannedTrial, Record, Schedule, Trial
@@ -20,7 +20,7 @@ from pushbench.run import Interrupted, Options, Request
 from pushbench.toolchains import Toolset
 from tests.support import add_server, fake_generator, make_project
 
-UNVERIFIED = Options(verify=False)
+UNVERIFIED = Options(driver="process", verify=False)
 
 
 class Notebook(Follower):
@@ -200,7 +200,7 @@ def test_a_server_that_breaks_a_rule_is_not_measured_and_the_rule_is_named(
 ) -> None:
     conformance_that(monkeypatch, "bad")
     project = make_project(tmp_path / "checkout", good="", bad="")
-    trials = by_server(run.run(project, request(), Options(), Notebook()))
+    trials = by_server(run.run(project, request(), Options(driver="process"), Notebook()))
     assert trials["bad"].failure
     assert (trials["bad"].failure.step, trials["bad"].failure.message) == ("verify", "breaks fan-out: 3 of 4")
     assert trials["good"].failure is None
@@ -215,7 +215,7 @@ def test_a_server_that_passed_is_verified_again_only_when_it_or_the_rules_change
     verified = conformance_that(monkeypatch)
     project = make_project(tmp_path / "checkout")
     server = add_server(project, "x")
-    driver = ProcessDriver(CpuSplit([0], [0]), project.logs)
+    driver = ProcessDriver(project, CpuSplit([0], [0]))
 
     def prepare(digest: str) -> None:
         built = preparation.Prepared(server, digest, Build("x", digest, Toolset()))

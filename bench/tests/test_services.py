@@ -10,12 +10,13 @@ from urllib.parse import urlsplit
 import pytest
 
 from pushbench import services, toolchains
-from pushbench.builds import Build
 from pushbench.catalog import read_servers
-from pushbench.drivers import ProcessDriver, free_port
+from pushbench.drivers import Build
 from pushbench.environment import CpuSplit
 from pushbench.failures import ServerFailed
+from pushbench.process_driver import ProcessDriver, free_port
 from pushbench.procfs import read_stat, stats
+from pushbench.project import Project
 from pushbench.toolchains import Missing, Toolset
 from tests.support import add_server, make_project
 
@@ -69,7 +70,7 @@ def test_a_server_gets_the_address_of_what_it_needs(tmp_path: Path) -> None:
     server = add_server(make_project(tmp_path), "x")
     server.file.write_text(server.file.read_text() + "services: [redis]\n")
     [server] = read_servers(server.folder)
-    driver = ProcessDriver(CpuSplit(CPUS, CPUS), tmp_path / "logs")
+    driver = ProcessDriver(Project.at(tmp_path), CpuSplit(CPUS, CPUS))
     with driver.running(server, Build("x", "digest", Toolset())) as instance:
         [redis] = instance.services
         environment = Path(f"/proc/{instance.pid}/environ").read_text().split("\0")

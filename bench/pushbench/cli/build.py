@@ -23,23 +23,25 @@ def build(
     servers: ServersOption = "",
     test: Annotated[bool, typer.Option("--test", help="Run the servers' own tests afterwards.")] = False,
 ) -> None:
-    """Build the generator (k6) and the servers; what is built already is left as it is."""
-    from pushbench.builds import Build, run_server_tests
+    """Build the generator (k6) and, for the process driver, the servers; what is built already is left as it is."""
+    from pushbench.builds import run_server_tests
+    from pushbench.drivers import Build
     from pushbench.failures import ServerFailed
     from pushbench.ownership import only_run_on_machine
-    from pushbench.preparation import build_all, candidates
+    from pushbench.preparation import build_all, select_servers
     from pushbench.project import Project
     from pushbench.suites import find_suite
 
     project = Project.current()
-    chosen, _ = candidates(project, find_suite(project.scenarios, suite), options.names(servers), options.note)
+    found = find_suite(project.scenarios, suite)
+    chosen = select_servers(project, found, options.names(servers), options.note, wanted="process")
     with only_run_on_machine(options.note):
         _, prepared = build_all(project, chosen, options.note)
     failed = [each.server.id for each in prepared if not isinstance(each.result, Build)]
     for each in prepared:
         if test and isinstance(each.result, Build):
             try:
-                run_server_tests(project, each.result, each.server, options.note)
+                run_server_tests(project, each.server, each.result.toolchains, options.note)
             except ServerFailed as error:
                 options.note(f"{each.server.id}: {error.failure.message}\n{error.failure.log_tail}".rstrip())
                 failed.append(each.server.id)

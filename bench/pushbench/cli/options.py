@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -19,6 +19,14 @@ ServersOption = Annotated[
     str,
     typer.Option(
         "--servers", help="Ids with commas between; without it all of the suite that can be built.", metavar="A,B"
+    ),
+]
+DriverOption = Annotated[
+    Literal["auto", "process", "docker"],
+    typer.Option(
+        "--driver",
+        help="process, docker, or auto: docker where an engine answers and has every image.",
+        metavar="DRIVER",
     ),
 ]
 RoundsOption = Annotated[int, typer.Option("--rounds", min=1, help="Trials of each server.")]

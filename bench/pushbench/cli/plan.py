@@ -8,6 +8,7 @@ from pushbench.cli import options
 from pushbench.cli.options import (
     DEFAULT_PROFILE,
     DEFAULT_SUITE,
+    DriverOption,
     JsonOption,
     ParameterOption,
     ProfileOption,
@@ -32,11 +33,12 @@ def plan(
     rounds: RoundsOption = 1,
     parameter: ParameterOption = [],  # noqa: B006 - typer reads it, nobody changes it
     seed: SeedOption = 1,
+    driver: DriverOption = "auto",
     as_json: JsonOption = False,
 ) -> None:
     """Show the trials of a run, in their order, and how long they take."""
     from pushbench.plan import make_plan, trial_seconds
-    from pushbench.preparation import candidates
+    from pushbench.preparation import select_servers
     from pushbench.project import Project
     from pushbench.suites import find_suite
     from pushbench.units import format_elapsed
@@ -44,8 +46,8 @@ def plan(
     project = Project.current()
     found = find_suite(project.scenarios, suite)
     load = found.load(profile, options.parameters(parameter))
-    chosen, _ = candidates(project, found, options.names(servers), options.note)
-    trials = make_plan([each.server.id for each in chosen], rounds=rounds, seed=seed)
+    chosen = select_servers(project, found, options.names(servers), options.note, wanted=driver)
+    trials = make_plan([each.id for each in chosen.servers], rounds=rounds, seed=seed)
     seconds = trial_seconds(load.schedule) * len(trials)
     if as_json:
         options.print_json(

@@ -14,6 +14,7 @@ from pushbench.cli import options
 from pushbench.cli.options import (
     DEFAULT_PROFILE,
     DEFAULT_SUITE,
+    DriverOption,
     JsonOption,
     OutOption,
     ParameterOption,
@@ -53,6 +54,7 @@ def run(
             "--resume", help="Go on with a run that was interrupted: an id, a file, or `latest`.", metavar="ID"
         ),
     ] = "",
+    driver: DriverOption = "auto",
     port: Annotated[
         int | None, typer.Option("--port", min=1, max=65535, help="For the servers; without it a free one each.")
     ] = None,
@@ -74,7 +76,7 @@ def run(
 
     project = Project.current(out)
     thresholds = thresholds_of(project)  # a mistake there must not be told after five minutes
-    how = running.Options(port=port, generators=generators, verify=not skip_verify)
+    how = running.Options(driver=driver, port=port, generators=generators, verify=not skip_verify)
     for ending in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(ending, signal.default_int_handler)
     try:

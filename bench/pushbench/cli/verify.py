@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pushbench.cli import options
-from pushbench.cli.options import DEFAULT_SUITE, JsonOption, SuiteOption
+from pushbench.cli.options import DEFAULT_SUITE, DriverOption, JsonOption, SuiteOption
 from pushbench.errors import EXIT_FAIL
 
 if TYPE_CHECKING:
+    from pushbench.catalog import Server
     from pushbench.conformance import Conformance, RuleResult
     from pushbench.drivers import Driver
-    from pushbench.preparation import Candidate
-    from pushbench.project import Project
 
 _EXAMPLES = (
     "Examples: `pushbench verify`; `pushbench verify node-ws fastapi`; "
@@ -31,10 +30,12 @@ def verify(
     servers: Annotated[
         list[str] | None, typer.Argument(help="Ids; without them all of the suite that can be built.")
     ] = None,
+    *,
     suite: SuiteOption = DEFAULT_SUITE,
     rule: Annotated[
         list[str] | None, typer.Option("--rule", help="Check only this one; may be repeated.", metavar="NAME")
     ] = None,
+    driver: DriverOption = "auto",
     port: Annotated[
         int | None, typer.Option("--port", min=1, max=65535, help="For the servers; without it a free one each.")
     ] = None,
@@ -44,23 +45,19 @@ def verify(
 
     Exit code: 0 all rules are kept, 1 a rule is broken or a server does not start, 2 usage or configuration error.
     """
-    import os
-
-    from pushbench.drivers import ProcessDriver
-    from pushbench.environment import physical_cores, split_cpus
     from pushbench.ownership import only_run_on_machine
-    from pushbench.preparation import candidates
+    from pushbench.preparation import select_servers
     from pushbench.processes import raise_open_files
     from pushbench.project import Project
     from pushbench.suites import find_suite
 
     project = Project.current()
-    chosen, _ = candidates(project, find_suite(project.scenarios, suite), servers or [], options.note)
-    rules = _known_rules(chosen, rule or [])
-    driver = ProcessDriver(split_cpus(physical_cores(os.sched_getaffinity(0))), project.logs, port)
+    found_suite = find_suite(project.scenarios, suite)
+    chosen = select_servers(project, found_suite, servers or [], options.note, wanted=driver, port=port)
+    rules = _known_rules(chosen.servers, rule or [])
     with only_run_on_machine(options.note):
         raise_open_files()
-        found = [_verify(project, candidate, driver, rules) for candidate in chosen]
+        found = [_verify(server, chosen.driver, rules) for server in chosen.servers]
     if as_json:
         options.print_json([each.model_dump(mode="json") for each in found])
     else:
@@ -68,11 +65,11 @@ def verify(
     raise typer.Exit(0 if all(each.passed for each in found) else EXIT_FAIL)
 
 
-def _known_rules(chosen: Sequence[Candidate], names: list[str]) -> list[str]:
+def _known_rules(chosen: Sequence[Server], names: list[str]) -> list[str]:
     from pushbench.conformance import rules_for
     from pushbench.yamlfile import unknown
 
-    specs = [candidate.server.spec for candidate in chosen]
+    specs = [server.spec for server in chosen]
     known = list(
         dict.fromkeys(rule.name for spec in specs for rule in rules_for(spec.suite, spec.protocol, spec.services))
     )
@@ -82,14 +79,13 @@ def _known_rules(chosen: Sequence[Candidate], names: list[str]) -> list[str]:
     return names
 
 
-def _verify(project: Project, candidate: Candidate, driver: Driver, rules: list[str]) -> Conformance:
+def _verify(server: Server, driver: Driver, rules: list[str]) -> Conformance:
     from rich.console import Console
 
     from pushbench import conformance
-    from pushbench.builds import Build, build_digest, build_server
+    from pushbench.drivers import Build
     from pushbench.failures import ServerFailed
 
-    server = candidate.server
     live = Console(stderr=True, highlight=False)
     done = 0
 
@@ -100,16 +96,13 @@ def _verify(project: Project, candidate: Candidate, driver: Driver, rules: list[
         if not result.passed:
             live.print(f"{server.id}: FAIL {result.name}")
 
-    subject = conformance.subject(
-        server, Build(server.id, build_digest(server, candidate.tools), candidate.tools), driver
-    )
     try:
-        build_server(project, server, candidate.tools, options.note)
+        subject = conformance.subject(server, driver.build(server, options.note), driver)
         options.note(f"{server.id}: verifying")
         with live.status(f"{server.id}: starting") as status:
             found = conformance.verify(subject, rules, note)
     except ServerFailed as failed:
-        return conformance.unverified(subject, failed)
+        return conformance.unverified(conformance.subject(server, Build(server.id, ""), driver), failed)
     kept, seconds = len(found.rules) - len(found.failures), sum(result.seconds for result in found.rules)
     options.note(f"{server.id}: keeps {kept} of {len(found.rules)} rules ({seconds:.0f} s)")
     return found

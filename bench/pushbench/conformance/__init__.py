@@ -8,14 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from pushbench.builds import Build
 from pushbench.catalog import Server
 from pushbench.conformance.result import Conformance, RuleResult
 from pushbench.conformance.rule import Rule
 from pushbench.conformance.suite import Suite, digest
 from pushbench.conformance.target import Subject, Target
 from pushbench.conformance.verification import unverified, verify
-from pushbench.drivers import Driver
+from pushbench.drivers import Build, Driver
 
 __all__ = [
     "Conformance",

@@ -16,7 +16,7 @@ import pytest
 
 from pushbench import processes
 from pushbench.conformance import Subject
-from pushbench.drivers import ProcessInstance
+from pushbench.process_driver import ProcessInstance
 from pushbench.resources import Tree
 
 SERVER = Path(__file__).with_name("whiteboard_server.py")

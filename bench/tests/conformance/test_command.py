@@ -47,7 +47,7 @@ def add_server(checkout: Path, server: str, *faults: str) -> None:
 
 def pushbench_verify(checkout: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "pushbench", "verify", *arguments],
+        [sys.executable, "-m", "pushbench", "verify", "--driver", "process", *arguments],
         cwd=BENCH,
         env={**os.environ, "PUSHBENCH_ROOT": str(checkout), "PUSHBENCH_LOCK": str(checkout / "lock"), "NO_COLOR": "1"},
         capture_output=True,

@@ -6,6 +6,7 @@ A protocol is a module of this package, named after it, whose class `ProtocolCli
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import socket
 import struct
@@ -161,7 +162,8 @@ class Client(ABC):
 
     async def close(self) -> None:
         self.connection.transport.resume_reading()
-        await self.connection.close()
+        with contextlib.suppress(AttributeError):  # asyncio: aborting a transport that has flushed and closed itself
+            await self.connection.close()
         if self._reading:
             await self._reading
 

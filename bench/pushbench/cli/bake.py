@@ -1,0 +1,53 @@
+"""`pushbench bake`: the definition of all images, for `docker buildx bake`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import typer
+
+from pushbench.cli import options
+
+_EXAMPLES = (
+    "Examples: `make images`; `pushbench bake > bake.json && docker buildx bake -f bake.json`; "
+    "`pushbench bake node-ws k6 --registry ghcr.io/me/pushbench --cache registry --output push`."
+)
+
+
+def register(app: typer.Typer) -> None:
+    app.command("bake", epilog=_EXAMPLES)(bake)
+
+
+def bake(
+    names: Annotated[
+        list[str] | None, typer.Argument(help="Servers, or k6; without them all images.", metavar="[NAMES]...")
+    ] = None,
+    *,
+    registry: Annotated[
+        str, typer.Option("--registry", help="The prefix of all names.", metavar="PREFIX")
+    ] = "pushbench",
+    cache: Annotated[
+        Literal["none", "local", "registry"],
+        typer.Option("--cache", help="Where layers are kept beside the builder.", metavar="none|local|registry"),
+    ] = "none",
+    output: Annotated[
+        Literal["load", "push", "archive"],
+        typer.Option(
+            "--output",
+            help="Into the engine, to the registry, or as OCI archives below out/images.",
+            metavar="load|push|archive",
+        ),
+    ] = "load",
+) -> None:
+    """Print a bake file (JSON) for the images of the servers and of k6, made from every server.yml."""
+    from pushbench.catalog import read_catalog, select
+    from pushbench.images import GENERATOR, bake_definition, generator_image, images_of
+    from pushbench.project import Project
+
+    project = Project.current()
+    catalog = read_catalog(project.servers)
+    servers = select(catalog, [name for name in names if name != GENERATOR]) if names else catalog
+    images = images_of(servers)
+    if not names or GENERATOR in names:
+        images.append(generator_image(project))
+    options.print_json(bake_definition(project.root, images, registry=registry, cache=cache, output=output))

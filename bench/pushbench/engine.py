@@ -1,0 +1,112 @@
+"""The container engine, by its command line: the only module that runs `docker`."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+ANSWER_SECONDS = 10.0  # an engine that is there answers within one
+COMMAND_SECONDS = 120.0  # to start a container on a busy machine; nothing here builds or pulls
+
+
+class EngineFailed(Exception):
+    """The engine refused, in its own words (one line)."""
+
+
+@dataclass(frozen=True)
+class State:
+    """Of a container that was started."""
+
+    pid: int
+    """of its first process, as this machine counts; 0 once it has ended"""
+    running: bool
+    exit_code: int
+    out_of_memory: bool
+    address: str
+    """in its network; empty once it has ended"""
+
+
+@dataclass(frozen=True)
+class Engine:
+    """An engine that answers."""
+
+    program: str
+    version: str
+
+    @classmethod
+    def find(cls) -> Engine | None:
+        """None when there is no `docker`, or when it answers nothing."""
+        program = shutil.which("docker")
+        if program is None:
+            return None
+        try:
+            version = _run([program, "version", "--format", "{{.Server.Version}}"], ANSWER_SECONDS).strip()
+        except EngineFailed:
+            return None
+        return cls(program, version) if version else None
+
+    def run(self, *arguments: str) -> str:
+        """What it prints. Raises EngineFailed."""
+        return _run([self.program, *arguments], COMMAND_SECONDS)
+
+    def compose(self, files: Sequence[str], project: str, *arguments: str) -> str:
+        """`docker compose`, with nothing of this process's environment that a file could read. Raises EngineFailed."""
+        named = [argument for file in files for argument in ("--file", file)]
+        needed = [name for name in os.environ if name in ("PATH", "HOME") or name.startswith("DOCKER_")]
+        own = {name: os.environ[name] for name in needed}
+        command = [self.program, "compose", "--project-name", project, "--progress", "quiet", *named, *arguments]
+        return _run(command, COMMAND_SECONDS, own)
+
+    def image(self, reference: str) -> str | None:
+        """The id of a local image, `sha256:...`; None when there is none of that name."""
+        try:
+            return self.run("image", "inspect", "--format", "{{.Id}}", reference).strip() or None
+        except EngineFailed:
+            return None
+
+    def state(self, container: str) -> State:
+        """Raises EngineFailed when there is no such container."""
+        [found] = self._inspect(container)
+        state, networks = found["State"], found["NetworkSettings"]["Networks"]
+        return State(
+            pid=state["Pid"],
+            running=state["Running"],
+            exit_code=state["ExitCode"],
+            out_of_memory=state["OOMKilled"],
+            address=next((network["IPAddress"] for network in networks.values() if network["IPAddress"]), ""),
+        )
+
+    def labelled(self, label: str) -> dict[str, str]:
+        """The containers that have a label, running or not: its value by their ids."""
+        found = self.run("ps", "--all", "--no-trunc", "--filter", f"label={label}", "--format", "{{.ID}}").split()
+        return {each["Id"]: each["Config"]["Labels"][label] for each in self._inspect(*found)} if found else {}
+
+    def _inspect(self, *containers: str) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = json.loads(self.run("container", "inspect", *containers))
+        return found
+
+
+def _run(command: Sequence[str], seconds: float, environment: Mapping[str, str] | None = None) -> str:
+    try:
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            timeout=seconds,
+            check=False,
+            stdin=subprocess.DEVNULL,
+            env=environment,
+        )
+    except subprocess.TimeoutExpired:
+        raise EngineFailed(f"`{' '.join(command[1:3])}` did not answer within {seconds:g} s") from None
+    except OSError as error:
+        raise EngineFailed(f"docker: {error.strerror}") from None
+    if done.returncode != 0:
+        lines = [line.strip() for line in done.stderr.splitlines() if line.strip()]
+        raise EngineFailed(lines[-1] if lines else f"`{' '.join(command[1:3])}` ended with {done.returncode}")
+    return done.stdout
