@@ -106,9 +106,12 @@ class ContainerInstance:
         self._container = container
         self._exit: Exit | None = None
         self.url = f"http://{container.state.address}:{PORT}"
-        self.tree = container.tree
         self.services = running
         self.reported: ReportedVersions
+
+    @property
+    def tree(self) -> Cgroup:
+        return self._container.tree
 
     def exited(self) -> str | None:
         state = self._container.ended
