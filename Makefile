@@ -9,7 +9,7 @@ STATICCHECK := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 JAVA_FORMAT := mvn -q -B -ntp com.spotify.fmt:fmt-maven-plugin:2.29
 
 .DEFAULT_GOAL := help
-.PHONY: help bench test test-fast images check format schemas lock bench-generator clean
+.PHONY: help bench test test-fast images test-images check format schemas lock bench-generator clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | awk -F '\t' '{printf "  make %-18s %s\n", $$1, $$2}'
@@ -26,6 +26,9 @@ test: $(DEV)/stamp ## run every test, real servers and real load included
 test-fast: $(DEV)/stamp ## run what takes less than a minute
 	cd k6 && go test -short -parallel 16 ./internal/...
 	cd bench && ../$(BIN)/python -m pytest -m "not slow"
+
+test-images: images ## measure every server in its container, for seconds
+	./pushbench run --driver docker --profile smoke --out .cache/pushbench/test-images
 
 images: ## build the container image of every server and of k6, for the docker driver
 	@mkdir -p .cache/pushbench
