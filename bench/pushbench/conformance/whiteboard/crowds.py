@@ -13,6 +13,7 @@ from pushbench.conformance.rule import Mismatch, rule
 from pushbench.conformance.together import together
 from pushbench.conformance.whiteboard.client import Client
 from pushbench.conformance.whiteboard.clients import Clients
+from pushbench.conformance.whiteboard.inbox import Drawn
 
 MIB = 1 << 20
 QUEUE_LIMIT = 1 * MIB
@@ -149,6 +150,14 @@ async def deaf_sender_harms_nobody(clients: Clients) -> None:
             for _ in range(flood_size() // 16_384):
                 sent.append(flooder.next_draw(board, pad="x" * 16_384))
                 await flooder.say(board, sent[-1])
+                await keeping_up()
+
+    async def keeping_up() -> None:
+        """A witness that is slower than the server would be disconnected for it, and rightly."""
+        with suppress(TimeoutError):  # nothing more comes once the flooder is disconnected
+            async with asyncio.timeout(0.5):
+                while len(sent) - witness.inbox.count(Drawn) > 16:  # noqa: ASYNC110 - no event tells it
+                    await asyncio.sleep(0.001)
 
     flooding = asyncio.create_task(flood())
     try:

@@ -115,8 +115,11 @@ class Inbox:
         self._news.clear()
         await self._news.wait()
 
+    def count(self, kind: type[Event]) -> int:
+        return sum(isinstance(event, kind) for event in self._events)
+
     def has(self, kind: type[Event]) -> bool:
-        return any(isinstance(event, kind) for event in self._events)
+        return self.count(kind) > 0
 
     def __bool__(self) -> bool:
         return bool(self._events)
