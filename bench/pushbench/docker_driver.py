@@ -171,11 +171,12 @@ class ServiceContainer:
 
 @dataclass(frozen=True)
 class DockerDriver:
-    """Runs servers and their services in containers on the CPUs of `split`."""
+    """Runs servers and their services in containers on the CPUs of `split`; `workers` None means one a CPU."""
 
     project: Project
     split: CpuSplit
     _engine: Engine
+    workers: int | None = None
     name: DriverName = "docker"
 
     @property
@@ -205,7 +206,7 @@ class DockerDriver:
         name = f"pushbench-{secrets.token_hex(4)}"
         choices = self.project.cache / "compose" / f"{name}.json"
         files = [str(POLICY), str(choices)]
-        own = {"PORT": str(PORT), "WORKERS": str(len(self.split.server))}
+        own = {"PORT": str(PORT), "WORKERS": str(self.workers or len(self.split.server))}
         needed = [KNOWN[each] for each in server.spec.services]
         # By the name in the network: the address may be another one after an outage.
         own |= {service.variable: service.url.format(host=service.name, port=service.port) for service in needed}

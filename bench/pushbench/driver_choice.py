@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 from pushbench.catalog import Server
 from pushbench.docker_driver import DockerDriver
 from pushbench.drivers import Driver
 from pushbench.engine import Engine
-from pushbench.environment import CpuSplit, physical_cores, split_cpus
+from pushbench.environment import physical_cores, split_cpus
 from pushbench.errors import UserError
 from pushbench.process_driver import ProcessDriver
 from pushbench.project import Project
@@ -18,14 +19,26 @@ from pushbench.project import Project
 Wanted = Literal["auto", "process", "docker"]
 
 
+@dataclass(frozen=True)
+class DriverChoice:
+    """What a person may ask of a driver."""
+
+    wanted: Wanted = "auto"
+    port: int | None = None
+    """for the process driver; None means a free one for each start"""
+    workers: int | None = None
+    """WORKERS of the servers; None means one a CPU"""
+
+
 def choose_driver(
-    project: Project, asked: Sequence[Server], wanted: Wanted, port: int | None, note: Callable[[str], None]
+    project: Project, asked: Sequence[Server], choice: DriverChoice, note: Callable[[str], None]
 ) -> Driver:
     """Say which, and why. Raises UserError when the one that was asked for cannot be had."""
+    wanted, port, workers = choice.wanted, choice.port, choice.workers
     split = split_cpus(physical_cores(os.sched_getaffinity(0)))
     if split.shared:
         note("this machine has a single CPU: server and generator share it, latencies contain both")
-    process = ProcessDriver(project, split, port)
+    process = ProcessDriver(project, split, port, workers)
     if wanted == "process" or (wanted == "auto" and port is not None):
         return process
     engine = Engine.find()
@@ -36,8 +49,8 @@ def choose_driver(
             raise UserError("no container engine answers", where="docker", hint="start it, or use --driver process")
         if port is not None:
             raise UserError("--port is for the process driver: each container has its own address")
-        return DockerDriver(project, split, engine)
-    docker, reason = _docker(project, split, engine, asked)
+        return DockerDriver(project, split, engine, workers)
+    docker, reason = _docker(DockerDriver(project, split, engine, workers) if engine else None, asked)
     if docker is None:
         note(f"driver: process ({reason})")
         return process
@@ -45,12 +58,9 @@ def choose_driver(
     return docker
 
 
-def _docker(
-    project: Project, split: CpuSplit, engine: Engine | None, asked: Sequence[Server]
-) -> tuple[DockerDriver | None, str]:
-    if engine is None:
+def _docker(driver: DockerDriver | None, asked: Sequence[Server]) -> tuple[DockerDriver | None, str]:
+    if driver is None:
         return None, "no container engine answers"
-    driver = DockerDriver(project, split, engine)
     absent = [server.id for server in asked if driver.lacks_image(server)]
     if absent:
         some = ", ".join(absent[:3]) + (" ..." if len(absent) > 3 else "")

@@ -77,6 +77,11 @@ class Driver(Protocol):
     def split(self) -> CpuSplit: ...
 
     @property
+    def workers(self) -> int | None:
+        """WORKERS of the servers, where it is not the number of their CPUs."""
+        ...
+
+    @property
     def engine(self) -> str | None:
         """The container engine and its version."""
         ...

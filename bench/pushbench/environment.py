@@ -58,7 +58,9 @@ def parse_cpu_list(text: str) -> set[int]:
     return {cpu for first, _, last in ranges for cpu in range(int(first), int(last or first) + 1)}
 
 
-def read_environment(split: CpuSplit, driver: Literal["process", "docker"], engine: str | None = None) -> Environment:
+def read_environment(
+    split: CpuSplit, driver: Literal["process", "docker"], engine: str | None = None, workers: int | None = None
+) -> Environment:
     allowed = os.sched_getaffinity(0) | set(split.server) | set(split.generator)
     facts = {
         "cpu_model": _cpu_model(),
@@ -70,14 +72,16 @@ def read_environment(split: CpuSplit, driver: Literal["process", "docker"], engi
         "driver": driver,
         "server_cpus": split.server,
         "generator_cpus": split.generator,
+        "workers": workers,
     }
     return Environment.model_validate({**facts, "key": environment_key(facts)})
 
 
 def environment_key(facts: Mapping[str, object]) -> str:
-    """Memory counts in whole GiB: the kernel's share of it varies from boot to boot."""
+    """Memory counts in whole GiB: the kernel's share of it varies from boot to boot. What came later counts if used."""
     memory = facts["memory_bytes"]
-    coarse = {**facts, "memory_bytes": round(memory / 2**30) if isinstance(memory, int) else memory}
+    used = {name: fact for name, fact in facts.items() if name != "workers" or fact is not None}
+    coarse = {**used, "memory_bytes": round(memory / 2**30) if isinstance(memory, int) else memory}
     return hashlib.sha256(json.dumps(coarse, sort_keys=True).encode()).hexdigest()[:12]
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from pushbench import conformance, services
 from pushbench.builds import Note, build_generator
 from pushbench.catalog import Server, of_suite, read_catalog, select
-from pushbench.driver_choice import Wanted, choose_driver
+from pushbench.driver_choice import DriverChoice, choose_driver
 from pushbench.drivers import Build, Driver
 from pushbench.errors import UserError
 from pushbench.failures import ServerFailed
@@ -50,9 +50,7 @@ def select_servers(
     suite: Suite,
     names: Sequence[str],
     note: Note,
-    *,
-    wanted: Wanted = "auto",
-    port: int | None = None,
+    choice: DriverChoice,
 ) -> Selection:
     """The named servers, or all of the suite, that can run here.
 
@@ -60,7 +58,7 @@ def select_servers(
     server is left.
     """
     asked = _asked_for(project, suite, names)
-    driver = choose_driver(project, asked, wanted, port, note)
+    driver = choose_driver(project, asked, choice, note)
     skipped = [Skipped(server=server.id, reason=lack) for server in asked if (lack := driver.lacks(server))]
     for each in skipped:
         note(f"{each.server}: skipped: {each.reason}")

@@ -50,11 +50,15 @@ class ProcessInstance:
 
 @dataclass(frozen=True)
 class ProcessDriver:
-    """Runs servers and their services on the CPUs of `split`; `port` None means a free one for each start."""
+    """Runs servers and their services on the CPUs of `split`.
+
+    `port` None means a free one for each start, `workers` None one a CPU.
+    """
 
     project: Project
     split: CpuSplit
     port: int | None = None
+    workers: int | None = None
     name: DriverName = "process"
     engine: str | None = None
 
@@ -82,7 +86,7 @@ class ProcessDriver:
         with services.running(server.spec.services, free_port, self.split.generator, self.project.logs) as started:
             port = free_port() if self.port is None else self.port
             require_free(port)
-            own = {"PORT": str(port), "WORKERS": str(len(self.split.server))}
+            own = {"PORT": str(port), "WORKERS": str(self.workers or len(self.split.server))}
             own |= {service.variable: service.url for service in started}
             program = self._start(server, build, {**server.spec.env, **own, **(env or {})})
             instance = ProcessInstance(program, f"http://127.0.0.1:{port}", started)

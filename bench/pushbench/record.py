@@ -52,6 +52,7 @@ class Environment(Document):
     kernel: str = Field(description="release, shortened to what can change results: 6.18")
     engine: str | None = Field(description="container engine and version, for the docker driver")
     driver: Literal["process", "docker"]
+    workers: int | None = Field(default=None, description="WORKERS of the servers, where it is not one a CPU")
     server_cpus: list[int]
     generator_cpus: list[int]
 

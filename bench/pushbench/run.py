@@ -15,7 +15,7 @@ from pathlib import Path
 
 from pushbench import __version__, preparation, store
 from pushbench.checkout import read_commit
-from pushbench.driver_choice import Wanted
+from pushbench.driver_choice import DriverChoice
 from pushbench.drivers import Build
 from pushbench.environment import read_environment
 from pushbench.errors import UserError
@@ -57,8 +57,7 @@ class Interrupted(Exception):
 class Options:
     """How it is measured. A resumed run may have others."""
 
-    driver: Wanted = "auto"
-    port: int | None = None
+    driver: DriverChoice = field(default_factory=DriverChoice)
     generators: int = 1
     verify: bool = True
 
@@ -67,9 +66,7 @@ def run(project: Project, request: Request, options: Options, watch: Watch) -> R
     """Measure. Raises UserError before anything is started when the request cannot be meant."""
     suite = find_suite(project.scenarios, request.suite)
     load = suite.load(request.profile, request.parameters)
-    chosen = preparation.select_servers(
-        project, suite, request.servers, watch.note, wanted=options.driver, port=options.port
-    )
+    chosen = preparation.select_servers(project, suite, request.servers, watch.note, options.driver)
     with _holding_machine(options, watch):
         bench, prepared = _prepare(project, chosen, load, options, watch)
         record = Record(
@@ -99,8 +96,8 @@ def resume(project: Project, path: Path, options: Options, watch: Watch) -> Reco
     suite = find_suite(project.scenarios, record.suite)
     load = Load(record.suite, record.profile, suite.scenario, record.schedule, record.parameters)
     names = list(dict.fromkeys(planned.server for planned in record.plan))
-    wanted = record.environment.driver
-    chosen = preparation.select_servers(project, suite, names, watch.note, wanted=wanted, port=options.port)
+    choice = DriverChoice(record.environment.driver, options.driver.port, record.environment.workers)
+    chosen = preparation.select_servers(project, suite, names, watch.note, choice)
     if chosen.skipped:
         first = chosen.skipped[0]
         raise UserError(f"cannot be resumed: {first.server} {first.reason}", where=str(path))
@@ -114,8 +111,8 @@ def resume(project: Project, path: Path, options: Options, watch: Watch) -> Reco
 @contextlib.contextmanager
 def _holding_machine(options: Options, watch: Watch) -> Iterator[None]:
     with only_run_on_machine(watch.note):
-        if options.port is not None:
-            require_free(options.port)
+        if options.driver.port is not None:
+            require_free(options.driver.port)
         raise_open_files()
         yield
 
@@ -130,7 +127,9 @@ def _prepare(
     generator = Generator(
         binary, project.generator, load.scenario, driver.split.generator, project.cache / "load", options.generators
     )
-    return Bench(driver, generator, load, read_environment(driver.split, driver.name, driver.engine)), prepared
+    return Bench(
+        driver, generator, load, read_environment(driver.split, driver.name, driver.engine, driver.workers)
+    ), prepared
 
 
 def _measure(records: Path, record: Record, bench: Bench, prepared: Sequence[Prepared], watch: Watch) -> Record:

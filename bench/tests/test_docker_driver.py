@@ -17,7 +17,7 @@ import pytest
 from pushbench import drivers, preparation, run
 from pushbench.catalog import Server, read_servers
 from pushbench.docker_driver import OWNER_LABEL, DockerDriver
-from pushbench.driver_choice import choose_driver
+from pushbench.driver_choice import DriverChoice, choose_driver
 from pushbench.engine import Engine
 from pushbench.environment import CpuSplit
 from pushbench.failures import ServerFailed
@@ -145,7 +145,7 @@ def test_what_goes_wrong_with_a_container_is_one_line_and_the_next_server_runs(
     tiny = project.scenarios / "tiny.yml"
     tiny.write_text(tiny.read_text().replace("steady_seconds: 0.5", "steady_seconds: 5"))  # 2 GiB are not eaten at once
     watch = Notebook()
-    record = run.run(project, Request("tiny", "smoke"), Options(driver="docker", verify=False), watch)
+    record = run.run(project, Request("tiny", "smoke"), Options(DriverChoice("docker"), verify=False), watch)
     trials: dict[str, Trial] = {trial.server: trial for trial in record.trials}
     messages = {name: trial.failure.message if trial.failure else "" for name, trial in trials.items()}
     assert messages == {
@@ -165,9 +165,9 @@ def test_docker_is_chosen_where_it_has_every_image(tmp_path: Path, program: Path
     project, servers = containers(tmp_path, program, good="", gone="missing")
     good, gone = servers
     said: list[str] = []
-    assert choose_driver(project, [good], "auto", None, said.append).name == "docker"
-    assert choose_driver(project, [good, gone], "auto", None, said.append).name == "process"
-    assert choose_driver(project, [good], "process", None, said.append).name == "process"
+    assert choose_driver(project, [good], DriverChoice("auto"), said.append).name == "docker"
+    assert choose_driver(project, [good, gone], DriverChoice("auto"), said.append).name == "process"
+    assert choose_driver(project, [good], DriverChoice("process"), said.append).name == "process"
     assert said[-1] == "driver: process (no image of gone; `make images` builds them)"
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from pushbench.builds import build_generator
+from pushbench.driver_choice import DriverChoice
 from pushbench.drivers import Build
 from pushbench.environment import physical_cores, read_environment, split_cpus
 from pushbench.histogram import Latencies
@@ -95,7 +96,7 @@ def test_two_generators_of_one_machine_report_what_one_does(k6: Path, server: st
 def test_a_starved_generator_is_invalid_and_never_a_slow_server(tmp_path: Path) -> None:
     """The generator is stopped for 60 ms in every 100 ms, as if others had its CPU."""
     suite = find_suite(CHECKOUT.scenarios, "whiteboard")
-    chosen = select_servers(CHECKOUT, suite, ["node-ws"], print, wanted="process")
+    chosen = select_servers(CHECKOUT, suite, ["node-ws"], print, DriverChoice("process"))
     k6, [prepared] = build_all(CHECKOUT, chosen, print)
     assert isinstance(prepared.result, Build)
     split = split_cpus(physical_cores(os.sched_getaffinity(0)))

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from pushbench import conformance, preparation, run, store
+from pushbench.driver_choice import DriverChoice
 from pushbench.drivers import Build
 from pushbench.environment import CpuSplit
 from pushbench.errors import UserError
@@ -20,7 +21,7 @@ from pushbench.run import Interrupted, Options, Request
 from pushbench.toolchains import Toolset
 from tests.support import add_server, fake_generator, make_project
 
-UNVERIFIED = Options(driver="process", verify=False)
+UNVERIFIED = Options(DriverChoice("process"), verify=False)
 
 
 class Notebook(Follower):
@@ -200,7 +201,7 @@ def test_a_server_that_breaks_a_rule_is_not_measured_and_the_rule_is_named(
 ) -> None:
     conformance_that(monkeypatch, "bad")
     project = make_project(tmp_path / "checkout", good="", bad="")
-    trials = by_server(run.run(project, request(), Options(driver="process"), Notebook()))
+    trials = by_server(run.run(project, request(), Options(DriverChoice("process")), Notebook()))
     assert trials["bad"].failure
     assert (trials["bad"].failure.step, trials["bad"].failure.message) == ("verify", "breaks fan-out: 3 of 4")
     assert trials["good"].failure is None

@@ -25,6 +25,7 @@ def build(
 ) -> None:
     """Build the generator (k6) and, for the process driver, the servers; what is built already is left as it is."""
     from pushbench.builds import run_server_tests
+    from pushbench.driver_choice import DriverChoice
     from pushbench.drivers import Build
     from pushbench.failures import ServerFailed
     from pushbench.ownership import only_run_on_machine
@@ -34,7 +35,7 @@ def build(
 
     project = Project.current()
     found = find_suite(project.scenarios, suite)
-    chosen = select_servers(project, found, options.names(servers), options.note, wanted="process")
+    chosen = select_servers(project, found, options.names(servers), options.note, DriverChoice("process"))
     with only_run_on_machine(options.note):
         _, prepared = build_all(project, chosen, options.note)
     failed = [each.server.id for each in prepared if not isinstance(each.result, Build)]

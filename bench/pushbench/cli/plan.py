@@ -37,6 +37,7 @@ def plan(
     as_json: JsonOption = False,
 ) -> None:
     """Show the trials of a run, in their order, and how long they take."""
+    from pushbench.driver_choice import DriverChoice
     from pushbench.plan import make_plan, trial_seconds
     from pushbench.preparation import select_servers
     from pushbench.project import Project
@@ -46,7 +47,7 @@ def plan(
     project = Project.current()
     found = find_suite(project.scenarios, suite)
     load = found.load(profile, options.parameters(parameter))
-    chosen = select_servers(project, found, options.names(servers), options.note, wanted=driver)
+    chosen = select_servers(project, found, options.names(servers), options.note, DriverChoice(driver))
     trials = make_plan([each.id for each in chosen.servers], rounds=rounds, seed=seed)
     seconds = trial_seconds(load.schedule) * len(trials)
     if as_json:

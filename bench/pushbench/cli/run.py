@@ -23,6 +23,7 @@ from pushbench.cli.options import (
     SeedOption,
     ServersOption,
     SuiteOption,
+    WorkersOption,
 )
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ def run(
         ),
     ] = "",
     driver: DriverOption = "auto",
+    workers: WorkersOption = None,
     port: Annotated[
         int | None, typer.Option("--port", min=1, max=65535, help="For the servers; without it a free one each.")
     ] = None,
@@ -72,11 +74,12 @@ def run(
     from pushbench import run as running
     from pushbench import store
     from pushbench.cli.conclusion import conclude, thresholds_of
+    from pushbench.driver_choice import DriverChoice
     from pushbench.project import Project
 
     project = Project.current(out)
     thresholds = thresholds_of(project)  # a mistake there must not be told after five minutes
-    how = running.Options(driver=driver, port=port, generators=generators, verify=not skip_verify)
+    how = running.Options(DriverChoice(driver, port, workers), generators=generators, verify=not skip_verify)
     for ending in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(ending, signal.default_int_handler)
     try:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pushbench.cli import options
-from pushbench.cli.options import DEFAULT_SUITE, DriverOption, JsonOption, SuiteOption
+from pushbench.cli.options import DEFAULT_SUITE, DriverOption, JsonOption, SuiteOption, WorkersOption
 from pushbench.errors import EXIT_FAIL
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ def verify(
         list[str] | None, typer.Option("--rule", help="Check only this one; may be repeated.", metavar="NAME")
     ] = None,
     driver: DriverOption = "auto",
+    workers: WorkersOption = None,
     port: Annotated[
         int | None, typer.Option("--port", min=1, max=65535, help="For the servers; without it a free one each.")
     ] = None,
@@ -45,6 +46,7 @@ def verify(
 
     Exit code: 0 all rules are kept, 1 a rule is broken or a server does not start, 2 usage or configuration error.
     """
+    from pushbench.driver_choice import DriverChoice
     from pushbench.ownership import only_run_on_machine
     from pushbench.preparation import select_servers
     from pushbench.processes import raise_open_files
@@ -53,7 +55,7 @@ def verify(
 
     project = Project.current()
     found_suite = find_suite(project.scenarios, suite)
-    chosen = select_servers(project, found_suite, servers or [], options.note, wanted=driver, port=port)
+    chosen = select_servers(project, found_suite, servers or [], options.note, DriverChoice(driver, port, workers))
     rules = _known_rules(chosen.servers, rule or [])
     with only_run_on_machine(options.note):
         raise_open_files()
