@@ -42,8 +42,9 @@ def heading(record: Record, stage: int | None = None) -> str:
 def environment(of: Environment) -> str:
     """`AMD EPYC 7763, 4 CPUs, Linux 6.18, process driver`."""
     engine = f" with {of.engine}" if of.engine else ""
+    workers = f", {of.workers} workers" if of.workers else ""
     cpus = "1 CPU" if of.cpus == 1 else f"{of.cpus} CPUs"
-    return f"{of.cpu_model}, {cpus}, Linux {of.kernel}, {of.driver} driver{engine}"
+    return f"{of.cpu_model}, {cpus}, Linux {of.kernel}, {of.driver} driver{engine}{workers}"
 
 
 def split(of: Environment) -> str:
