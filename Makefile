@@ -9,12 +9,15 @@ STATICCHECK := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 JAVA_FORMAT := mvn -q -B -ntp com.spotify.fmt:fmt-maven-plugin:2.29
 
 .DEFAULT_GOAL := help
-.PHONY: help bench test test-fast images test-images check format schemas lock bench-generator clean
+.PHONY: help bench bench-all test test-fast images test-images check format schemas lock bench-generator clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | awk -F '\t' '{printf "  make %-18s %s\n", $$1, $$2}'
 
-bench: ## set up, then benchmark every server whose toolchain is there (profile quick)
+bench: ## set up, then benchmark the baseline servers whose toolchain is there (profile quick)
+	@./pushbench run --servers tier:baseline
+
+bench-all: ## benchmark every server, the scaled and the tuned ones too
 	@./pushbench run
 
 test: $(DEV)/stamp ## run every test, real servers and real load included

@@ -139,10 +139,15 @@ def read_catalog(servers: Path) -> list[Server]:
 
 
 def select(catalog: Sequence[Server], names: Iterable[str]) -> list[Server]:
-    """The named servers, in the order of the names; a name may be a pattern, such as `node-*`."""
+    """The named servers, in the order of the names; a name may be a pattern, `node-*`, or a tier, `tier:baseline`."""
     chosen: dict[str, Server] = {}
     for name in names:
-        found = {server.id: server for server in catalog if fnmatch.fnmatchcase(server.id, name)}
+        tier = name.removeprefix("tier:") if name.startswith("tier:") else None
+        found = {
+            server.id: server
+            for server in catalog
+            if (server.spec.tier == tier if tier else fnmatch.fnmatchcase(server.id, name))
+        }
         if not found:
             raise unknown("server", name, [server.id for server in catalog])
         chosen |= found

@@ -65,6 +65,7 @@ def test_servers_are_chosen_by_id_or_by_pattern_in_the_order_asked_for(tmp_path:
     catalog = [*read_catalog(tmp_path / "servers"), *read_catalog(tmp_path / "other" / "servers")]
     assert [server.id for server in select(catalog, ["x", "game*"])] == ["x", "game", "game/fast", "game/other-runtime"]
     assert [server.id for server in select(catalog, ["game/fast"])] == ["game/fast"]
+    assert [server.id for server in select(catalog, ["tier:tuned", "x"])] == ["game/fast", "x"]
 
 
 def test_an_unknown_server_is_told_with_the_nearest_and_the_list(tmp_path: Path) -> None:

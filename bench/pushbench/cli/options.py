@@ -18,7 +18,9 @@ ProfileOption = Annotated[
 ServersOption = Annotated[
     str,
     typer.Option(
-        "--servers", help="Ids with commas between; without it all of the suite that can be built.", metavar="A,B"
+        "--servers",
+        help="Ids, patterns (node-*) or tiers (tier:tuned) with commas between; without it all of the suite.",
+        metavar="A,B",
     ),
 ]
 DriverOption = Annotated[

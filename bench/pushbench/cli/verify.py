@@ -28,7 +28,8 @@ def register(app: typer.Typer) -> None:
 
 def verify(
     servers: Annotated[
-        list[str] | None, typer.Argument(help="Ids; without them all of the suite that can be built.")
+        list[str] | None,
+        typer.Argument(help="Ids, patterns (node-*) or tiers (tier:tuned); without them all of the suite."),
     ] = None,
     *,
     suite: SuiteOption = DEFAULT_SUITE,
