@@ -19,7 +19,7 @@ ServersOption = Annotated[
     str,
     typer.Option(
         "--servers",
-        help="Ids, patterns (node-*) or tiers (tier:tuned) with commas between; without it all of the suite.",
+        help="Ids, patterns (node-*) or tiers (tier:tuned); without it all of the suite.",
         metavar="A,B",
     ),
 ]

@@ -29,7 +29,7 @@ def register(app: typer.Typer) -> None:
 def verify(
     servers: Annotated[
         list[str] | None,
-        typer.Argument(help="Ids, patterns (node-*) or tiers (tier:tuned); without them all of the suite."),
+        typer.Argument(help="Ids, patterns (node-*) or tiers (tier:tuned); without them all."),
     ] = None,
     *,
     suite: SuiteOption = DEFAULT_SUITE,
