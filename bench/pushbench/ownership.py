@@ -47,11 +47,11 @@ def end_orphans() -> list[Orphan]:
 
 
 @contextlib.contextmanager
-def only_run_on_machine(note: Callable[[str], None]) -> Iterator[None]:
+def only_run_on_machine(note: Callable[[str], None], *, wait: bool = False) -> Iterator[None]:
     """Hold the machine, and end what a killed run left on it: two measurements at once would measure each other.
 
-    Raises UserError naming the holder. All users share one lock file; PUSHBENCH_LOCK names another, for tests that
-    measure nothing.
+    Raises UserError naming the holder, unless it is to `wait`. All users share one lock file; PUSHBENCH_LOCK names
+    another, for tests that measure nothing.
     """
     if sys.platform != "linux":
         raise UserError("only Linux can be measured on: processes are pinned and accounted by its means")
@@ -63,11 +63,13 @@ def only_run_on_machine(note: Callable[[str], None]) -> Iterator[None]:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise UserError(
-                f"another pushbench run is measuring on this machine (pid {file.read().strip() or 'unknown'})",
-                where=str(path),
-                hint="wait for it, or end it, and try again",
-            ) from None
+            holder = f"another pushbench run is measuring on this machine (pid {file.read().strip() or 'unknown'})"
+            if not wait:
+                hint = "end it, or wait for it with --wait"
+                raise UserError(holder, where=str(path), hint=hint) from None
+            note(f"waiting: {holder}")
+            fcntl.flock(file, fcntl.LOCK_EX)
+            file.seek(0)
         file.truncate(0)
         file.write(f"{os.getpid()}\n")
         file.flush()

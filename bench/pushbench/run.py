@@ -59,6 +59,8 @@ class Options:
 
     driver: DriverChoice = field(default_factory=DriverChoice)
     generators: int = 1
+    wait: bool = False
+    """for another run on this machine, instead of giving up"""
     verify: bool = True
 
 
@@ -110,7 +112,7 @@ def resume(project: Project, path: Path, options: Options, watch: Watch) -> Reco
 
 @contextlib.contextmanager
 def _holding_machine(options: Options, watch: Watch) -> Iterator[None]:
-    with only_run_on_machine(watch.note):
+    with only_run_on_machine(watch.note, wait=options.wait):
         if options.driver.port is not None:
             require_free(options.driver.port)
         raise_open_files()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -124,6 +125,24 @@ def test_two_runs_never_overlap_and_the_second_names_the_first(tmp_path: Path, m
                 pass
     with only_run_on_machine(notes.append):
         pass
+
+
+def test_a_run_may_wait_for_the_one_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PUSHBENCH_LOCK", str(tmp_path / "lock"))
+    notes: list[str] = []
+    waited = threading.Event()
+
+    def second() -> None:
+        with only_run_on_machine(notes.append, wait=True):
+            waited.set()
+
+    thread = threading.Thread(target=second)
+    with only_run_on_machine(notes.append):
+        thread.start()
+        assert not waited.wait(0.3)
+    assert waited.wait(5)
+    thread.join()
+    assert notes == [f"waiting: another pushbench run is measuring on this machine (pid {os.getpid()})"]
 
 
 def test_commands_with_spaces_and_parentheses_are_parsed() -> None:

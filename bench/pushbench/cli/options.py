@@ -35,6 +35,7 @@ WorkersOption = Annotated[
     int | None,
     typer.Option("--workers", min=1, help="WORKERS of the servers, instead of one a CPU; a series of its own."),
 ]
+WaitOption = Annotated[bool, typer.Option("--wait", help="Wait for another run on this machine to end.")]
 RoundsOption = Annotated[int, typer.Option("--rounds", min=1, help="Trials of each server.")]
 SeedOption = Annotated[int, typer.Option("--seed", min=0, help="For the order of servers and the clients' phases.")]
 ParameterOption = Annotated[

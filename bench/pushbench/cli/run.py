@@ -23,6 +23,7 @@ from pushbench.cli.options import (
     SeedOption,
     ServersOption,
     SuiteOption,
+    WaitOption,
     WorkersOption,
 )
 
@@ -61,6 +62,7 @@ def run(
         int | None, typer.Option("--port", min=1, max=65535, help="For the servers; without it a free one each.")
     ] = None,
     generators: Annotated[int, typer.Option("--generators", min=1, help="k6 processes that share the clients.")] = 1,
+    wait: WaitOption = False,
     skip_verify: Annotated[
         bool, typer.Option("--skip-verify", help="Measure without verifying; every trial is marked with it.")
     ] = False,
@@ -79,7 +81,7 @@ def run(
 
     project = Project.current(out)
     thresholds = thresholds_of(project)  # a mistake there must not be told after five minutes
-    how = running.Options(DriverChoice(driver, port, workers), generators=generators, verify=not skip_verify)
+    how = running.Options(DriverChoice(driver, port, workers), generators=generators, wait=wait, verify=not skip_verify)
     for ending in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(ending, signal.default_int_handler)
     try:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pushbench.cli import options
-from pushbench.cli.options import DEFAULT_SUITE, DriverOption, JsonOption, SuiteOption, WorkersOption
+from pushbench.cli.options import DEFAULT_SUITE, DriverOption, JsonOption, SuiteOption, WaitOption, WorkersOption
 from pushbench.errors import EXIT_FAIL
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ def verify(
     ] = None,
     driver: DriverOption = "auto",
     workers: WorkersOption = None,
+    wait: WaitOption = False,
     port: Annotated[
         int | None, typer.Option("--port", min=1, max=65535, help="For the servers; without it a free one each.")
     ] = None,
@@ -58,7 +59,7 @@ def verify(
     found_suite = find_suite(project.scenarios, suite)
     chosen = select_servers(project, found_suite, servers or [], options.note, DriverChoice(driver, port, workers))
     rules = _known_rules(chosen.servers, rule or [])
-    with only_run_on_machine(options.note):
+    with only_run_on_machine(options.note, wait=wait):
         raise_open_files()
         found = [_verify(server, chosen.driver, rules) for server in chosen.servers]
     if as_json:
