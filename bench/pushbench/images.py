@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,8 +20,6 @@ from pushbench.catalog import Server
 from pushbench.project import Project
 from pushbench.sources import source_digest
 
-REGISTRY = "pushbench"
-"""the prefix of local images; a registry's is like ghcr.io/owner/pushbench"""
 GENERATOR = "k6"
 
 Cache = Literal["none", "local", "registry"]
@@ -37,9 +36,14 @@ class Image:
     arguments: dict[str, str]
     title: str
 
-    def reference(self, registry: str = REGISTRY) -> str:
+    def reference(self, registry: str | None = None) -> str:
         facts = json.dumps([source_digest(self.context), self.dockerfile, self.arguments], sort_keys=True)
-        return f"{registry}/{self.name}:{hashlib.sha256(facts.encode()).hexdigest()[:12]}"
+        return f"{registry or default_registry()}/{self.name}:{hashlib.sha256(facts.encode()).hexdigest()[:12]}"
+
+
+def default_registry() -> str:
+    """The prefix of all images: PUSHBENCH_REGISTRY, such as ghcr.io/owner/pushbench, or that of local ones."""
+    return os.environ.get("PUSHBENCH_REGISTRY") or "pushbench"
 
 
 def image_of(server: Server) -> Image:
@@ -57,9 +61,15 @@ def images_of(servers: Sequence[Server]) -> list[Image]:
 
 
 def bake_definition(
-    root: Path, images: Sequence[Image], *, registry: str = REGISTRY, cache: Cache = "none", output: Output = "load"
+    root: Path,
+    images: Sequence[Image],
+    *,
+    registry: str | None = None,
+    cache: Cache = "none",
+    output: Output = "load",
 ) -> dict[str, Any]:
     """A bake file (JSON) for `docker buildx bake` in `root`: one target an image, all of them in the default group."""
+    registry = registry or default_registry()
     return {
         "group": {"default": {"targets": [image.name for image in images]}},
         "target": {image.name: _target(root, image, registry, cache, output) for image in images},

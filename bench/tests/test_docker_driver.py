@@ -31,6 +31,7 @@ from tests.test_run import Notebook
 
 ENGINE = Engine.find()
 CPUS = sorted(os.sched_getaffinity(0))
+REGISTRY = "pushbench-test"
 
 pytestmark = [
     pytest.mark.slow,
@@ -49,12 +50,16 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(autouse=True)
-def nothing_stays_behind() -> Iterator[None]:
+def nothing_stays_behind(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("PUSHBENCH_REGISTRY", REGISTRY)
     yield
     assert ENGINE
     assert ENGINE.labelled(OWNER_LABEL) == {}
     left = ENGINE.run("network", "ls", "--quiet", "--filter", f"label={OWNER_LABEL}")
     assert left == ""
+    made = ENGINE.run("image", "ls", "--quiet", "--no-trunc", "--filter", f"reference={REGISTRY}/*").split()
+    if made:
+        ENGINE.run("image", "rm", "--force", *dict.fromkeys(made))
 
 
 def containers(root: Path, program: Path, **behaviours: str) -> tuple[Project, list[Server]]:
@@ -70,7 +75,7 @@ def containers(root: Path, program: Path, **behaviours: str) -> tuple[Project, l
     present = [server for server in servers if behaviours[server.id] != "missing"]
     if present:
         definition = root / "bake.json"
-        definition.write_text(json.dumps(bake_definition(root, images_of(present), registry="pushbench")))
+        definition.write_text(json.dumps(bake_definition(root, images_of(present))))
         subprocess.run(
             ["docker", "buildx", "bake", "--file", str(definition)], cwd=root, check=True, capture_output=True
         )

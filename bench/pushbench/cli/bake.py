@@ -24,8 +24,15 @@ def bake(
     ] = None,
     *,
     registry: Annotated[
-        str, typer.Option("--registry", help="The prefix of all names.", metavar="PREFIX")
-    ] = "pushbench",
+        str | None,
+        typer.Option(
+            "--registry",
+            help="The prefix of all names.",
+            envvar="PUSHBENCH_REGISTRY",
+            metavar="PREFIX",
+            show_default="pushbench",
+        ),
+    ] = None,
     cache: Annotated[
         Literal["none", "local", "registry"],
         typer.Option("--cache", help="Where layers are kept beside the builder.", metavar="none|local|registry"),
