@@ -18,6 +18,7 @@ from pushbench.conformance.whiteboard.client import PROMPT, Client
 from pushbench.conformance.whiteboard.inbox import Closed
 from pushbench.processes import Exit
 from pushbench.procfs import socket_inodes, stats
+from pushbench.resources import Usage
 
 
 @dataclass(frozen=True)
@@ -52,12 +53,12 @@ class Clients:
         parts = urlsplit(self.target.url)
         return parts.hostname or "127.0.0.1", parts.port or 80
 
-    def memory_bytes(self) -> int:
+    def usage(self) -> Usage:
         """What the server uses now."""
         usage = self.target.tree.usage()
         if not usage:
             raise Mismatch("a running server", "its end")
-        return usage.memory_bytes
+        return usage
 
     def open_sockets(self) -> int:
         """How many sockets of any kind the server's processes hold."""
