@@ -1,0 +1,125 @@
+// One Redis channel for all boards: every worker gets every draw, and parses it to find its board.
+
+import { createRequire } from 'node:module';
+import { createClient } from '@redis/client';
+import { Boards } from './boards.js';
+import { frameText } from './frame.js';
+import { HeldBack } from './held-back.js';
+
+const CHANNEL = 'whiteboard';
+
+const RECONNECT_MS = 100;
+const CONNECT_TIMEOUT_MS = 1000;
+
+// A Redis that vanished without a word is noticed by its silence; a subscriber alone would wait for it for ever.
+const PING_MS = 1000;
+const SILENCE_MS = 5000;
+
+// What may be on its way to Redis before clients that draw are held back.
+const MAX_UNACKNOWLEDGED_CHARACTERS = 1024 * 1024;
+
+const { version } = createRequire(import.meta.url)('@redis/client/package.json');
+
+export class OneChannel {
+  static server = 'node-cluster-redis';
+  static libraries = [`@redis/client ${version}`];
+
+  #boards = new Boards();
+  #heldBack = new HeldBack();
+  #publisher;
+  #subscriber;
+  #hasSubscribed = false;
+  #unacknowledged = 0;
+  #onReadiness;
+
+  /** `onReadiness` hears of `isReady` whenever it may have changed. */
+  constructor(redisUrl, onReadiness) {
+    this.#onReadiness = onReadiness;
+    this.#publisher = connect(redisUrl);
+    this.#subscriber = connect(redisUrl);
+    this.#subscriber.on('ready', () => this.#subscribe());
+    for (const redis of [this.#publisher, this.#subscriber]) {
+      redis.on('ready', () => this.#changed());
+      redis.on('error', () => this.#changed());
+    }
+  }
+
+  /** Whether draws reach Redis and come back. */
+  get isReady() {
+    return this.#publisher.isReady && this.#subscriber.isReady && this.#hasSubscribed;
+  }
+
+  /** Whether a draw that anyone sends from now on reaches the members that a board has here. */
+  isSubscribed() {
+    return this.isReady;
+  }
+
+  has(boardId, client) {
+    return this.#boards.has(boardId, client);
+  }
+
+  join(boardId, client) {
+    this.#boards.join(boardId, client);
+  }
+
+  leave(boardId, client) {
+    this.#boards.leave(boardId, client);
+  }
+
+  leaveAll(client) {
+    for (const boardId of this.#boards.joinedBy(client)) this.leave(boardId, client);
+  }
+
+  /** Sends a draw to all members of a board, those of this worker included, by way of Redis. */
+  publish(_boardId, text, sender) {
+    if (!this.isReady) return; // what is drawn while Redis is away is lost, not kept
+
+    this.#unacknowledged += text.length;
+    if (this.#unacknowledged > MAX_UNACKNOWLEDGED_CHARACTERS) this.#heldBack.add(sender);
+    const acknowledged = () => {
+      this.#unacknowledged -= text.length;
+      if (this.#unacknowledged <= MAX_UNACKNOWLEDGED_CHARACTERS / 2) this.#heldBack.release();
+    };
+    this.#publisher.publish(CHANNEL, text).then(acknowledged, acknowledged);
+  }
+
+  close() {
+    this.#publisher.destroy();
+    this.#subscriber.destroy();
+  }
+
+  // When the connection was lost, the client library has already subscribed again, and this does nothing more.
+  async #subscribe() {
+    try {
+      await this.#subscriber.subscribe(CHANNEL, this.#deliver, true);
+      this.#hasSubscribed = true;
+      this.#changed();
+    } catch {
+      // It was lost again.
+    }
+  }
+
+  #deliver = (payload) => {
+    const { boardId } = JSON.parse(payload.toString());
+    if (!this.#boards.isEmpty(boardId)) this.#boards.broadcast(boardId, frameText(payload));
+  };
+
+  #changed() {
+    this.#onReadiness(this.isReady);
+    if (this.isReady) for (const client of this.#boards.clients()) client.answerJoins();
+  }
+}
+
+function connect(url) {
+  const redis = createClient({
+    url,
+    disableOfflineQueue: true,
+    // The default is a timer for each command, to give up those that wait to be written. None waits here.
+    commandOptions: { timeout: undefined },
+    pingInterval: PING_MS,
+    socket: { connectTimeout: CONNECT_TIMEOUT_MS, socketTimeout: SILENCE_MS, reconnectStrategy: RECONNECT_MS },
+  });
+  redis.on('error', () => {}); // it reconnects by itself, and /healthz tells
+  redis.connect().catch(() => {}); // which fails only when it is closed before
+  return redis;
+}
