@@ -148,7 +148,7 @@ def test_what_goes_wrong_with_a_container_is_one_line_and_the_next_server_runs(
     monkeypatch.setenv("PUSHBENCH_LOCK", str(tmp_path / "lock"))
     project, _ = containers(tmp_path / "checkout", program, eats="eats", dies="dies", gone="missing", good="")
     tiny = project.scenarios / "tiny.yml"
-    tiny.write_text(tiny.read_text().replace("steady_seconds: 0.5", "steady_seconds: 12"))  # 2 GiB are not eaten at once
+    tiny.write_text(tiny.read_text().replace("steady_seconds: 0.5", "steady_seconds: 12"))  # 2 GiB take a while
     watch = Notebook()
     record = run.run(project, Request("tiny", "smoke"), Options(DriverChoice("docker"), verify=False), watch)
     trials: dict[str, Trial] = {trial.server: trial for trial in record.trials}
