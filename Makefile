@@ -9,7 +9,7 @@ STATICCHECK := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 JAVA_FORMAT := mvn -q -B -ntp com.spotify.fmt:fmt-maven-plugin:2.29
 
 .DEFAULT_GOAL := help
-.PHONY: help bench bench-all test test-fast images test-images check format schemas lock bench-generator clean
+.PHONY: help bench bench-all test test-fast stack stack-down images test-images check format schemas lock bench-generator clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | awk -F '\t' '{printf "  make %-18s %s\n", $$1, $$2}'
@@ -33,6 +33,12 @@ test-fast: $(DEV)/stamp ## run what takes less than a minute
 test-images: images ## measure every server in its container, for seconds
 	./pushbench run --driver docker --profile smoke --out .cache/pushbench/test-images
 
+stack: ## VictoriaMetrics, Grafana, cAdvisor and Redis, to watch runs with --live
+	@docker compose --file compose/stack.yml up --detach --wait
+
+stack-down: ## end them (VOLUMES=1: and forget their data)
+	@docker compose --file compose/stack.yml down $(if $(VOLUMES),--volumes)
+
 images: ## build the container image of every server and of k6, for the docker driver
 	@mkdir -p .cache/pushbench
 	@./pushbench bake > .cache/pushbench/bake.json
@@ -42,13 +48,18 @@ check: $(DEV)/stamp ## lint, format check and types of every language, schemas c
 	cd bench && ../$(BIN)/ruff format --check . ../servers && ../$(BIN)/ruff check . ../servers && ../$(BIN)/mypy
 	@test -z "$$(gofmt -l k6)" || { echo "gofmt: run 'make format' for"; gofmt -l k6; exit 1; }
 	cd k6 && go vet ./... && $(STATICCHECK) ./... && go mod tidy -diff
+	@for module in servers/*/go.mod; do echo "go vet, staticcheck $$module"; (cd $$(dirname $$module) && test -z "$$(gofmt -l .)" && \
+		go vet ./... && $(STATICCHECK) ./... && go mod tidy -diff) || exit 1; done
+	@for crate in servers/*/Cargo.toml; do echo "cargo fmt, clippy $$crate"; cargo fmt --check --manifest-path $$crate && \
+		cargo clippy --quiet --locked --release --all-targets --manifest-path $$crate -- -D warnings || exit 1; done
 	$(BIOME) check .
 	@for pom in servers/*/pom.xml; do echo "$(JAVA_FORMAT):check -f $$pom"; $(JAVA_FORMAT):check -f $$pom || exit 1; done
 	./pushbench schema --check
 
 format: $(DEV)/stamp ## format every language
 	cd bench && ../$(BIN)/ruff check --fix . ../servers; ../$(BIN)/ruff format . ../servers
-	gofmt -w k6
+	gofmt -w k6 servers/*/*.go
+	@for crate in servers/*/Cargo.toml; do cargo fmt --manifest-path $$crate || exit 1; done
 	$(BIOME) check --write .
 	@for pom in servers/*/pom.xml; do $(JAVA_FORMAT):format -f $$pom || exit 1; done
 
