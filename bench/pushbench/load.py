@@ -13,8 +13,8 @@ import selectors
 import shutil
 import signal
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +60,9 @@ class Generator:
     workspace: Path
     """for load plans, load reports and logs"""
     processes: int = 1
+    arguments: Sequence[str] = ()
+    """for k6 besides, and so is the environment"""
+    environment: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -245,10 +248,11 @@ def _start(generator: Generator, plan: Path, number: int, flags: list[str]) -> _
     command = [str(generator.binary), "run", "--quiet", "--no-usage-report", "--address", "", *flags]
     try:
         program = processes.start(
-            [*command, os.path.relpath(generator.scenario, generator.folder)],
+            [*command, *generator.arguments, os.path.relpath(generator.scenario, generator.folder)],
             folder=generator.folder,
             environment=processes.clean_environment(
-                {"PUSH_LOAD": str(plan), "PUSH_REPORT": str(report), "PUSH_EVENTS_FD": str(write_end)}
+                generator.environment,
+                {"PUSH_LOAD": str(plan), "PUSH_REPORT": str(report), "PUSH_EVENTS_FD": str(write_end)},
             ),
             cpus=generator.cpus,
             log=generator.workspace / f"k6-{number}.log",

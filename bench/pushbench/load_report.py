@@ -70,6 +70,8 @@ class Histograms(Document):
 class StageReport(Document):
     """One stage: the load that was offered in its steady window and what came of it."""
 
+    name: str
+    parameters: dict[str, str | int | float | bool] = Field(description="those that are others than the load's")
     begin_us: NonNegativeInt = Field(description="start of the steady window")
     end_us: NonNegativeInt
     clients: Clients

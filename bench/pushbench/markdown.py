@@ -23,8 +23,9 @@ def render(record: Record, summary: Summary) -> str:
         "",
         *_sections(record, summary),
     ]
-    for stage in sorted(range(len(summary.stages)), key=lambda index: -summary.stages[index]):
-        lines += [f"## {summary.stages[stage]:,} clients", "", *_table(stage_table(summary, stage)), ""]
+    for stage in _largest_first(summary):
+        title = escape(notes.stage_heading(summary.stages[stage]))
+        lines += [f"## {title}", "", *_table(stage_table(summary, stage)), ""]
     lines += [
         "## Environment",
         "",
@@ -50,6 +51,12 @@ def escape(text: str) -> str:
         .replace("://", ":&#47;/")
         .replace("www.", "www&#46;")
     )
+
+
+def _largest_first(summary: Summary) -> list[int]:
+    """The stages, those with parameters of their own behind the others."""
+    stages = summary.stages
+    return sorted(range(len(stages)), key=lambda index: (bool(stages[index].parameters), -stages[index].clients))
 
 
 def _sections(record: Record, summary: Summary) -> Iterator[str]:

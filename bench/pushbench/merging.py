@@ -45,6 +45,8 @@ def merge(reports: Sequence[LoadReport]) -> LoadReport:
 
 def _stage(parts: Sequence[StageReport]) -> StageReport:
     return StageReport(
+        name=parts[0].name,
+        parameters=parts[0].parameters,
         begin_us=min(part.begin_us for part in parts),
         end_us=max(part.end_us for part in parts),
         clients=_sum([part.clients for part in parts]),

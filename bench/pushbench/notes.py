@@ -10,7 +10,8 @@ import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from pushbench.record import Environment, Finding, Record, Trial
+from pushbench import stages
+from pushbench.record import Environment, Finding, Parameters, Record, StagePlan, Trial
 from pushbench.sentences import failure, which_trial
 from pushbench.text import MESSAGE, last_lines, one_line
 from pushbench.units import format_elapsed
@@ -34,9 +35,16 @@ class Section:
 
 def heading(record: Record, stage: int | None = None) -> str:
     """`whiteboard, profile quick, 1,000 clients (board_size 10, pattern steady)`."""
-    clients = "" if stage is None else f", {record.schedule.stages[stage].clients:,} clients"
-    parameters = ", ".join(f"{name} {_said(value)}" for name, value in record.parameters.items())
-    return f"{record.suite}, profile {record.profile}{clients}" + (f" ({parameters})" if parameters else "")
+    whole = f"{record.suite}, profile {record.profile}"
+    if stage is None:
+        return whole + _bracketed(record.parameters)
+    planned = record.schedule.stages[stage]
+    return f"{whole}, {stages.heading(planned)}{_bracketed(record.parameters | planned.parameters)}"
+
+
+def stage_heading(stage: StagePlan) -> str:
+    """Below a heading of the record: `1,000 clients`, `classroom-1000: 1,000 clients (board_size 100)`."""
+    return stages.heading(stage) + _bracketed(stage.parameters)
 
 
 def environment(of: Environment) -> str:
@@ -158,21 +166,24 @@ def _of(record: Record, trial: Trial) -> str:
 
 def _sentences(record: Record, findings: Sequence[Finding]) -> Iterator[str]:
     """What was found in several stages, alike but for its numbers, is told once, for the largest."""
+    planned = record.schedule.stages
     alike: dict[tuple[str, str], list[Finding]] = {}
     for finding in findings:
         alike.setdefault((finding.code, re.sub(r"[\d.,]+", "", finding.message)), []).append(finding)
     for group in alike.values():
-        at = {_clients(record, finding): finding for finding in group}
-        largest, *others = sorted(at, reverse=True)
-        where = f", at {largest:,} clients" if largest else ""
-        also = f" (also at {', '.join(f'{clients:,}' for clients in sorted(others))})" if others else ""
-        yield f"{one_line(at[largest].message, MESSAGE)}{where}{also}"
+        at = {finding.stage: finding for finding in group if finding.stage is not None and finding.stage < len(planned)}
+        if not at:
+            yield one_line(group[-1].message, MESSAGE)
+            continue
+        *others, largest = sorted(at, key=lambda stage: (planned[stage].clients, stage))
+        also = f" (also {stages.places(planned[stage] for stage in others)})" if others else ""
+        yield f"{one_line(at[largest].message, MESSAGE)}, {stages.places([planned[largest]])}{also}"
 
 
-def _clients(record: Record, finding: Finding) -> int:
-    """Of the stage that a finding is about; 0 when it is about the whole trial."""
-    stages = record.schedule.stages
-    return 0 if finding.stage is None or finding.stage >= len(stages) else stages[finding.stage].clients
+def _bracketed(parameters: Parameters) -> str:
+    """` (board_size 10, pattern steady)`; nothing when there are none."""
+    listed = ", ".join(f"{name} {_said(value)}" for name, value in parameters.items())
+    return f" ({listed})" if listed else ""
 
 
 def _said(value: str | int | float | bool) -> str:

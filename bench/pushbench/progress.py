@@ -13,7 +13,8 @@ from rich.text import Text
 
 from pushbench.load import Second, Started
 from pushbench.metrics import Unit
-from pushbench.record import PlannedTrial, Schedule, Trial
+from pushbench.record import PlannedTrial, Schedule, StagePlan, Trial
+from pushbench.stages import is_named
 from pushbench.units import format_elapsed, format_number, format_quantity
 
 
@@ -38,13 +39,13 @@ class Follower:
 
     def __init__(self) -> None:
         self._title = ""
-        self._clients: Sequence[int] = ()
+        self._stages: Sequence[StagePlan] = ()
         self._windows: Sequence[tuple[float, float]] = ()
         self._ends_at = 0.0
 
     def trial(self, planned: PlannedTrial, total: int, schedule: Schedule, seconds_left: float) -> None:
         self._title = f"[{planned.order + 1}/{total}] {planned.server}"
-        self._clients = [stage.clients for stage in schedule.stages]
+        self._stages = schedule.stages
         self._windows = ()
         self._ends_at = time.monotonic() + seconds_left
         self.show("starting")
@@ -60,11 +61,16 @@ class Follower:
         self.stage(stage, second, measured=self._windows[stage][0] <= second.at)
 
     def stage(self, stage: int, second: Second, *, measured: bool) -> None:
-        what = "measuring" if measured else "ramp"
-        clients = f"{format_number(second.clients)} of {format_number(self._clients[stage])} clients"
-        self.show(
-            f"stage {stage + 1}/{len(self._windows)} {what}, {clients}, {format_number(second.delivered)} deliveries/s"
-        )
+        what, planned = "measuring" if measured else "ramp", self._stages[stage].clients
+        clients = f"{format_number(second.clients)} of {format_number(planned)} clients"
+        if second.clients > planned:  # those of the stage before, who sat on other boards
+            clients = f"{format_number(second.clients)} clients have to leave"
+        self.show(f"{self._which(stage)} {what}, {clients}, {format_number(second.delivered)} deliveries/s")
+
+    def _which(self, stage: int) -> str:
+        """`stage 2/5`, `stage 6/7 (classroom-300)`."""
+        name = f" ({self._stages[stage].name})" if is_named(self._stages[stage]) else ""
+        return f"stage {stage + 1}/{len(self._windows)}{name}"
 
     def finished(self, trial: Trial) -> None:
         """What came of the trial, to stay."""
@@ -102,11 +108,8 @@ class Lines(Follower):
     def stage(self, stage: int, second: Second, *, measured: bool) -> None:
         if measured and self._told < stage:
             self._told = stage
-            clients, total = format_number(second.clients), len(self._windows)
-            deliveries = format_number(second.delivered)
-            self.note(
-                f"{self._title}: stage {stage + 1}/{total}, {clients} clients, {deliveries} deliveries/s, {self.left}"
-            )
+            clients, deliveries = format_number(second.clients), format_number(second.delivered)
+            self.note(f"{self._title}: {self._which(stage)}, {clients} clients, {deliveries} deliveries/s, {self.left}")
 
 
 class Terminal(Follower):
@@ -140,4 +143,6 @@ def conclusion(trial: Trial) -> str:
     last = trial.stages[-1]
     loss = last.metrics["loss_ratio"]
     lost = f"{format_quantity(loss, Unit.RATIO)} lost" if loss else "nothing lost"
-    return f"done in {format_elapsed(trial.seconds)}; {format_number(last.metrics['clients'] or 0)} clients, {lost}"
+    name = f"{last.name}: " if is_named(last) else ""
+    clients = format_number(last.metrics["clients"] or 0)
+    return f"done in {format_elapsed(trial.seconds)}; {name}{clients} clients, {lost}"

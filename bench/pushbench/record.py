@@ -12,6 +12,10 @@ from pydantic import AfterValidator, Field
 
 from pushbench.load_report import Deliveries, Histograms, ReportedError
 from pushbench.model import Document
+from pushbench.stages import default_name
+
+Parameters = dict[str, str | int | float | bool]
+"""Of a suite, by their names."""
 
 
 def _instant(text: str) -> str:
@@ -58,12 +62,18 @@ class Environment(Document):
 
 
 class StagePlan(Document):
-    """One stage of a profile, resolved: `clients` held for `steady_seconds`, measured; the rest is ramp."""
+    """One stage of a profile, resolved: `clients` held for `steady_seconds`, measured; the rest is ramp.
+
+    Where `parameters` are others than in the stage before, all clients leave and others come: the ramp then begins with
+    the drain.
+    """
 
     clients: int
+    name: str = Field(default_factory=default_name, description="unique; the number of clients when left out")
     ramp_seconds: float
     settle_seconds: float
     steady_seconds: float
+    parameters: Parameters = Field(default={}, description="those that are others in this stage than in the record")
 
 
 class Schedule(Document):
@@ -112,6 +122,8 @@ class StageResult(Document):
     """What one stage measured. A metric that could not be measured is null, never 0."""
 
     clients: int
+    name: str = Field(default_factory=default_name, description="of the stage, as in the schedule")
+    parameters: Parameters = Field(default={}, description="of the stage, as in the schedule")
     begin_seconds: float = Field(description="of the steady window, from the start of the load")
     end_seconds: float
     metrics: dict[str, float | None]
@@ -188,9 +200,10 @@ class Record(Document):
     environment: Environment
     suite: str
     profile: str
-    parameters: dict[str, str | int | float | bool]
+    parameters: Parameters
     schedule: Schedule
     thresholds_digest: str | None
+    live: bool = Field(False, description="metrics were streamed meanwhile, which costs the generator some CPU")
     skipped: list[Skipped] = []
     plan: list[PlannedTrial]
     trials: list[Trial]

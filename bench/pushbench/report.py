@@ -12,21 +12,28 @@ from pushbench import markdown as markdown_
 from pushbench import notes, terminal
 from pushbench.record import Record, Trial
 from pushbench.summary import summarize
-from pushbench.table import limits_table, stage_table, trial_table
+from pushbench.table import brief_table, limits_table, stage_table, trial_table
 from pushbench.verdict import Verdict
 
 
 def render_terminal(
     record: Record, verdict: Verdict, *, stages: Sequence[int] | None = None, width: int = 80, color: bool = False
 ) -> str:
-    """The tables of `stages` (indices; without them the largest stage), and everything that is to be said."""
+    """The tables of `stages` (indices), and everything that is to be said.
+
+    Without `stages` it is the table of the largest one, and in brief the largest ones with parameters of their own.
+    """
     summary = summarize(record, verdict)
     console = _console(width, color=color)
-    for position, stage in enumerate([largest_stage(record)] if stages is None else stages):
+    largest, *others = largest_stages(record)
+    for position, stage in enumerate([largest] if stages is None else stages):
         if position:
             console.print()
         terminal.print_heading(console, record, notes.heading(record, stage))
         terminal.print_table(console, stage_table(summary, stage))
+    for stage in others if stages is None else []:
+        terminal.print_subheading(console, notes.stage_heading(record.schedule.stages[stage]))
+        terminal.print_table(console, brief_table(summary, stage))
     terminal.print_sections(console, notes.sections(record, verdict))
     terminal.print_verdict(console, verdict)
     return _text(console)
@@ -61,9 +68,12 @@ def as_json(record: Record, verdict: Verdict) -> dict[str, Any]:
     return summarize(record, verdict).model_dump(mode="json", by_alias=True)
 
 
-def largest_stage(record: Record) -> int:
+def largest_stages(record: Record) -> list[int]:
+    """The largest stage with the record's parameters, then those with each others."""
     stages = record.schedule.stages
-    return max(range(len(stages)), key=lambda index: stages[index].clients)
+    by_size = sorted(range(len(stages)), key=lambda index: stages[index].clients)
+    largest = {str(stages[index].parameters): index for index in by_size}
+    return sorted(largest.values(), key=lambda index: (bool(stages[index].parameters), index))
 
 
 def _console(width: int, *, color: bool) -> Console:

@@ -51,6 +51,8 @@ def stage_result(report: StageReport, window: Window, cpus: int) -> StageResult:
     seconds = (report.end_us - report.begin_us) / 1e6
     return StageResult(
         clients=report.clients.target,
+        name=report.name,
+        parameters=report.parameters,
         begin_seconds=report.begin_us / 1e6,
         end_seconds=report.end_us / 1e6,
         metrics={

@@ -9,7 +9,7 @@ import contextlib
 import re
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -19,6 +19,8 @@ from pushbench.driver_choice import DriverChoice
 from pushbench.drivers import Build
 from pushbench.environment import read_environment
 from pushbench.errors import UserError
+from pushbench.live import open_stream
+from pushbench.live_endpoint import Endpoint
 from pushbench.load import Generator
 from pushbench.ownership import only_run_on_machine
 from pushbench.plan import make_plan, trial_seconds
@@ -62,10 +64,13 @@ class Options:
     wait: bool = False
     """for another run on this machine, instead of giving up"""
     verify: bool = True
+    live: str | None = None
+    """URL of a VictoriaMetrics to stream to"""
 
 
 def run(project: Project, request: Request, options: Options, watch: Watch) -> Record:
     """Measure. Raises UserError before anything is started when the request cannot be meant."""
+    _require_live(options)
     suite = find_suite(project.scenarios, request.suite)
     load = suite.load(request.profile, request.parameters)
     chosen = preparation.select_servers(project, suite, request.servers, watch.note, options.driver)
@@ -82,11 +87,12 @@ def run(project: Project, request: Request, options: Options, watch: Watch) -> R
             parameters=load.parameters,
             schedule=load.schedule,
             thresholds_digest=_thresholds_digest(project),
+            live=options.live is not None,
             skipped=list(chosen.skipped),
             plan=make_plan([each.server.id for each in prepared], rounds=request.rounds, seed=request.seed),
             trials=[],
         )
-        return _measure(project.records, record, bench, prepared, watch)
+        return _measure(project.records, record, _watched(bench, options, record, watch), prepared, watch)
 
 
 def resume(project: Project, path: Path, options: Options, watch: Watch) -> Record:
@@ -95,6 +101,7 @@ def resume(project: Project, path: Path, options: Options, watch: Watch) -> Reco
     if record.complete:
         watch.note(f"{record.id}: all {len(record.plan)} trials are there")
         return record
+    _require_live(options)
     suite = find_suite(project.scenarios, record.suite)
     load = Load(record.suite, record.profile, suite.scenario, record.schedule, record.parameters)
     names = list(dict.fromkeys(planned.server for planned in record.plan))
@@ -107,7 +114,8 @@ def resume(project: Project, path: Path, options: Options, watch: Watch) -> Reco
         bench, prepared = _prepare(project, chosen, load, options, watch)
         _require_same(path, record, bench.environment, prepared)
         watch.note(f"{record.id}: going on with trial {len(record.trials) + 1} of {len(record.plan)}")
-        return _measure(path.parent, record, bench, prepared, watch)
+        record = record.model_copy(update={"live": record.live or options.live is not None})
+        return _measure(path.parent, record, _watched(bench, options, record, watch), prepared, watch)
 
 
 @contextlib.contextmanager
@@ -132,6 +140,16 @@ def _prepare(
     return Bench(
         driver, generator, load, read_environment(driver.split, driver.name, driver.engine, driver.workers)
     ), prepared
+
+
+def _require_live(options: Options) -> None:
+    if options.live is not None:
+        Endpoint.parse(options.live).require_answer()
+
+
+def _watched(bench: Bench, options: Options, record: Record, watch: Watch) -> Bench:
+    """With the stream that its trials go to."""
+    return replace(bench, live=open_stream(options.live, record.id, watch.note))
 
 
 def _measure(records: Path, record: Record, bench: Bench, prepared: Sequence[Prepared], watch: Watch) -> Record:

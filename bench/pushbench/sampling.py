@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from pushbench.environment import CpuSplit
@@ -59,11 +59,13 @@ class Watched:
 
 
 class Sampler(threading.Thread):
-    """Takes samples at `borders` and at every whole second from `begin` to the last border."""
+    """Takes samples at `borders` and at every whole second from `begin` to the last border, and shows each."""
 
-    def __init__(self, watched: Watched, begin: float, borders: Sequence[float]) -> None:
+    def __init__(
+        self, watched: Watched, begin: float, borders: Sequence[float], show: Callable[[Sample], None] = lambda _: None
+    ) -> None:
         super().__init__(name="sampler", daemon=True)
-        self._watched = watched
+        self._watched, self._show = watched, show
         self._enough = threading.Event()
         seconds = range(int(borders[-1] - begin) + 1)
         self._moments = sorted(
@@ -76,6 +78,7 @@ class Sampler(threading.Thread):
             if self._enough.wait(max(0.0, moment - time.monotonic())):
                 break
             self.samples.append(self._watched.look(border=border))
+            self._show(self.samples[-1])
 
     def stop(self) -> list[Sample]:
         """The samples; those that were still to come are not taken."""

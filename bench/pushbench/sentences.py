@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from pushbench.metrics import METRICS
 from pushbench.record import PlannedTrial, Skipped, Trial
+from pushbench.stages import Stage, places
 from pushbench.text import MESSAGE, one_line
 from pushbench.thresholds import Bound, Limit
 from pushbench.units import format_quantity
@@ -14,9 +15,9 @@ CLOSE = 0.005
 """relative: a value nearer to its bound is shown with the same three digits"""
 
 
-def breach(server: str, metric: str, *, clients: int, value: float, bound: Bound, round_: int | None) -> str:
+def breach(server: str, metric: str, *, stage: Stage, value: float, bound: Bound, round_: int | None) -> str:
     """`node-ws: loss 2.1 % at 700 clients, limit 1 %`."""
-    at = f"at {clients:,} clients" + (f" in round {round_}" if round_ is not None else "")
+    at = places([stage]) + (f" in round {round_}" if round_ is not None else "")
     unit = METRICS[metric].unit
     limit = format_quantity(bound.value, unit)
     if abs(value - bound.value) < CLOSE * bound.value:
@@ -26,8 +27,8 @@ def breach(server: str, metric: str, *, clients: int, value: float, bound: Bound
     return f"{server}: {metric_in_sentence(metric)} {format_quantity(value, unit)} {at}, {judged}"
 
 
-def unmeasured(server: str, metric: str, stages: Sequence[int]) -> str:
-    return f"{server}: {metric_in_sentence(metric)} has a limit but was not measured at {_clients(stages)}"
+def unmeasured(server: str, metric: str, stages: Sequence[Stage]) -> str:
+    return f"{server}: {metric_in_sentence(metric)} has a limit but was not measured {places(stages)}"
 
 
 def missing(trial: PlannedTrial) -> str:
@@ -69,7 +70,3 @@ def metric_in_sentence(metric: str) -> str:
     """The metric's title as it stands inside a sentence: `Loss` is `loss`, `CPU` stays."""
     title = METRICS[metric].title
     return title if title[1:2].isupper() else title[0].lower() + title[1:]
-
-
-def _clients(stages: Sequence[int]) -> str:
-    return f"{', '.join(f'{clients:,}' for clients in stages)} clients"

@@ -5,27 +5,57 @@ A suite is data and a scenario; nothing here, and nothing above, knows what one 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Self
 
-from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt
+from pydantic import (
+    BeforeValidator,
+    Field,
+    NonNegativeFloat,
+    PositiveFloat,
+    PositiveInt,
+    StringConstraints,
+    model_validator,
+)
 
 from pushbench.catalog import Name, Server
 from pushbench.errors import UserError
 from pushbench.model import Document
-from pushbench.record import Schedule, StagePlan
+from pushbench.record import Parameters, Schedule, StagePlan
+from pushbench.stages import default_name
 from pushbench.yamlfile import load_yaml, unknown
 
 Value = str | int | float | bool
-Parameters = dict[str, Value]
+StageName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9]*(-[a-z0-9]+)*$")]
+"""Begins with a letter: a number is the name of a stage that has so many clients."""
+
+
+class Stage(Document):
+    """A stage with a name of its own, and with parameters of its own where it has any."""
+
+    clients: PositiveInt
+    name: StageName = Field(default_factory=default_name, description="the number of clients when left out")
+    parameters: Parameters = Field(default={}, description="instead of the load's")
+
+
+def _stage(value: Any) -> Any:
+    if type(value) is int:
+        return {"clients": value}
+    if isinstance(value, dict | Stage):
+        return value
+    raise ValueError("expected a number of clients, or a mapping of name, clients and parameters")
+
+
+StageEntry = Annotated[Stage, BeforeValidator(_stage, json_schema_input_type=PositiveInt | Stage)]
 
 
 class Profile(Document):
     """The size of a suite. Seconds, as in record.Schedule; `parameters` replace the suite's defaults."""
 
-    clients: Annotated[list[PositiveInt], Field(min_length=1, description="clients of each stage")]
+    stages: Annotated[list[StageEntry], Field(min_length=1, description="each a number of clients, or a mapping")]
     warmup_seconds: NonNegativeFloat
     ramp_seconds: NonNegativeFloat
     settle_seconds: NonNegativeFloat
@@ -33,21 +63,32 @@ class Profile(Document):
     drain_seconds: PositiveFloat
     parameters: Parameters = Field(default={}, description="instead of the suite's")
 
-    @property
-    def schedule(self) -> Schedule:
-        return Schedule(
-            warmup_seconds=self.warmup_seconds,
-            stages=[
+    @model_validator(mode="after")
+    def _distinct(self) -> Self:
+        name, times = Counter(stage.name for stage in self.stages).most_common(1)[0]
+        if times > 1:
+            raise ValueError(f"{times} stages have the name {name}")
+        return self
+
+    def schedule(self, parameters: Parameters) -> Schedule:
+        """For a load with these parameters. Where a stage has others than the one before, its ramp has the drain."""
+        stages: list[StagePlan] = []
+        before: Parameters = {}
+        for stage in self.stages:
+            own = {name: value for name, value in stage.parameters.items() if value != parameters[name]}
+            drain = self.drain_seconds if stages and own != before else 0.0
+            stages.append(
                 StagePlan(
-                    clients=clients,
-                    ramp_seconds=self.ramp_seconds,
+                    clients=stage.clients,
+                    name=stage.name,
+                    ramp_seconds=drain + self.ramp_seconds,
                     settle_seconds=self.settle_seconds,
                     steady_seconds=self.steady_seconds,
+                    parameters=own,
                 )
-                for clients in self.clients
-            ],
-            drain_seconds=self.drain_seconds,
-        )
+            )
+            before = own
+        return Schedule(warmup_seconds=self.warmup_seconds, stages=stages, drain_seconds=self.drain_seconds)
 
 
 class SuiteFile(Document):
@@ -83,9 +124,15 @@ class Suite:
     def scenario(self) -> Path:
         return self.file.with_suffix(".js")
 
+    @property
+    def stages(self) -> list[str]:
+        """The names of the stages of all profiles."""
+        return list(dict.fromkeys(stage.name for profile in self.spec.profiles.values() for stage in profile.stages))
+
     def load(self, profile: str, given: Mapping[str, str]) -> Load:
         """The profile with the suite's, the profile's and the `given` parameters, the last winning.
 
+        A stage keeps the parameters that it has of its own.
         Raises UserError for an unknown profile or parameter and for a value that the parameter cannot have.
         """
         if profile not in self.spec.profiles:
@@ -93,17 +140,23 @@ class Suite:
         chosen = self.spec.profiles[profile]
         parameters = self.spec.parameters | chosen.parameters
         for name, text in given.items():
-            if name not in parameters:
-                raise unknown(f"parameter of {self.id}", name, list(parameters))
-            parameters[name] = self._allowed(name, _like(parameters[name], name, text))
-        return Load(self.id, profile, self.scenario, chosen.schedule, parameters)
+            parameters[name] = self._value(parameters, name, text)
+        for stage in chosen.stages:
+            for name, value in stage.parameters.items():
+                self._value(parameters, name, str(value), where=f"{self.file}: stage {stage.name}")
+        return Load(self.id, profile, self.scenario, chosen.schedule(parameters), parameters)
 
-    def _allowed(self, name: str, value: Value) -> Value:
+    def _value(self, known: Parameters, name: str, text: str, where: str | None = None) -> Value:
+        if name not in known:
+            raise unknown(f"parameter of {self.id}", name, list(known), where=where)
+        return self._allowed(name, _like(known[name], name, text, where), where)
+
+    def _allowed(self, name: str, value: Value, where: str | None) -> Value:
         choices, least = self.spec.choices.get(name, []), self.spec.minimum.get(name)
         if choices and value not in choices:
-            raise unknown(f"value of {name}", str(value), [str(choice) for choice in choices])
+            raise unknown(f"value of {name}", str(value), [str(choice) for choice in choices], where=where)
         if least is not None and float(value) < least:
-            raise UserError(f"parameter {name}: expected at least {least:g}, found {value}")
+            raise UserError(f"parameter {name}: expected at least {least:g}, found {value}", where=where)
         return value
 
     def check(self, server: Server) -> None:
@@ -123,7 +176,7 @@ def find_suite(scenarios: Path, name: str) -> Suite:
     return suites[name]
 
 
-def _like(default: Value, name: str, text: str) -> Value:
+def _like(default: Value, name: str, text: str, where: str | None) -> Value:
     """`text` as a value of the default's type."""
     try:
         match default:
@@ -135,5 +188,5 @@ def _like(default: Value, name: str, text: str) -> Value:
                 return float(text)
     except (ValueError, KeyError):
         wanted = {bool: "true or false", int: "a whole number", float: "a number"}[type(default)]
-        raise UserError(f"parameter {name}: expected {wanted}, found {text!r}") from None
+        raise UserError(f"parameter {name}: expected {wanted}, found {text!r}", where=where) from None
     return text

@@ -13,7 +13,8 @@ from typing import Literal
 from pydantic import Field, NonNegativeInt
 
 from pushbench.model import Document
-from pushbench.record import Commit, Environment, Record, ReportedVersions, StageResult, Trial
+from pushbench.record import Commit, Environment, Record, ReportedVersions, StagePlan, StageResult, Trial
+from pushbench.stages import Stage
 from pushbench.verdict import Verdict
 
 
@@ -29,6 +30,7 @@ class StageSummary(Document):
     """What a server did in one stage; metrics that no trial measured are null."""
 
     clients: NonNegativeInt
+    name: str
     metrics: dict[str, Spread | None]
 
 
@@ -54,13 +56,13 @@ class Summary(Document):
     suite: str
     profile: str
     parameters: dict[str, str | int | float | bool]
-    stages: list[NonNegativeInt] = Field(description="clients of each stage")
+    stages: list[StagePlan]
     servers: list[ServerSummary]
     verdict: Verdict
 
 
 def summarize(record: Record, verdict: Verdict) -> Summary:
-    stages = [stage.clients for stage in record.schedule.stages]
+    stages = record.schedule.stages
     heads = [trial for trial in record.trials if trial.arm == "head"]
     return Summary(
         record=record.id,
@@ -80,10 +82,10 @@ def summarize(record: Record, verdict: Verdict) -> Summary:
 
 def summarize_trial(trial: Trial) -> ServerSummary:
     """One trial alone, with the stages that it reached."""
-    return _server(trial.server, [trial], [stage.clients for stage in trial.stages])
+    return _server(trial.server, [trial], trial.stages)
 
 
-def _server(server: str, trials: Sequence[Trial], stages: Sequence[int]) -> ServerSummary:
+def _server(server: str, trials: Sequence[Trial], stages: Sequence[Stage]) -> ServerSummary:
     valid = [trial for trial in trials if trial.validity.valid]
     return ServerSummary(
         server=server,
@@ -92,14 +94,15 @@ def _server(server: str, trials: Sequence[Trial], stages: Sequence[int]) -> Serv
         valid_trials=len(valid),
         failed_trials=sum(trial.failure is not None for trial in valid),
         numbers_from="valid trials" if valid or not trials else "invalid trials",
-        stages=[_stage(valid or trials, index, clients) for index, clients in enumerate(stages)],
+        stages=[_stage(valid or trials, index, stage) for index, stage in enumerate(stages)],
     )
 
 
-def _stage(trials: Sequence[Trial], index: int, clients: int) -> StageSummary:
+def _stage(trials: Sequence[Trial], index: int, stage: Stage) -> StageSummary:
     results = [trial.stages[index] for trial in trials if index < len(trial.stages)]
     names = dict.fromkeys(name for result in results for name in result.metrics)
-    return StageSummary(clients=clients, metrics={name: _spread(results, name) for name in names})
+    metrics = {name: _spread(results, name) for name in names}
+    return StageSummary(clients=stage.clients, name=stage.name, metrics=metrics)
 
 
 def _spread(results: Sequence[StageResult], metric: str) -> Spread | None:

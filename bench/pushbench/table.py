@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from pushbench.metrics import METRICS, Unit
 from pushbench.record import Trial
+from pushbench.stages import short
 from pushbench.summary import ServerSummary, Spread, StageSummary, Summary, summarize_trial
 from pushbench.units import NOT_MEASURED, format_number, format_quantity
 from pushbench.verdict import JudgedLimit, Outcome, Verdict
@@ -70,6 +71,9 @@ ROWS = [
 ]
 """in groups: what was asked and done, how fast, at what cost"""
 
+_BRIEF = {"clients", "throughput_per_second", "loss_ratio", "delivery_seconds.p95", "cpu_seconds_per_delivery"}
+BRIEF = [[row for group in ROWS for row in group if row.metric in _BRIEF]]
+
 
 BREAKS = "! breaks a limit"
 
@@ -120,25 +124,24 @@ class _Column:
 
 def stage_table(summary: Summary, stage: int) -> Table:
     """All servers side by side in one stage, with the words of the verdict below."""
-    columns = [
-        _column(server, server.server, server.stages[stage], summary.verdict.limits, stage)
-        for server in summary.servers
-    ]
     outcomes = {server.server: server.outcome for server in summary.verdict.servers}
     words = [
         Line("Trials", "", [Cell(_trials(server)) for server in summary.servers], opens_group=True),
         Line("Verdict, all stages", "", [_verdict(server, outcomes[server.server]) for server in summary.servers]),
     ]
-    return _table(columns, words)
+    return _table(_servers(summary, stage), ROWS, words)
+
+
+def brief_table(summary: Summary, stage: int) -> Table:
+    """All servers side by side in what a stage beside the others is there for."""
+    return _table(_servers(summary, stage), BRIEF)
 
 
 def trial_table(trial: Trial, limits: Sequence[JudgedLimit]) -> Table:
     """One trial with its stages side by side. A limit shows as broken where its worst value came from this trial."""
     server = summarize_trial(trial)
     own = [limit for limit in limits if limit.round == trial.round and trial.arm == "head"]
-    return _table(
-        [_column(server, f"at {each.clients:,}", each, own, index) for index, each in enumerate(server.stages)], []
-    )
+    return _table([_column(server, short(each), each, own, index) for index, each in enumerate(server.stages)], ROWS)
 
 
 def limits_table(verdict: Verdict) -> Table:
@@ -181,6 +184,13 @@ def _worst(limits: Sequence[JudgedLimit]) -> Cell:
     return Cell(text, broken=not limits[0].bound.allows(value))
 
 
+def _servers(summary: Summary, stage: int) -> list[_Column]:
+    return [
+        _column(server, server.server, server.stages[stage], summary.verdict.limits, stage)
+        for server in summary.servers
+    ]
+
+
 def _column(
     server: ServerSummary, heading: str, stage: StageSummary, limits: Iterable[JudgedLimit], index: int
 ) -> _Column:
@@ -197,10 +207,10 @@ def _column(
     )
 
 
-def _table(columns: Sequence[_Column], words: Sequence[Line]) -> Table:
-    usual = {row.metric for group in ROWS for row in group}
+def _table(columns: Sequence[_Column], rows: Sequence[Sequence[Row]], words: Sequence[Line] = ()) -> Table:
+    usual = {row.metric for group in rows for row in group}
     broken_beside = sorted({metric for column in columns for metric in column.broken} - usual)
-    groups = [*ROWS, [_row(metric) for metric in broken_beside]]
+    groups = [*rows, [_row(metric) for metric in broken_beside]]
     lines = [
         Line(row.title, row.unit, [column.cell(row) for column in columns], opens_group=index > 0 and row is group[0])
         for index, group in enumerate(groups)

@@ -31,6 +31,11 @@ def print_heading(console: Console, record: Record, title: str) -> None:
     console.print(Text(one_line(notes.origin(record)), style="dim"))
 
 
+def print_subheading(console: Console, title: str) -> None:
+    console.print()
+    console.print(Text(one_line(title), style="bold"))
+
+
 def print_table(console: Console, table: Table) -> None:
     """In as many blocks as the console's width asks for."""
     for block in _blocks(table, console.width):

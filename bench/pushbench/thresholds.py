@@ -7,7 +7,7 @@ stages that it names, until the day it expires.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -46,15 +46,15 @@ class Limit:
     bound: Bound
     where: str
     server: str | None = None
-    stages: frozenset[int] | None = None
+    stages: frozenset[str] | None = None
     reason: str | None = None
     until: date | None = None
 
     def expired(self, day: date) -> bool:
         return self.until is not None and self.until < day
 
-    def covers(self, clients: int) -> bool:
-        return self.stages is None or clients in self.stages
+    def covers(self, stage: str) -> bool:
+        return self.stages is None or stage in self.stages
 
 
 @dataclass(frozen=True)
@@ -82,12 +82,12 @@ class Thresholds:
     digest: str
     suites: Mapping[str, SuiteThresholds]
 
-    def limits(self, suite: str, server: str, clients: int, day: date) -> list[Limit]:
+    def limits(self, suite: str, server: str, stage: str, day: date) -> list[Limit]:
         """What holds for a server in a stage on a day, one limit a metric, by the metric's name."""
         chosen = {
             limit.metric: limit
             for limit in self.suite(suite).limits
-            if limit.server in (None, server) and limit.covers(clients) and not limit.expired(day)
+            if limit.server in (None, server) and limit.covers(stage) and not limit.expired(day)
         }
         return [chosen[metric] for metric in sorted(chosen)]
 
@@ -107,22 +107,25 @@ def digest(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def read_thresholds(path: Path, *, suites: Iterable[str], servers: Mapping[str, str]) -> Thresholds:
-    """Read and check a `thresholds.yml`; `servers` maps the id of every known server to its suite.
+def read_thresholds(path: Path, *, suites: Mapping[str, Sequence[str]], servers: Mapping[str, str]) -> Thresholds:
+    """Read and check a `thresholds.yml`; `suites` has every suite's stages, `servers` the suite of every known server.
 
     Raises UserError with file and line for whatever could not be meant.
     """
     file = read_yaml(path)
     content = file.validate(ThresholdsFile)
-    known_suites = list(suites)
     for name in content.suites:
-        _known(file, "suite", name, known_suites, ("suites", name))
+        _known(file, "suite", name, suites, ("suites", name))
     for server, own in content.servers.items():
         _known(file, "server", server, servers, ("servers", server))
         for name in own:
-            _known(file, "suite", name, known_suites, ("servers", server, name))
+            _known(file, "suite", name, suites, ("servers", server, name))
             if name != servers[server]:
                 raise file.error(("servers", server, name), f"{server} has the suite {servers[server]!r}")
+            for metric, entry in own[name].limits.items():
+                for index, stage in enumerate(entry.stages or ()):
+                    at = ("servers", server, name, "limits", metric, "stages", index)
+                    _known(file, f"stage of {name}", stage, suites[name], at)
     names = dict.fromkeys([*content.suites, *(name for own in content.servers.values() for name in own)])
     return Thresholds(
         digest=digest(path),

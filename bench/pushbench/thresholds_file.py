@@ -27,8 +27,15 @@ def _date(value: Any) -> date:
         raise ValueError("expected a date such as 2027-06-30") from None
 
 
+def _stage(value: Any) -> str:
+    if isinstance(value, str | int) and not isinstance(value, bool):
+        return str(value)
+    raise ValueError("expected a number of clients or the name of a stage")
+
+
 Quantity = Annotated[str | int | float, BeforeValidator(_quantity)]
 Day = Annotated[date, BeforeValidator(_date)]
+StageName = Annotated[str, BeforeValidator(_stage, json_schema_input_type=PositiveInt | str)]
 
 
 class LimitEntry(Document):
@@ -49,8 +56,9 @@ class LimitEntry(Document):
 class ServerLimitEntry(LimitEntry):
     """A limit for one server, instead of its suite's."""
 
-    stages: Annotated[list[PositiveInt], Field(min_length=1)] | None = Field(
-        default=None, description="numbers of clients of the stages that it holds for; all when left out"
+    stages: Annotated[list[StageName], Field(min_length=1)] | None = Field(
+        default=None,
+        description="names of the stages that it holds for, a number of clients or a word; all when left out",
     )
     reason: Sentence = Field(description="why this server is judged otherwise; shown in reports")
     until: Day | None = Field(default=None, description="the last day on which it holds")

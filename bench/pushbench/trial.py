@@ -6,7 +6,7 @@ The effects are here, in order; what the numbers mean is in `results` and `valid
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from pushbench import results, validity
@@ -14,6 +14,7 @@ from pushbench.catalog import Server
 from pushbench.drivers import STOP_SECONDS, Build, Driver, Instance, WrongServer
 from pushbench.environment import CpuSplit
 from pushbench.failures import ServerFailed
+from pushbench.live import Feed, Live, NotLive
 from pushbench.load import Generator, LoadFailed, LoadPlan, Second, Started, playing
 from pushbench.load_report import LoadReport
 from pushbench.processes import affinity, ending
@@ -32,6 +33,7 @@ class Bench:
     generator: Generator
     load: Load
     environment: Environment
+    live: Live = field(default_factory=NotLive)
 
 
 @dataclass
@@ -56,7 +58,8 @@ def run_trial(bench: Bench, planned: PlannedTrial, server: Server, build: Build,
         try:
             with bench.driver.running(server, build) as instance:
                 course.reported = instance.reported
-                _drive(bench, _load_plan(bench, planned, server, instance), instance, course, watch)
+                with bench.live.trial(planned.server, bench.load.schedule) as feed:
+                    _drive(bench, _load_plan(bench, planned, server, instance), instance, course, watch, feed=feed)
                 _end(instance, course)
         except ServerFailed as failed:
             course.failure = failed.failure
@@ -95,17 +98,19 @@ def _load_plan(bench: Bench, planned: PlannedTrial, server: Server, instance: In
     )
 
 
-def _drive(bench: Bench, plan: LoadPlan, instance: Instance, course: _Course, watch: Watch) -> None:
+def _drive(bench: Bench, plan: LoadPlan, instance: Instance, course: _Course, watch: Watch, *, feed: Feed) -> None:
     """Play the load and watch. Raises ServerFailed when the server ends before the load, LoadFailed when k6 fails."""
+    generator = replace(bench.generator, arguments=feed.k6_arguments, environment=feed.k6_environment)
     sampler: Sampler | None = None
     death: str | None = None
     try:
-        with playing(bench.generator, plan) as load:
+        with playing(generator, plan) as load:
             for event in load.events():
                 match event:
                     case Started():
                         course.started = event
-                        sampler = _sampler(bench.environment, instance, load.pids, event)
+                        feed.begin(event.windows)
+                        sampler = _sampler(bench.environment, instance, load.pids, event, feed)
                         sampler.start()
                         watch.started(event)
                     case Second():
@@ -123,11 +128,13 @@ def _drive(bench: Bench, plan: LoadPlan, instance: Instance, course: _Course, wa
         raise ServerFailed("load", f"the server ended under load with {death}", instance.log_tail())
 
 
-def _sampler(environment: Environment, instance: Instance, generators: list[int], started: Started) -> Sampler:
+def _sampler(
+    environment: Environment, instance: Instance, generators: list[int], started: Started, feed: Feed
+) -> Sampler:
     cpus = CpuSplit(environment.server_cpus, environment.generator_cpus)
     services = [service.tree for service in instance.services]
     watched = Watched(instance.tree, services, [Tree(pid) for pid in generators], cpus)
-    return Sampler(watched, started.at, [moment for window in started.windows for moment in window])
+    return Sampler(watched, started.at, [moment for window in started.windows for moment in window], feed.sample)
 
 
 def _end(instance: Instance, course: _Course) -> None:

@@ -16,7 +16,7 @@ from pydantic import Field, NonNegativeInt
 from pushbench import sentences
 from pushbench.errors import EXIT_FAIL, EXIT_PASS, EXIT_UNDECIDED
 from pushbench.model import Document
-from pushbench.record import PlannedTrial, Record, Trial
+from pushbench.record import PlannedTrial, Record, StagePlan, Trial
 from pushbench.thresholds import Bound, Limit, Thresholds
 
 Outcome = Literal["pass", "fail", "inconclusive", "invalid"]
@@ -28,6 +28,7 @@ class JudgedLimit(Document):
     server: str
     metric: str
     stage: NonNegativeInt = Field(description="index of the stage")
+    name: str = Field(description="of the stage")
     clients: NonNegativeInt = Field(description="of the stage")
     bound: Bound
     value: float | None = Field(description="the worst of the valid trials; null when one of them did not measure it")
@@ -97,9 +98,9 @@ def _judge_server(record: Record, thresholds: Thresholds, server: str, day: date
     trials = sorted(own, key=lambda trial: trial.round)
     valid = [trial for trial in trials if trial.validity.valid]
     asked = [
-        (index, stage.clients, limit)
+        (index, stage, limit)
         for index, stage in enumerate(record.schedule.stages)
-        for limit in thresholds.limits(record.suite, server, stage.clients, day)
+        for limit in thresholds.limits(record.suite, server, stage.name, day)
     ]
     limits = [_judge_limit(valid, server, *each) for each in asked] if valid else []
     expired = thresholds.expired(record.suite, server, day)
@@ -124,9 +125,9 @@ def _judge_server(record: Record, thresholds: Thresholds, server: str, day: date
     return _Judged(verdict, limits, notes)
 
 
-def _judge_limit(trials: Sequence[Trial], server: str, stage: int, clients: int, limit: Limit) -> JudgedLimit:
+def _judge_limit(trials: Sequence[Trial], server: str, index: int, stage: StagePlan, limit: Limit) -> JudgedLimit:
     """Asked of every valid trial: one breach fails, else one missing value leaves it unknown."""
-    found = [(_value(trial, stage, limit.metric), trial.round) for trial in trials]
+    found = [(_value(trial, index, limit.metric), trial.round) for trial in trials]
     values = [(value, round_) for value, round_ in found if value is not None]
     breaches = [each for each in values if not limit.bound.allows(each[0])]
     known = breaches or (values if len(values) == len(found) else [])
@@ -135,8 +136,9 @@ def _judge_limit(trials: Sequence[Trial], server: str, stage: int, clients: int,
     return JudgedLimit(
         server=server,
         metric=limit.metric,
-        stage=stage,
-        clients=clients,
+        stage=index,
+        name=stage.name,
+        clients=stage.clients,
         bound=limit.bound,
         value=value,
         round=round_,
@@ -159,7 +161,7 @@ def _breaches(limits: Sequence[JudgedLimit], *, several: bool) -> Iterator[str]:
             yield sentences.breach(
                 each.server,
                 each.metric,
-                clients=each.clients,
+                stage=each,
                 value=each.value,
                 bound=each.bound,
                 round_=each.round if several else None,
@@ -169,7 +171,7 @@ def _breaches(limits: Sequence[JudgedLimit], *, several: bool) -> Iterator[str]:
 def _unmeasured(server: str, limits: Sequence[JudgedLimit]) -> Iterator[str]:
     unknown = [limit for limit in limits if limit.outcome == "unknown"]
     for metric in dict.fromkeys(limit.metric for limit in unknown):
-        yield sentences.unmeasured(server, metric, [limit.clients for limit in unknown if limit.metric == metric])
+        yield sentences.unmeasured(server, metric, [limit for limit in unknown if limit.metric == metric])
 
 
 def _missing_trials(record: Record, server: str) -> Iterator[str]:

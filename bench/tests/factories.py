@@ -27,6 +27,7 @@ from pushbench.thresholds import Thresholds, read_thresholds
 
 SERVERS = ("fastapi", "node-ws", "spring-stomp", "spring-websocket")
 STAGES = (100, 300, 700, 1000)
+CLASSROOM = {"classroom-300": 300, "classroom-1000": 1000}
 LIMITS = """\
 version: 1
 suites:
@@ -40,7 +41,11 @@ suites:
 def make_thresholds(folder: Path, text: str = LIMITS, servers: Sequence[str] = SERVERS) -> Thresholds:
     file = folder / "thresholds.yml"
     file.write_text(text)
-    return read_thresholds(file, suites=["whiteboard", "posts"], servers=dict.fromkeys(servers, "whiteboard"))
+    return read_thresholds(
+        file,
+        suites={"whiteboard": [*map(str, STAGES), *CLASSROOM], "posts": []},
+        servers=dict.fromkeys(servers, "whiteboard"),
+    )
 
 
 Metrics = Mapping[str, float | None]
@@ -81,9 +86,10 @@ def make_metrics(clients: int) -> dict[str, float | None]:
     }
 
 
-def make_stage(clients: int, metrics: Metrics = MappingProxyType({})) -> StageResult:
+def make_stage(clients: int, metrics: Metrics = MappingProxyType({}), **changed: Any) -> StageResult:
     return StageResult(
         clients=clients,
+        **changed,
         begin_seconds=11.0,
         end_seconds=17.0,
         metrics={**make_metrics(clients), **metrics},
@@ -116,6 +122,26 @@ def make_trial(server: str, round_: int = 1, *, results: Sequence[StageResult] |
 def measured(server: str, metrics: Metrics, *, round_: int = 1, at: int = STAGES[-1]) -> Trial:
     """A trial that is like every other but for these metrics at `at` clients."""
     return make_trial(server, round_, results=[make_stage(each, metrics if each == at else {}) for each in STAGES])
+
+
+def in_classroom(server: str, metrics: Metrics = MappingProxyType({}), *, round_: int = 1) -> Trial:
+    """A trial that also had boards of 100; `metrics` are those of its last stage."""
+    trial = make_trial(server, round_)
+    large = [
+        make_stage(
+            clients,
+            {
+                "throughput_per_second": clients * 100.0,
+                "delivery_seconds.p95": 0.043,
+                "cpu_seconds_per_delivery": 14.2e-6,
+                **(metrics if clients == 1000 else {}),
+            },
+            name=name,
+            parameters={"board_size": 100},
+        )
+        for name, clients in CLASSROOM.items()
+    ]
+    return trial.model_copy(update={"stages": [*trial.stages, *large]})
 
 
 def invalid(trial: Trial, message: str = "the generator used 92 % of its CPU, above 80 %", stage: int = 3) -> Trial:
@@ -174,4 +200,23 @@ SCHEDULE = Schedule(
     warmup_seconds=8,
     stages=[StagePlan(clients=each, ramp_seconds=2, settle_seconds=1, steady_seconds=6) for each in STAGES],
     drain_seconds=10,
+)
+
+CLASSROOM_SCHEDULE = SCHEDULE.model_copy(
+    update={
+        "stages": [
+            *SCHEDULE.stages,
+            *(
+                StagePlan(
+                    clients=clients,
+                    name=name,
+                    ramp_seconds=2,
+                    settle_seconds=1,
+                    steady_seconds=6,
+                    parameters={"board_size": 100},
+                )
+                for name, clients in CLASSROOM.items()
+            ),
+        ]
+    }
 )

@@ -56,7 +56,7 @@ def stage_report(
     delivery: float = 0.002,
     **changed: Any,
 ) -> StageReport:
-    """A stage of six seconds; `changed` are fields of its clients or its deliveries."""
+    """A stage of six seconds; `changed` are its name and parameters, or fields of its clients or its deliveries."""
     of_clients = {
         "target": clients,
         "connected": clients,
@@ -76,6 +76,8 @@ def stage_report(
     }
     messages = (delivered + lost) // 10
     return StageReport(
+        name=changed.get("name", str(clients)),
+        parameters=changed.get("parameters", {}),
         begin_us=1_000_000,
         end_us=1_000_000 + int(WINDOW_SECONDS * 1e6),
         clients=Clients(**{key: changed.get(key, value) for key, value in of_clients.items()}),

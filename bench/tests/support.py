@@ -18,7 +18,7 @@ protocols: [tiny-json]
 parameters: {board_size: 10, behaviour: normal}
 profiles:
   smoke: &short
-    clients: [20]
+    stages: [20]
     warmup_seconds: 0
     ramp_seconds: 0
     settle_seconds: 0.1
@@ -26,7 +26,7 @@ profiles:
     drain_seconds: 1
   quick:
     <<: *short
-    clients: [10, 20]
+    stages: [10, 20]
 """
 
 SERVER = """\

@@ -13,7 +13,7 @@ from pushbench.cli.conclusion import conclude, thresholds_of
 from pushbench.project import Project
 from pushbench.record import Record
 from pushbench.verdict import Verdict
-from tests.factories import SERVERS, invalid, make_record, make_trial, measured
+from tests.factories import CLASSROOM_SCHEDULE, SERVERS, in_classroom, invalid, make_record, make_trial, measured
 
 LIMITS = "version: 1\nsuites:\n  whiteboard:\n    limits: {loss_ratio: {max: 1%}}\n"
 
@@ -26,7 +26,7 @@ class Checkout:
         (root / "thresholds.yml").write_text(LIMITS)
         (root / "k6" / "scenarios").mkdir(parents=True)
         profile = (
-            "{clients: [1], warmup_seconds: 0, ramp_seconds: 0, settle_seconds: 0, steady_seconds: 1, drain_seconds: 1}"
+            "{stages: [1], warmup_seconds: 0, ramp_seconds: 0, settle_seconds: 0, steady_seconds: 1, drain_seconds: 1}"
         )
         suite = f"title: W\ndescription: W\nprotocols: [p]\nparameters: {{}}\nprofiles: {{smoke: {profile}}}\n"
         (root / "k6" / "scenarios" / "whiteboard.yml").write_text(suite)
@@ -79,6 +79,14 @@ def test_show_prints_the_largest_stage_any_other_or_all(checkout: Checkout) -> N
     assert checkout("show")[1].startswith("whiteboard, profile quick, 1,000 clients")
     assert checkout("show", "latest", "--stage", "300")[1].startswith("whiteboard, profile quick, 300 clients")
     assert checkout("show", "--stage", "all")[1].count("Fan-out p99") == 4
+
+
+def test_show_prints_a_stage_by_its_name(checkout: Checkout) -> None:
+    checkout.write(make_record([in_classroom("node-ws")], schedule=CLASSROOM_SCHEDULE))
+    shown = checkout("show", "--stage", "classroom-300")[1]
+    assert shown.startswith("whiteboard, profile quick, classroom-300: 300 clients (board_size 100")
+    assert shown.count("Fan-out p99") == 1
+    assert checkout("show", "--stage", "all")[1].count("Fan-out p99") == 6
 
 
 def test_show_separates_the_tables_of_several_stages(checkout: Checkout) -> None:

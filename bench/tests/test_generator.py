@@ -29,9 +29,22 @@ from pushbench.trial import Bench, run_trial
 pytestmark = pytest.mark.slow
 
 CHECKOUT = Project.at(Path(__file__).parents[2])
+BOARDS = {"40": 5, "80": 5, "large-40": 10}
+"""The board sizes of the stages: after the second all clients leave and others come."""
 SCHEDULE = Schedule(
     warmup_seconds=0.5,
-    stages=[StagePlan(clients=clients, ramp_seconds=0.5, settle_seconds=0.5, steady_seconds=3) for clients in (40, 80)],
+    stages=[
+        StagePlan(clients=40, ramp_seconds=0.5, settle_seconds=0.5, steady_seconds=3),
+        StagePlan(clients=80, ramp_seconds=0.5, settle_seconds=0.5, steady_seconds=3),
+        StagePlan(
+            clients=40,
+            name="large-40",
+            ramp_seconds=3.5,
+            settle_seconds=0.5,
+            steady_seconds=3,
+            parameters={"board_size": 10},
+        ),
+    ],
     drain_seconds=3,
 )
 
@@ -78,7 +91,9 @@ def test_two_generators_of_one_machine_report_what_one_does(k6: Path, server: st
         assert together.deliveries == alone.deliveries
         assert together.clients == alone.clients
         assert alone.messages.sent == 3 * stage.clients
-        assert alone.deliveries.delivered == 5 * alone.messages.sent
+        assert alone.deliveries.delivered == BOARDS[stage.name] * alone.messages.sent
+        assert alone.clients.groups == stage.clients // BOARDS[stage.name]
+        assert (alone.name, alone.parameters) == (together.name, together.parameters) == (stage.name, stage.parameters)
         assert alone.deliveries.lost == alone.deliveries.duplicate == alone.deliveries.corrupt == 0
         for kind in ("echo", "delivery", "fanout"):
             first = Latencies.decode(getattr(alone.histograms, kind)).summary()

@@ -69,10 +69,11 @@ def test_the_percentiles_of_a_sum_are_those_of_all_values_and_no_average() -> No
 
 
 def test_counts_of_two_generators_add() -> None:
-    half = stage_report(clients=50, delivered=4_000, lost=100)
+    half = stage_report(clients=50, delivered=4_000, lost=100, name="large", parameters={"board_size": 25})
     merged = merge([load_report([half], segment="0:1/2"), load_report([half], segment="1/2:1")])
     stage = merged.stages[0]
     assert merged.segment == "0:1/2,1/2:1"
+    assert (stage.name, stage.parameters) == ("large", {"board_size": 25})
     assert (stage.clients.target, stage.clients.members, stage.clients.groups) == (100, 100, 10)
     assert (stage.deliveries.delivered, stage.deliveries.lost, stage.deliveries.expected) == (8_000, 200, 8_200)
     assert stage.traffic.received_bytes == 2 * half.traffic.received_bytes

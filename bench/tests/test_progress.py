@@ -63,6 +63,23 @@ def test_a_terminal_has_one_line_that_changes_below_the_notes() -> None:
         assert part in shown
 
 
+def test_a_stage_with_a_name_is_told_by_it(capsys: pytest.CaptureFixture[str]) -> None:
+    classroom = StagePlan(clients=300, name="classroom-300", ramp_seconds=3, settle_seconds=0, steady_seconds=2)
+    screen = io.StringIO()
+    terminal = Terminal(Console(file=screen, force_terminal=True, width=120, color_system=None))
+    for watch in (Lines(), terminal):
+        watch.trial(PLANNED, 4, Schedule(warmup_seconds=0, stages=[STAGES[0], classroom], drain_seconds=1), 180.0)
+        watch.started(Started(at=0.0, windows=[(1.0, 3.0), (6.0, 8.0)], end=8.0))
+        for at, clients in ((3.5, 500), (7.0, 300)):
+            watch.second(Second(at=at, clients=clients, sent=clients, delivered=clients * 100))
+        watch.finished(trial(stages=[stage_result(stage_report(clients=300, name="classroom-300"), window(), 4)]))
+        watch.close()
+    assert "stage 2/2 (classroom-300), 300 clients, 30,000 deliveries/s" in capsys.readouterr().err
+    assert "stage 2/2 (classroom-300) ramp, 500 clients have to leave, 50,000 deliveries/s" in screen.getvalue()
+    assert "stage 2/2 (classroom-300) measuring, 300 of 300 clients" in screen.getvalue()
+    assert "done in 1 min 01 s; classroom-300: 300 clients, nothing lost" in screen.getvalue()
+
+
 @pytest.mark.parametrize(
     ("changed", "told"),
     [

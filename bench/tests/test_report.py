@@ -18,7 +18,17 @@ from pushbench import report
 from pushbench.load_report import ReportedError
 from pushbench.record import Finding, Record, Trial, Validity
 from pushbench.verdict import Verdict, judge
-from tests.factories import SERVERS, failed, invalid, make_record, make_thresholds, make_trial, measured
+from tests.factories import (
+    CLASSROOM_SCHEDULE,
+    SERVERS,
+    failed,
+    in_classroom,
+    invalid,
+    make_record,
+    make_thresholds,
+    make_trial,
+    measured,
+)
 
 GOLDEN = Path(__file__).parent / "golden"
 CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069]")
@@ -63,6 +73,24 @@ def rounds() -> Record:
     )
 
 
+def classroom() -> Record:
+    """Stages on large boards too, in one of which a server fell behind."""
+    late = {"loss_ratio": 0.131, "delivery_seconds.p95": 2.1}
+    swapped = [Finding(code="other_process", message="cc1plus (pid 31) worked", stage=stage) for stage in (1, 3, 5)]
+    return make_record(
+        [
+            in_classroom("fastapi", late),
+            in_classroom("node-ws").model_copy(
+                update={"validity": Validity(valid=True, reasons=[], warnings=swapped)},
+            ),
+            in_classroom("spring-stomp"),
+            in_classroom("spring-websocket"),
+        ],
+        profile="full",
+        schedule=CLASSROOM_SCHEDULE,
+    )
+
+
 def golden(name: str, text: str) -> None:
     path = GOLDEN / name
     if os.environ.get("PUSHBENCH_GOLDEN") == "write":
@@ -72,14 +100,14 @@ def golden(name: str, text: str) -> None:
 
 
 @pytest.mark.parametrize("width", [80, 160])
-@pytest.mark.parametrize("of", [good, bad, rounds])
+@pytest.mark.parametrize("of", [good, bad, rounds, classroom])
 def test_looks_on_a_terminal(judged: Judged, of: Callable[[], Record], width: int) -> None:
     text = report.render_terminal(*judged(of()), width=width)
     golden(f"{of.__name__}-{width}.txt", text)
     assert max(map(len, text.splitlines())) <= width
 
 
-@pytest.mark.parametrize("of", [good, bad])
+@pytest.mark.parametrize("of", [good, bad, classroom])
 def test_looks_in_markdown(judged: Judged, of: Callable[[], Record]) -> None:
     golden(f"{of.__name__}.md", report.markdown(*judged(of())))
 
@@ -91,6 +119,11 @@ def test_looks_of_a_verdict(judged: Judged) -> None:
 def test_looks_of_one_trial(judged: Judged) -> None:
     record, verdict = judged(bad())
     golden("trial-80.txt", report.render_trial(record, verdict, record.trials[0]))
+
+
+def test_looks_of_one_trial_with_stages_that_have_names(judged: Judged) -> None:
+    record, verdict = judged(classroom())
+    golden("classroom-trial-80.txt", report.render_trial(record, verdict, record.trials[0]))
 
 
 def hostile() -> Record:
@@ -163,6 +196,15 @@ def test_a_stage_is_chosen_by_its_index(judged: Judged) -> None:
     text = report.render_terminal(record, verdict, stages=[1])
     assert "300 clients" in text
     assert "1,000 clients" not in text
+
+
+def test_where_all_stages_have_parameters_of_their_own_the_largest_is_shown(judged: Judged) -> None:
+    of = classroom()
+    schedule = of.schedule.model_copy(update={"stages": of.schedule.stages[-2:]})
+    trials = [trial.model_copy(update={"stages": trial.stages[-2:]}) for trial in of.trials]
+    text = report.render_terminal(*judged(of.model_copy(update={"schedule": schedule, "trials": trials})))
+    assert text.startswith("whiteboard, profile full, classroom-1000: 1,000 clients (board_size 100")
+    assert text.count("Loss") == 1
 
 
 def test_a_metric_with_a_broken_limit_is_shown_even_where_it_usually_is_not(tmp_path: Path) -> None:

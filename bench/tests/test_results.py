@@ -45,6 +45,11 @@ def test_a_metric_is_what_its_name_says(name: str, value: float) -> None:
     assert metrics[name] == pytest.approx(value, rel=2e-3)
 
 
+def test_a_stage_keeps_its_name_and_its_parameters() -> None:
+    result = stage_result(stage_report(name="classroom-100", parameters={"board_size": 100}), window(), 4)
+    assert (result.name, result.clients, result.parameters) == ("classroom-100", 100, {"board_size": 100})
+
+
 def test_a_server_that_delivered_nothing_has_loss_and_no_latency() -> None:
     metrics = stage_result(stage_report(delivered=0, lost=6_000), window(), 4).metrics
     assert metrics["loss_ratio"] == 1.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
@@ -41,6 +42,15 @@ def test_a_record_is_read_as_it_was_written(tmp_path: Path) -> None:
     path = store.write_record(tmp_path, record(2))
     assert store.read_record(path) == record(2)
     assert not store.read_record(path).complete
+
+
+def test_a_record_from_before_stages_had_names_is_read(tmp_path: Path) -> None:
+    written = record().model_dump(mode="json", by_alias=True)
+    for stage in written["schedule"]["stages"]:
+        del stage["name"], stage["parameters"]
+    path = tmp_path / "old.json"
+    path.write_text(json.dumps(written))
+    assert store.read_record(path).schedule.stages[0].name == "20"
 
 
 def test_a_full_disk_keeps_the_record_before_and_says_how_to_go_on(

@@ -16,10 +16,22 @@ title: Board
 description: Clients on boards.
 protocols: [board-json]
 parameters: {size: 10, pattern: steady, share: 0.5, echo: true}
+minimum: {size: 1}
 profiles:
-  quick: {clients: [10, 20], warmup_seconds: 1, ramp_seconds: 2, settle_seconds: 3, steady_seconds: 4, drain_seconds: 5}
+  quick: {stages: [10, 20], warmup_seconds: 1, ramp_seconds: 2, settle_seconds: 3, steady_seconds: 4, drain_seconds: 5}
+  full:
+    stages:
+      - 10
+      - {clients: 20, name: large-20, parameters: {size: 20}}
+      - {clients: 40, name: large-40, parameters: {size: 20}}
+      - {clients: 40, parameters: {size: 10}}
+    warmup_seconds: 1
+    ramp_seconds: 2
+    settle_seconds: 3
+    steady_seconds: 4
+    drain_seconds: 5
   classroom:
-    clients: [100]
+    stages: [100]
     warmup_seconds: 1
     ramp_seconds: 1
     settle_seconds: 1
@@ -53,7 +65,7 @@ def test_parameters_come_from_suite_profile_and_command_line_the_last_winning(tm
 @pytest.mark.parametrize(
     ("profile", "given", "told"),
     [
-        ("qiuck", {}, "unknown profile of board 'qiuck'; did you mean quick? known: quick, classroom"),
+        ("qiuck", {}, "unknown profile of board 'qiuck'; did you mean quick? known: quick, full, classroom"),
         ("quick", {"sice": "1"}, "unknown parameter of board 'sice'; did you mean size?"),
         ("quick", {"size": "many"}, "parameter size: expected a whole number, found 'many'"),
         ("quick", {"share": "x"}, "parameter share: expected a number, found 'x'"),
@@ -64,6 +76,68 @@ def test_what_a_suite_does_not_have_is_told(tmp_path: Path, profile: str, given:
     with pytest.raises(UserError) as raised:
         suite(tmp_path).load(profile, given)
     assert str(raised.value).startswith(told)
+
+
+def test_a_stage_may_have_a_name_and_parameters_of_its_own(tmp_path: Path) -> None:
+    stages = suite(tmp_path).load("full", {}).schedule.stages
+    assert [(stage.name, stage.clients, stage.parameters) for stage in stages] == [
+        ("10", 10, {}),
+        ("large-20", 20, {"size": 20}),
+        ("large-40", 40, {"size": 20}),
+        ("40", 40, {}),
+    ]
+    assert suite(tmp_path).stages == ["10", "20", "large-20", "large-40", "40", "100"]
+
+
+def test_the_ramp_of_a_stage_that_changes_parameters_begins_with_the_drain(tmp_path: Path) -> None:
+    stages = suite(tmp_path).load("full", {}).schedule.stages
+    assert [stage.ramp_seconds for stage in stages] == [2, 7, 2, 7]
+
+
+def test_a_parameter_that_is_given_leaves_a_stage_its_own(tmp_path: Path) -> None:
+    board = suite(tmp_path)
+    other = board.load("full", {"size": "5"})
+    assert other.parameters["size"] == 5
+    assert [stage.parameters for stage in other.schedule.stages] == [{}, {"size": 20}, {"size": 20}, {"size": 10}]
+    same = board.load("full", {"size": "20"}).schedule.stages
+    assert [stage.parameters for stage in same] == [{}, {}, {}, {"size": 10}]
+    assert [stage.ramp_seconds for stage in same] == [2, 2, 2, 7]
+
+
+@pytest.mark.parametrize(
+    ("stage", "told"),
+    [
+        ("{clients: 5, parameters: {sice: 3}}", "stage 5: unknown parameter of board 'sice'; did you mean size?"),
+        ("{clients: 5, parameters: {size: big}}", "stage 5: parameter size: expected a whole number, found 'big'"),
+        ("{clients: 5, parameters: {size: 0}}", "stage 5: parameter size: expected at least 1, found 0"),
+    ],
+)
+def test_a_stage_cannot_have_parameters_that_the_suite_has_not(tmp_path: Path, stage: str, told: str) -> None:
+    (tmp_path / "board.yml").write_text(SUITE.replace("stages: [100]", f"stages: [{stage}]"))
+    with pytest.raises(UserError) as raised:
+        find_suite(tmp_path, "board").load("classroom", {})
+    assert str(raised.value).startswith(f"{tmp_path / 'board.yml'}: {told}")
+
+
+@pytest.mark.parametrize(
+    ("stages", "line", "told"),
+    [
+        ("[100, {clients: 100}]", 20, "2 stages have the name 100"),
+        ("[many]", 21, "expected a number of clients, or a mapping of name, clients and parameters"),
+        ("[true]", 21, "expected a number of clients, or a mapping of name, clients and parameters"),
+        ("[0]", 21, "greater than 0"),
+        ("[{name: x}]", 21, "clients: missing"),
+        ("[{clients: 5, name: 6}]", 21, "name: expected a string"),
+        ("[{clients: 5, name: '6'}]", 21, "should match pattern"),
+        ("[{clients: 5, size: 6}]", 21, "unknown key"),
+    ],
+)
+def test_a_mistake_in_the_stages_is_told_with_its_line(tmp_path: Path, stages: str, line: int, told: str) -> None:
+    (tmp_path / "board.yml").write_text(SUITE.replace("stages: [100]", f"stages: {stages}"))
+    with pytest.raises(UserError) as raised:
+        find_suite(tmp_path, "board")
+    assert str(raised.value).startswith(f"{tmp_path / 'board.yml'}:{line}: ")
+    assert told in str(raised.value)
 
 
 def test_an_unknown_suite_is_told_with_the_nearest(tmp_path: Path) -> None:

@@ -15,8 +15,8 @@ from tests.factories import make_thresholds
 TODAY = date(2026, 11, 21)
 
 
-def bounds(folder: Path, text: str, *, server: str = "node-ws", clients: int = 100) -> dict[str, tuple[str, float]]:
-    limits = make_thresholds(folder, text).limits("whiteboard", server, clients, TODAY)
+def bounds(folder: Path, text: str, *, server: str = "node-ws", stage: str = "100") -> dict[str, tuple[str, float]]:
+    limits = make_thresholds(folder, text).limits("whiteboard", server, stage, TODAY)
     return {limit.metric: (limit.bound.side, limit.bound.value) for limit in limits}
 
 
@@ -48,10 +48,11 @@ def test_a_limit_is_read_in_the_unit_of_its_metric(tmp_path: Path, limit: str, b
 
 
 def test_a_server_s_own_limit_replaces_the_suite_s_in_its_stages_only(tmp_path: Path) -> None:
-    text = of_server("loss_ratio: {max: 20%, stages: [700, 1000], reason: one event loop}")
-    assert bounds(tmp_path, text, server="fastapi", clients=700) == {"loss_ratio": ("max", 0.2)}
-    assert bounds(tmp_path, text, server="fastapi", clients=300) == {"loss_ratio": ("max", 0.01)}
-    assert bounds(tmp_path, text, server="node-ws", clients=700) == {"loss_ratio": ("max", 0.01)}
+    text = of_server("loss_ratio: {max: 20%, stages: [700, classroom-1000], reason: one event loop}")
+    assert bounds(tmp_path, text, server="fastapi", stage="700") == {"loss_ratio": ("max", 0.2)}
+    assert bounds(tmp_path, text, server="fastapi", stage="classroom-1000") == {"loss_ratio": ("max", 0.2)}
+    assert bounds(tmp_path, text, server="fastapi", stage="1000") == {"loss_ratio": ("max", 0.01)}
+    assert bounds(tmp_path, text, server="node-ws", stage="700") == {"loss_ratio": ("max", 0.01)}
 
 
 def test_a_server_s_own_limit_holds_on_its_last_day_and_not_after_it(tmp_path: Path) -> None:
@@ -96,6 +97,13 @@ suites:
         (of_server("loss_ratio: {max: 20%}"), 9, "missing"),
         (of_server("loss_ratio: {max: 20%, reason: ' '}"), 9, "at least 1 character"),
         (of_server("loss_ratio: {max: 20%, reason: known, stages: []}"), 9, "at least 1 item"),
+        (
+            of_server("loss_ratio: {max: 20%, reason: known, stages: [300,\n          clasroom-1000]}"),
+            10,
+            "unknown stage of whiteboard 'clasroom-1000'; did you mean classroom-1000? known: 100, 300, 700, 1000, cl",
+        ),
+        (of_server("loss_ratio: {max: 20%, reason: known, stages: [250]}"), 9, "unknown stage of whiteboard '250'"),
+        (of_server("loss_ratio: {max: 20%, reason: known, stages: [1.5]}"), 9, "stages.0: expected a number of cl"),
         (of_server("loss_ratio: {max: 20%, reason: known, until: soon}"), 9, "expected a date such as 2027-06-30"),
         (of_server("loss_ratio: {max: 20%, reason: known, until: 20270630}"), 9, "expected a date such as 2027-06-30"),
         (of_server("loss_ratio: {max: 20%, reason: known}", server="fast-api"), 6, "did you mean fastapi?"),

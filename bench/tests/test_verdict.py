@@ -11,7 +11,19 @@ import pytest
 from pushbench.record import Record, Skipped, Trial
 from pushbench.thresholds import NO_THRESHOLDS, Thresholds
 from pushbench.verdict import Verdict, judge
-from tests.factories import LIMITS, SERVERS, failed, invalid, make_record, make_thresholds, make_trial, measured
+from tests.factories import (
+    CLASSROOM,
+    CLASSROOM_SCHEDULE,
+    LIMITS,
+    SERVERS,
+    failed,
+    in_classroom,
+    invalid,
+    make_record,
+    make_thresholds,
+    make_trial,
+    measured,
+)
 
 LOSS = {"loss_ratio": 0.021}
 
@@ -38,6 +50,13 @@ def test_a_broken_limit_fails_the_run_and_is_told_in_a_sentence(thresholds: Thre
     assert (verdict.outcome, of(verdict, "node-ws"), of(verdict, "fastapi")) == ("fail", "fail", "pass")
     assert verdict.reasons == ["node-ws: loss 2.10 % at 700 clients, limit 1 %"]
     assert verdict.exit_code() == 1
+
+
+def test_a_limit_is_asked_in_a_stage_with_a_name_as_in_every_other(thresholds: Thresholds) -> None:
+    record = make_record([in_classroom("node-ws", LOSS), in_classroom("fastapi")], schedule=CLASSROOM_SCHEDULE)
+    verdict = judge(record, thresholds)
+    assert verdict.reasons == ["node-ws: loss 2.10 % in classroom-1000, limit 1 %"]
+    assert {limit.name for limit in verdict.limits} == {"100", "300", "700", "1000", *CLASSROOM}
 
 
 def test_the_bound_itself_is_allowed(thresholds: Thresholds) -> None:
@@ -160,6 +179,14 @@ class TestServersOwnLimit:
         verdict = judge(make_record([measured("fastapi", LOSS)]), make_thresholds(tmp_path, text))
         assert verdict.outcome == "pass"
         assert {limit.reason for limit in verdict.limits if limit.metric == "loss_ratio"} == {"one event loop"}
+
+    def test_holds_in_the_stages_that_it_names(self, tmp_path: Path) -> None:
+        limit = "loss_ratio: {max: 20%, stages: [700, classroom-1000], reason: one event loop}"
+        thresholds = make_thresholds(tmp_path, self.OWN.replace("{limit}", limit))
+        lossy = in_classroom("fastapi", LOSS)
+        assert judge(make_record([lossy], schedule=CLASSROOM_SCHEDULE), thresholds).outcome == "pass"
+        verdict = judge(make_record([measured("fastapi", LOSS)]), thresholds)
+        assert verdict.reasons == ["fastapi: loss 2.10 % at 1,000 clients, limit 1 %"]
 
     def test_once_expired_is_named_and_the_suite_s_holds_again(self, tmp_path: Path) -> None:
         text = self.OWN.replace("{limit}", "loss_ratio: {max: 20%, reason: known, until: 2026-11-20}")

@@ -5,6 +5,7 @@ package push
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -61,21 +62,25 @@ type Plan struct {
 	Schedule   schedule.Schedule `json:"schedule"`
 }
 
-// Groups says how the suite's clients sit together and when they send.
+// Groups says how clients sit together and when they send.
 type Groups struct {
 	Size    int    `json:"size"`
 	Pattern string `json:"pattern"`
 }
 
+// GroupsOf is the suite's: it makes groups of the parameters that a stage has.
+type GroupsOf func(parameters map[string]any) (groups map[string]any, err error)
+
 // Load is one load as a scenario sees it.
 type Load struct {
-	instance *instance
-	plan     Plan
-	groups   Groups
+	instance    *instance
+	plan        Plan
+	groups      []schedule.Groups // of each stage
+	populations []schedule.Population
 }
 
 // load checks a plan. It throws what is wrong with it.
-func (i *instance) load(plan, groups map[string]any) *Load {
+func (i *instance) load(plan map[string]any, groups GroupsOf) *Load {
 	l := &Load{instance: i}
 	if err := l.parse(plan, groups); err != nil {
 		common.Throw(i.vu.Runtime(), fmt.Errorf("k6/x/push: %w", err))
@@ -83,17 +88,39 @@ func (i *instance) load(plan, groups map[string]any) *Load {
 	return l
 }
 
-func (l *Load) parse(plan, groups map[string]any) error {
+func (l *Load) parse(plan map[string]any, groups GroupsOf) (err error) {
 	if err := strict(plan, &l.plan); err != nil {
 		return fmt.Errorf("plan: %w", err)
 	}
-	if err := strict(groups, &l.groups); err != nil {
-		return fmt.Errorf("groups: %w", err)
+	stages := l.plan.Schedule.Stages
+	l.groups = make([]schedule.Groups, len(stages))
+	for i := range stages {
+		if stages[i].Name == "" {
+			stages[i].Name = strconv.Itoa(stages[i].Clients)
+		}
+		if l.groups[i], err = l.groupsOf(stages[i], groups); err != nil {
+			return fmt.Errorf("groups of stage %s: %w", stages[i].Name, err)
+		}
 	}
-	if _, err := schedule.PatternOf(l.groups.Pattern); err != nil {
-		return err
+	l.populations, err = l.plan.Schedule.Populations(l.groups)
+	return err
+}
+
+// groupsOf asks the suite about the load's parameters, with the stage's own instead of those.
+func (l *Load) groupsOf(stage schedule.Stage, groups GroupsOf) (schedule.Groups, error) {
+	parameters := map[string]any{}
+	maps.Copy(parameters, l.plan.Parameters)
+	maps.Copy(parameters, stage.Parameters)
+	named, err := groups(parameters)
+	if err != nil {
+		return schedule.Groups{}, err
 	}
-	return l.plan.Schedule.Check()
+	var found Groups
+	if err := strict(named, &found); err != nil {
+		return schedule.Groups{}, err
+	}
+	pattern, err := schedule.PatternOf(found.Pattern)
+	return schedule.Groups{Size: found.Size, Pattern: pattern}, err
 }
 
 // strict converts by way of JSON and refuses unknown names.
@@ -113,11 +140,16 @@ func (l *Load) Scenario() map[string]any {
 	step := func(seconds float64, clients int) {
 		stages = append(stages, map[string]any{"duration": schedule.Seconds(seconds).String(), "target": clients})
 	}
-	warmup := l.plan.Schedule.WarmupSeconds
-	for _, stage := range l.plan.Schedule.Stages {
-		step(stage.RampSeconds, stage.Clients)
-		step(warmup+stage.SettleSeconds+stage.SteadySeconds, stage.Clients)
-		warmup = 0
+	warmup, users := l.plan.Schedule.WarmupSeconds, 0
+	for number, population := range l.populations {
+		for _, stage := range l.plan.Schedule.Stages[population.First : population.Last+1] {
+			if number == 0 || stage.Clients > users { // who was of one population comes back in the next one, or waits
+				users = stage.Clients
+			}
+			step(stage.RampSeconds, users)
+			step(warmup+stage.SettleSeconds+stage.SteadySeconds, users)
+			warmup = 0
+		}
 	}
 	return map[string]any{
 		"executor": "ramping-vus", "startVUs": 0, "stages": stages,
@@ -126,7 +158,7 @@ func (l *Load) Scenario() map[string]any {
 	}
 }
 
-// Client plays one client until the load is over. Every VU calls it once.
+// Client plays one client of each population until the load is over. Every VU calls it once.
 func (l *Load) Client() {
 	e, err := l.instance.module.start(l)
 	if err != nil {
@@ -163,13 +195,9 @@ func (m *module) start(l *Load) (*engine.Engine, error) {
 	if scenario == nil || state == nil {
 		return nil, fmt.Errorf("a client runs only inside a scenario")
 	}
-	pattern, err := schedule.PatternOf(l.groups.Pattern)
-	if err != nil {
-		return nil, err
-	}
 	config := engine.Config{
 		URL: l.plan.URL, Protocol: l.plan.Protocol, Seed: l.plan.Seed,
-		GroupSize: l.groups.Size, Pattern: pattern, Schedule: l.plan.Schedule,
+		Schedule: l.plan.Schedule, Groups: l.groups,
 		Segment:  state.Options.ExecutionSegment.String(),
 		OnSecond: m.metrics.emitter(vu.Context(), state),
 	}

@@ -15,7 +15,7 @@ import (
 func text(report *engine.Report) string {
 	var out strings.Builder
 	table := tabwriter.NewWriter(&out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	_, _ = fmt.Fprintln(table, "clients\tmessages/s\tdeliveries/s\tloss\techo p50\tdelivery p50\tp95\tp99\tfan-out p99\tlateness p99\t")
+	_, _ = fmt.Fprintln(table, "stage\tclients\tmessages/s\tdeliveries/s\tloss\techo p50\tdelivery p50\tp95\tp99\tfan-out p99\tlateness p99\t")
 	for _, stage := range report.Stages {
 		seconds := float64(stage.EndUS-stage.BeginUS) / 1e6
 		loss := "-"
@@ -23,8 +23,8 @@ func text(report *engine.Report) string {
 			loss = fmt.Sprintf("%.2f %%", 100*float64(stage.Deliveries.Lost)/float64(stage.Deliveries.Expected))
 		}
 		h := stage.Histograms
-		_, _ = fmt.Fprintf(table, "%d/%d\t%.0f\t%.0f\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n",
-			stage.Clients.Members, stage.Clients.Target,
+		_, _ = fmt.Fprintf(table, "%s\t%d/%d\t%.0f\t%.0f\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n",
+			stage.Name, stage.Clients.Members, stage.Clients.Target,
 			float64(stage.Messages.Sent)/seconds, float64(stage.Deliveries.Delivered)/seconds, loss,
 			quantile(h.Echo, 50), quantile(h.Delivery, 50), quantile(h.Delivery, 95), quantile(h.Delivery, 99),
 			quantile(h.Fanout, 99), quantile(h.Lateness, 99))

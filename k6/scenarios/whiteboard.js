@@ -24,7 +24,7 @@ const plan = __ENV.PUSH_LOAD
       },
     };
 
-const load = loadOf(plan, { size: plan.parameters.board_size, pattern: plan.parameters.pattern });
+const load = loadOf(plan, ({ board_size: size, pattern }) => ({ size, pattern }));
 
 export const options = { scenarios: { whiteboard: load.scenario() } };
 

@@ -25,7 +25,7 @@ def thresholds_of(project: Project, file: Path | None = None) -> Thresholds:
         return NO_THRESHOLDS
     return read_thresholds(
         file or project.thresholds,
-        suites=[suite.id for suite in read_suites(project.scenarios)],
+        suites={suite.id: suite.stages for suite in read_suites(project.scenarios)},
         servers={server.id: server.spec.suite for server in read_catalog(project.servers)},
     )
 

@@ -41,6 +41,7 @@ def plan(
     from pushbench.plan import make_plan, trial_seconds
     from pushbench.preparation import select_servers
     from pushbench.project import Project
+    from pushbench.stages import listing
     from pushbench.suites import find_suite
     from pushbench.units import format_elapsed
 
@@ -62,8 +63,7 @@ def plan(
             }
         )
         return
-    stages = ", ".join(str(stage.clients) for stage in load.schedule.stages)
-    print(f"{load.suite}, {load.profile}: {stages} clients; {_said(load.parameters)}")
+    print(f"{load.suite}, {load.profile}: {listing(load.schedule.stages)}; {_said(load.parameters)}")
     options.print_table(
         ["trial", "round", "server"], [[str(each.order + 1), str(each.round), each.server] for each in trials]
     )

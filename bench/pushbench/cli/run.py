@@ -31,10 +31,12 @@ if TYPE_CHECKING:
     from pushbench.progress import Follower
 
 EXIT_INTERRUPTED = 128 + signal.SIGINT
+LIVE_URL = "http://127.0.0.1:8428"  # where compose/stack.yml has VictoriaMetrics
 
 _EXAMPLES = (
     "Examples: `pushbench run`; `pushbench run --profile full --servers node-ws`; "
-    "`pushbench run --parameter board_size=100 --rounds 3`; `pushbench run --resume` goes on with the newest record."
+    "`pushbench run --parameter board_size=100 --rounds 3`; `pushbench run --live` to watch it; "
+    "`pushbench run --resume` goes on with the newest record."
 )
 
 
@@ -66,6 +68,14 @@ def run(
     skip_verify: Annotated[
         bool, typer.Option("--skip-verify", help="Measure without verifying; every trial is marked with it.")
     ] = False,
+    live: Annotated[
+        str | None,
+        typer.Option(
+            "--live",
+            help="Stream into a VictoriaMetrics, for dashboards; without URL into that of `make stack`.",
+            metavar="URL",
+        ),
+    ] = None,
     out: OutOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -81,7 +91,8 @@ def run(
 
     project = Project.current(out)
     thresholds = thresholds_of(project)  # a mistake there must not be told after five minutes
-    how = running.Options(DriverChoice(driver, port, workers), generators=generators, wait=wait, verify=not skip_verify)
+    choice = DriverChoice(driver, port, workers)
+    how = running.Options(choice, generators=generators, wait=wait, verify=not skip_verify, live=live)
     for ending in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(ending, signal.default_int_handler)
     try:
@@ -107,10 +118,12 @@ def run(
 
 
 def with_resume_value(arguments: Sequence[str]) -> list[str]:
-    """`--resume` alone means `--resume latest`: typer has no options whose value may be left out."""
+    """`--resume` alone means `--resume latest`, and `--live` alone its default URL: typer has no options whose value
+    may be left out."""
+    values = {"--resume": "latest", "--live": LIVE_URL}
     complete: list[str] = []
     for argument, following in zip(arguments, [*arguments[1:], "--"], strict=True):
-        complete += [argument, "latest"] if argument == "--resume" and following.startswith("-") else [argument]
+        complete += [argument, values[argument]] if argument in values and following.startswith("-") else [argument]
     return complete
 
 

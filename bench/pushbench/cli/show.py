@@ -27,7 +27,9 @@ def show(
     record: RecordArgument = "latest",
     stage: Annotated[
         str,
-        typer.Option("--stage", help="Its number of clients, or `all`.", metavar="N", show_default="the largest"),
+        typer.Option(
+            "--stage", help="Its number of clients or its name, or `all`.", metavar="STAGE", show_default="the largest"
+        ),
     ] = "",
     trial: Annotated[
         str, typer.Option("--trial", help="One trial, its stages side by side.", metavar="SERVER[:ROUND]")
@@ -58,13 +60,12 @@ def show(
 
 
 def _stages(record: Record, wanted: str) -> list[int] | None:
-    clients = [stage.clients for stage in record.schedule.stages]
+    names = [stage.name for stage in record.schedule.stages]
     if not wanted:
         return None
-    found = [index for index, each in enumerate(clients) if wanted in ("all", str(each))]
+    found = [index for index, name in enumerate(names) if wanted in ("all", name)]
     if not found:
-        known = ", ".join(map(str, clients))
-        raise UserError(f"--stage: no stage has {wanted!r} clients", hint=f"stages: {known}, or all")
+        raise UserError(f"--stage: the record has no stage {wanted!r}", hint=f"stages: {', '.join(names)}, or all")
     return found
 
 

@@ -15,6 +15,7 @@ def suites(*, as_json: JsonOption = False) -> None:
     """List the suites with their profiles and parameters."""
     from pushbench.plan import trial_seconds
     from pushbench.project import Project
+    from pushbench.stages import listing
     from pushbench.suites import read_suites
     from pushbench.units import format_elapsed
 
@@ -27,6 +28,6 @@ def suites(*, as_json: JsonOption = False) -> None:
         print(f"  protocols   {', '.join(suite.spec.protocols)}")
         print(f"  parameters  {', '.join(f'{name}={value}' for name, value in suite.spec.parameters.items())}")
         for name, profile in suite.spec.profiles.items():
-            clients = ", ".join(str(each) for each in profile.clients)
-            long = format_elapsed(trial_seconds(profile.schedule))
-            print(f"  {name:<10}  {clients} clients, {profile.steady_seconds:g} s each; {long} a trial")
+            schedule = suite.load(name, {}).schedule
+            stages, long = listing(schedule.stages), format_elapsed(trial_seconds(schedule))
+            print(f"  {name:<10}  {stages}; {profile.steady_seconds:g} s each, {long} a trial")

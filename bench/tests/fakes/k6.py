@@ -56,7 +56,8 @@ def main() -> None:
     stages = []
     for stage in plan["schedule"]["stages"]:
         at += stage["ramp_seconds"] + stage["settle_seconds"]
-        stages.append({"clients": int(stage["clients"] * share), "begin": at, "end": at + stage["steady_seconds"]})
+        played = {"clients": int(stage["clients"] * share), "name": stage["name"], "parameters": stage["parameters"]}
+        stages.append({**played, "begin": at, "end": at + stage["steady_seconds"]})
         at += stage["steady_seconds"]
     windows = [{**stage, **{key: begin + int(stage[key] * 1e6) for key in ("begin", "end")}} for stage in stages]
     print(
@@ -100,6 +101,8 @@ def make_stage(stage: dict) -> dict:  # type: ignore[type-arg]
     messages = int(clients * (stage["end"] - stage["begin"]))
     deliveries = messages * CLIENTS_PER_BOARD
     return {
+        "name": stage["name"],
+        "parameters": stage["parameters"],
         "begin_us": int(stage["begin"] * 1e6),
         "end_us": int(stage["end"] * 1e6),
         "clients": {

@@ -28,14 +28,15 @@ const backlogLimit = 1 << 20
 
 // client is one simulated user. It belongs to its loop: no other goroutine touches it once it was added.
 type client struct {
-	number  int
-	group   int
-	slot    int
-	fd      int
-	state   state
-	began   time.Duration // when it dialled
-	session protocol.Session
-	place   *ledger.Member
+	population *population
+	number     int // in its population
+	group      int
+	slot       int
+	fd         int
+	state      state
+	began      time.Duration // when it dialled
+	session    protocol.Session
+	place      *ledger.Member
 
 	phase time.Duration
 	next  int           // number of the next message
@@ -48,22 +49,27 @@ type client struct {
 	done     chan struct{}
 }
 
-func newClient(e *Engine, number, fd int, began time.Duration) *client {
-	size := e.config.GroupSize
+func newClient(e *Engine, p *population, number, fd int, began time.Duration) *client {
+	size := p.Groups.Size
 	c := &client{
-		number: number, group: number / size, slot: number % size, fd: fd, began: began,
+		population: p, number: number, group: number / size, slot: number % size, fd: fd, began: began,
 		timer: -1, done: make(chan struct{}),
 	}
 	c.session = e.protocol.NewSession(protocol.Identity{
-		Group: e.groupName(c.group), Client: number, Epoch: e.origin,
+		Group: e.groupName(p, c.group), Client: number, Epoch: e.origin,
 	})
-	c.phase = e.config.Pattern.Phase(e.phases, c.group, c.slot)
+	c.phase = p.Groups.Pattern.Phase(e.phases, c.group, c.slot)
 	return c
 }
 
-// groupName is unique over all generators of a load.
-func (e *Engine) groupName(number int) string {
+func (c *client) groupID() groupID { return groupID{c.population.index, c.group} }
+
+// groupName is unique over all populations and generators of a load.
+func (e *Engine) groupName(p *population, number int) string {
 	name := "b-" + strconv.Itoa(number)
+	if p.index > 0 {
+		name += "-p" + strconv.Itoa(p.index)
+	}
 	if !e.split() {
 		return name
 	}
@@ -93,21 +99,21 @@ func (l *loop) join(c *client, now time.Duration) {
 
 func (l *loop) joined(c *client, now time.Duration) {
 	c.state = member
-	group := l.groups[c.group]
-	if group.Count() == 0 {
+	if l.groups[c.groupID()].Count() == 0 {
 		l.engine.gauges.groups.Add(1)
 	}
 	c.place.Join()
 	l.engine.gauges.members.Add(1)
-	l.stages[l.engine.upcoming(now)].connect.Record(now - c.began)
-	c.next = l.engine.config.Pattern.From(c.phase, now)
+	stage := min(l.engine.upcoming(now), c.population.Last)
+	l.stages[stage].connect.Record(now - c.began)
+	c.next = c.population.Groups.Pattern.From(c.phase, now)
 	l.scheduleNext(c)
 }
 
 func (l *loop) scheduleNext(c *client) {
-	pattern := l.engine.config.Pattern
+	pattern := c.population.Groups.Pattern
 	due := pattern.Due(c.phase, c.next)
-	if !pattern.Sends(c.slot) || due >= l.engine.end {
+	if !pattern.Sends(c.slot) || due >= c.population.End {
 		due = never
 	}
 	l.schedule(c, due)
@@ -173,7 +179,7 @@ func (l *loop) handle(c *client, event protocol.Event, now time.Duration) {
 }
 
 func (l *loop) deliver(c *client, event protocol.Event, now time.Duration) {
-	slot := event.Sender - c.group*l.engine.config.GroupSize
+	slot := event.Sender - c.number + c.slot
 	receipt := c.place.Receive(slot, event.Seq, event.SentAt)
 	switch receipt.Outcome {
 	case ledger.Delivered:
@@ -227,7 +233,8 @@ func (l *loop) frame(c *client, frame wire.Frame, now time.Duration) {
 	}
 }
 
-// leave ends the membership and says good-bye. After the drain what is still owed is lost, so the membership then stays.
+// leave ends the membership and says good-bye. Once its population was dismissed what is still owed is lost, so the membership
+// then stays.
 func (l *loop) leave(c *client) {
 	was := c.state
 	if was >= leaving {
@@ -250,11 +257,11 @@ func (l *loop) leave(c *client) {
 }
 
 func (l *loop) endMembership(c *client) {
-	if l.finishing {
+	if l.over(c.population) {
 		return
 	}
 	c.place.Leave()
-	if l.groups[c.group].Count() == 0 {
+	if l.groups[c.groupID()].Count() == 0 {
 		l.engine.gauges.groups.Add(-1)
 	}
 }
@@ -283,7 +290,7 @@ func (l *loop) close(c *client) {
 	l.release(c)
 	c.state = closed
 	l.schedule(c, never)
-	l.engine.gauges.unfinished.Add(-1)
+	c.population.unfinished.Add(-1)
 	close(c.done)
 }
 

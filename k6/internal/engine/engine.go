@@ -3,11 +3,8 @@
 package engine
 
 import (
-	"context"
-	"fmt"
 	"hash/fnv"
 	"io"
-	"net"
 	"net/url"
 	"runtime"
 	"sync"
@@ -17,25 +14,23 @@ import (
 	"github.com/pushbench/pushbench/k6/internal/ledger"
 	"github.com/pushbench/pushbench/k6/internal/protocol"
 	"github.com/pushbench/pushbench/k6/internal/schedule"
-	"github.com/pushbench/pushbench/k6/internal/wire"
 )
 
 // How patient a client is. A server that needs longer is counted, not waited for.
 const (
 	connectTimeout = 10 * time.Second
 	retryPause     = time.Second
-	minimumDrain   = time.Second // long enough to see duplicates behind the last message
 	closeTimeout   = time.Second
 )
 
 // Config is what to play.
 type Config struct {
-	URL       string
-	Protocol  string
-	Seed      uint64
-	GroupSize int
-	Pattern   schedule.Pattern
-	Schedule  schedule.Schedule
+	URL      string
+	Protocol string
+	Seed     uint64
+	Schedule schedule.Schedule
+	// Groups are of each stage.
+	Groups []schedule.Groups
 	// Segment is this generator's part of the clients, such as 0:1/2; 0:1 and nothing are all of them.
 	Segment string
 	// Loops is the number of event loops; 0 means one for every two CPUs that the process may use. One loop takes well over 100,000
@@ -57,11 +52,11 @@ type Engine struct {
 	phases   uint64 // the seed of this generator's phases
 	origin   time.Time
 
-	loops     []*loop
-	collector *collector
-	seats     atomic.Int64
-	gauges    gauges
-	borders   []border
+	loops       []*loop
+	collector   *collector
+	populations []*population
+	gauges      gauges
+	borders     []border
 
 	stop, finished chan struct{}
 	stopOnce       sync.Once
@@ -72,7 +67,6 @@ type gauges struct {
 	connected, members, groups   atomic.Int64
 	connectFailures, disconnects atomic.Int64
 	receivedBytes, sentBytes     atomic.Int64
-	unfinished                   atomic.Int64 // clients that hold a place in a loop
 }
 
 // border is what the gauges said at the two ends of a steady window.
@@ -83,10 +77,8 @@ type border struct {
 
 // New checks the configuration and makes an engine for it.
 func New(config Config) (*Engine, error) {
-	if config.GroupSize < 1 {
-		return nil, fmt.Errorf("group size %d: expected at least 1", config.GroupSize)
-	}
-	if err := config.Schedule.Check(); err != nil {
+	populations, err := config.Schedule.Populations(config.Groups)
+	if err != nil {
 		return nil, err
 	}
 	found, err := protocol.Find(config.Protocol)
@@ -104,6 +96,9 @@ func New(config Config) (*Engine, error) {
 		config: config, protocol: found, target: target, phases: config.Seed,
 		windows: config.Schedule.Windows(), end: config.Schedule.End(),
 		stop: make(chan struct{}), finished: make(chan struct{}),
+	}
+	for i, p := range populations {
+		e.populations = append(e.populations, newPopulation(i, p))
 	}
 	e.borders = make([]border, len(e.windows))
 	if e.split() {
@@ -138,87 +133,21 @@ func (e *Engine) split() bool { return e.config.Segment != "" && e.config.Segmen
 // now is the time since the start of the scenario.
 func (e *Engine) now() time.Duration { return time.Since(e.origin) }
 
-// Client plays one client until the load is over or ctx is done, in which case the client leaves.
-func (e *Engine) Client(ctx context.Context) {
-	number := int(e.seats.Add(1) - 1)
-	group := number / e.config.GroupSize
-	l := e.loops[group%len(e.loops)]
-	began, conn, rest := e.connect(ctx)
-	if conn == nil {
-		return
-	}
-	fd, err := detach(conn)
-	if err != nil {
-		e.failed(err.Error())
-		return
-	}
-	c := newClient(e, number, fd, began)
-	e.gauges.unfinished.Add(1)
-	l.post(func() { l.add(c, rest) })
-	select {
-	case <-ctx.Done():
-		l.post(func() { l.leave(c) })
-	case <-c.done:
-	case <-l.ended:
-	}
-	select {
-	case <-c.done:
-	case <-l.ended:
-	}
-}
-
-// connect dials until it succeeds, the load ends or ctx is done.
-func (e *Engine) connect(ctx context.Context) (began time.Duration, conn *net.TCPConn, rest []byte) {
-	for {
-		began = e.now()
-		attempt, cancel := context.WithTimeout(ctx, connectTimeout)
-		conn, rest, err := wire.Dial(attempt, e.target, e.protocol.Subprotocols)
-		cancel()
-		if err == nil {
-			return began, conn, rest
-		}
-		if ctx.Err() != nil {
-			return began, nil, nil
-		}
-		e.failed(reason(err))
-		select {
-		case <-time.After(retryPause):
-		case <-ctx.Done():
-			return began, nil, nil
-		case <-e.stop:
-			return began, nil, nil
-		case <-e.finished:
-			return began, nil, nil
-		}
-	}
-}
-
 // failed counts a connection or join that did not come about.
 func (e *Engine) failed(reason string) {
 	e.gauges.connectFailures.Add(1)
 	e.collector.complain(reason)
 }
 
-// follow walks through the schedule: borders of the steady windows, drain, good-bye.
+// follow walks through the schedule: borders of the steady windows, and at the end of each population its drain and good-bye.
 func (e *Engine) follow() {
 	defer close(e.finished)
-	for i, window := range e.windows {
-		e.sleepUntil(window.Begin)
-		b := border{receivedBytes: e.gauges.receivedBytes.Load(), sentBytes: e.gauges.sentBytes.Load()}
-		e.sleepUntil(window.End)
-		b.receivedBytes = e.gauges.receivedBytes.Load() - b.receivedBytes
-		b.sentBytes = e.gauges.sentBytes.Load() - b.sentBytes
-		b.clients = e.gauges.clients(e.borders[:i])
-		e.borders[i] = b
-	}
-	e.drain()
-	e.collector.drained()
-	for _, l := range e.loops {
-		l.post(l.finish)
-	}
-	deadline := time.Now().Add(2 * closeTimeout)
-	for e.gauges.unfinished.Load() > 0 && time.Now().Before(deadline) {
-		time.Sleep(5 * time.Millisecond)
+	for _, p := range e.populations {
+		for stage := p.First; stage <= p.Last; stage++ {
+			e.observe(stage)
+		}
+		e.drain(p)
+		e.dismiss(p)
 	}
 	for _, l := range e.loops {
 		l.post(l.quit)
@@ -229,16 +158,27 @@ func (e *Engine) follow() {
 	e.collector.close()
 }
 
-// drain waits for what is on its way: at least minimumDrain, at most the schedule's drain.
-func (e *Engine) drain() {
-	e.sleepUntil(e.end + minimumDrain)
-	deadline := e.end + max(minimumDrain, schedule.Seconds(e.config.Schedule.DrainSeconds))
-	for e.now() < deadline && e.outstanding() > 0 {
+// observe waits for the borders of a stage's steady window and keeps what the gauges said there.
+func (e *Engine) observe(stage int) {
+	window := e.windows[stage]
+	e.sleepUntil(window.Begin)
+	b := border{receivedBytes: e.gauges.receivedBytes.Load(), sentBytes: e.gauges.sentBytes.Load()}
+	e.sleepUntil(window.End)
+	b.receivedBytes = e.gauges.receivedBytes.Load() - b.receivedBytes
+	b.sentBytes = e.gauges.sentBytes.Load() - b.sentBytes
+	b.clients = e.gauges.clients(e.borders[:stage])
+	e.borders[stage] = b
+}
+
+// drain waits for what is on its way to a population that has stopped sending: at least schedule.MinimumDrain, at most the
+// schedule's drain.
+func (e *Engine) drain(p *population) {
+	e.sleepUntil(p.End + schedule.MinimumDrain)
+	deadline := p.End + e.config.Schedule.Drain()
+	for e.now() < deadline && e.outstanding() > 0 && !e.stopped() {
 		e.sleepUntil(e.now() + 20*time.Millisecond)
-		if e.stopped() {
-			return
-		}
 	}
+	e.collector.drained()
 }
 
 func (e *Engine) outstanding() int64 {

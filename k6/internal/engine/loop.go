@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"net"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -34,7 +35,7 @@ type loop struct {
 	armed              time.Duration
 
 	ledger  *ledger.Ledger
-	groups  map[int]*ledger.Group
+	groups  map[groupID]*ledger.Group
 	stages  []latencies
 	clients []*client
 	byFD    []*client
@@ -42,13 +43,17 @@ type loop struct {
 	second  *Second
 
 	buf, frameBuf, payload []byte
-	finishing, quitting    bool
+	dismissed              int // so many populations are over
+	quitting               bool
 	outstanding            atomic.Int64
 	ended                  chan struct{}
 
 	mu     sync.Mutex
 	posted []func()
 }
+
+// groupID names a group of any population.
+type groupID struct{ population, number int }
 
 // latencies are what a loop measured in one stage.
 type latencies struct {
@@ -64,7 +69,7 @@ func newLoop(e *Engine) (*loop, error) {
 	}
 	l := &loop{
 		engine: e, epoll: epoll, timer: timer, wake: wake, armed: never,
-		ledger: ledger.New(len(e.windows)), groups: map[int]*ledger.Group{},
+		ledger: ledger.New(len(e.windows)), groups: map[groupID]*ledger.Group{},
 		buf: make([]byte, readSize), ended: make(chan struct{}),
 	}
 	for range e.windows {
@@ -173,22 +178,22 @@ func (l *loop) schedule(c *client, t time.Duration) {
 }
 
 func (l *loop) add(c *client, rest []byte) {
-	group, ok := l.groups[c.group]
-	if !ok {
-		group = l.ledger.NewGroup(l.engine.config.GroupSize)
-		l.groups[c.group] = group
-	}
-	c.place = group.Place(c.slot)
-	l.clients = append(l.clients, c)
 	for c.fd >= len(l.byFD) {
 		l.byFD = append(l.byFD, nil)
 	}
 	l.byFD[c.fd] = c
 	l.engine.gauges.connected.Add(1)
-	if l.finishing {
+	if l.over(c.population) {
 		l.close(c)
 		return
 	}
+	group, ok := l.groups[c.groupID()]
+	if !ok {
+		group = l.ledger.NewGroup(c.population.Groups.Size)
+		l.groups[c.groupID()] = group
+	}
+	c.place = group.Place(c.slot)
+	l.clients = append(l.clients, c)
 	event := unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLRDHUP, Fd: int32(c.fd)}
 	if err := unix.EpollCtl(l.epoll, unix.EPOLL_CTL_ADD, c.fd, &event); err != nil {
 		l.drop(c, "epoll: "+err.Error())
@@ -300,20 +305,36 @@ func (l *loop) release(c *client) {
 	l.engine.gauges.connected.Add(-1)
 }
 
-// finish has every client say good-bye; what was not delivered by now is lost.
-func (l *loop) finish() {
-	l.finishing = true
+// dismiss has every client say good-bye: all are of that population. What was not delivered by now is lost.
+func (l *loop) dismiss(p *population) {
+	l.dismissed = p.index + 1
 	for _, c := range l.clients {
 		l.leave(c)
 	}
+	for id, group := range l.groups {
+		if group.Count() > 0 {
+			l.engine.gauges.groups.Add(-1)
+		}
+		delete(l.groups, id)
+	}
+	l.ledger.GiveUp()
 }
 
-func (l *loop) quit() {
-	for _, c := range l.clients {
+// over tells whether the population was dismissed.
+func (l *loop) over(p *population) bool { return p.index < l.dismissed }
+
+// forget closes those clients of the population whose server did not.
+func (l *loop) forget(p *population) {
+	l.clients = slices.DeleteFunc(l.clients, func(c *client) bool {
+		if c.population != p {
+			return false
+		}
 		l.close(c)
-	}
-	l.quitting = true
+		return true
+	})
 }
+
+func (l *loop) quit() { l.quitting = true }
 
 // detach takes the socket out of the hands of the Go runtime, whose poller would wake for every message as well.
 func detach(conn *net.TCPConn) (int, error) {

@@ -37,13 +37,15 @@ type Versions struct {
 
 // StageReport is one stage.
 type StageReport struct {
-	BeginUS    int64      `json:"begin_us"`
-	EndUS      int64      `json:"end_us"`
-	Clients    Clients    `json:"clients"`
-	Messages   Messages   `json:"messages"`
-	Deliveries Deliveries `json:"deliveries"`
-	Traffic    Traffic    `json:"traffic"`
-	Histograms Histograms `json:"histograms"`
+	Name       string         `json:"name"`
+	Parameters map[string]any `json:"parameters"`
+	BeginUS    int64          `json:"begin_us"`
+	EndUS      int64          `json:"end_us"`
+	Clients    Clients        `json:"clients"`
+	Messages   Messages       `json:"messages"`
+	Deliveries Deliveries     `json:"deliveries"`
+	Traffic    Traffic        `json:"traffic"`
+	Histograms Histograms     `json:"histograms"`
 }
 
 // Clients are counted at the end of the steady window.
@@ -146,8 +148,9 @@ func (e *Engine) stageReport(i int) (StageReport, error) {
 		counts.Add(l.ledger.Stage(i))
 		sum.add(l.stages[i])
 	}
-	border := e.borders[i]
+	border, planned := e.borders[i], e.config.Schedule.Stages[i]
 	stage := StageReport{
+		Name: planned.Name, Parameters: planned.Parameters,
 		BeginUS: e.windows[i].Begin.Microseconds(), EndUS: e.windows[i].End.Microseconds(),
 		Clients:  border.clients,
 		Messages: Messages{counts.Due, counts.Sent, counts.Unsent},
@@ -156,7 +159,7 @@ func (e *Engine) stageReport(i int) (StageReport, error) {
 		},
 		Traffic: Traffic{SentBytes: border.sentBytes, ReceivedBytes: border.receivedBytes},
 	}
-	stage.Clients.Target = int64(e.config.Schedule.Stages[i].Clients)
+	stage.Clients.Target = int64(planned.Clients)
 	for text, h := range map[*string]*histogram.Histogram{
 		&stage.Histograms.Echo: sum.echo, &stage.Histograms.Delivery: sum.delivery, &stage.Histograms.Fanout: sum.fanout,
 		&stage.Histograms.Lateness: sum.lateness, &stage.Histograms.Connect: sum.connect,

@@ -39,9 +39,17 @@ func startScripted(t *testing.T, faults scripted.Faults) *scripted.Server {
 
 func newEngine(t *testing.T, server *scripted.Server, s schedule.Schedule) *Engine {
 	t.Helper()
+	groups := make([]schedule.Groups, len(s.Stages))
+	for i := range groups {
+		groups[i] = schedule.Groups{Size: groupSize, Pattern: schedule.Patterns["steady"]}
+	}
+	return newEngineOf(t, server, s, groups)
+}
+
+func newEngineOf(t *testing.T, server *scripted.Server, s schedule.Schedule, groups []schedule.Groups) *Engine {
+	t.Helper()
 	e, err := New(Config{
-		URL: server.URL(), Protocol: "whiteboard-json", Seed: 7, GroupSize: groupSize,
-		Pattern: schedule.Patterns["steady"], Schedule: s, Loops: 2,
+		URL: server.URL(), Protocol: "whiteboard-json", Seed: 7, Schedule: s, Groups: groups, Loops: 2,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -138,9 +146,10 @@ func TestAStallIsSeenByEveryMessageThatWasDueInIt(t *testing.T) {
 	var slow int64
 	var worst time.Duration
 	for number := range players {
-		phase := e.config.Pattern.Phase(e.config.Seed, number/groupSize, number%groupSize)
-		for n := 0; e.config.Pattern.Due(phase, n) < begin+stall-floor; n++ {
-			if due := e.config.Pattern.Due(phase, n); due >= begin {
+		pattern := schedule.Patterns["steady"]
+		phase := pattern.Phase(e.config.Seed, number/groupSize, number%groupSize)
+		for n := 0; pattern.Due(phase, n) < begin+stall-floor; n++ {
+			if due := pattern.Due(phase, n); due >= begin {
 				slow++
 				worst = max(worst, begin+stall-due)
 			}
@@ -282,5 +291,124 @@ func TestRefusedClientsAreCountedAndKeepTrying(t *testing.T) {
 	}
 	if len(report.Errors) == 0 || report.Errors[0].Reason != "opening handshake: HTTP 503" {
 		t.Errorf("errors %+v: expected the refusals", report.Errors)
+	}
+}
+
+// changing is 30 clients on boards of 5, then 20 and 40 on boards of 10.
+var changing = schedule.Schedule{
+	WarmupSeconds: 0.5,
+	Stages: []schedule.Stage{
+		{Clients: 30, RampSeconds: 0.5, SettleSeconds: 0.5, SteadySeconds: 2},
+		{Clients: 20, RampSeconds: 2.5, SettleSeconds: 0.5, SteadySeconds: 2},
+		{Clients: 40, RampSeconds: 0.5, SettleSeconds: 0.5, SteadySeconds: 1},
+	},
+	DrainSeconds: 2,
+}
+
+// playChanging starts as many of k6's virtual users as the largest stage so far has clients.
+func playChanging(t *testing.T, faults scripted.Faults) (*Report, *Engine, *scripted.Server) {
+	t.Helper()
+	server := startScripted(t, faults)
+	steady := schedule.Patterns["steady"]
+	e := newEngineOf(t, server, changing, []schedule.Groups{{Size: 5, Pattern: steady}, {Size: 10, Pattern: steady}, {Size: 10, Pattern: steady}})
+	origin := time.Now()
+	server.Arm(origin)
+	e.Start(origin)
+	var users sync.WaitGroup
+	for i := range 40 {
+		users.Go(func() {
+			start := time.Duration(i) * 500 * time.Millisecond / 30
+			if i >= 30 {
+				start = e.windows[1].End + time.Duration(i-20)*500*time.Millisecond/20
+			}
+			time.Sleep(start)
+			e.Client(context.Background())
+		})
+	}
+	users.Wait()
+	report, err := e.Report("test", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report, e, server
+}
+
+// expectExact compares a stage of the changing load with what a server makes of it that loses so many deliveries and nothing else.
+func expectExact(t *testing.T, report *Report, stage int, lost int64) {
+	t.Helper()
+	planned, size, connected := changing.Stages[stage], []int64{5, 10, 10}[stage], []int64{30, 20, 20}[stage]
+	clients := int64(planned.Clients)
+	messages := clients * int64(planned.SteadySeconds)
+	got := report.Stages[stage]
+	if want := (Clients{Target: clients, Connected: clients, Members: clients, Groups: clients / size}); got.Clients != want {
+		t.Errorf("stage %d: clients %+v, expected %+v", stage, got.Clients, want)
+	}
+	if want := (Messages{Due: messages, Sent: messages}); got.Messages != want {
+		t.Errorf("stage %d: messages %+v, expected %+v", stage, got.Messages, want)
+	}
+	if want := (Deliveries{Expected: messages * size, Delivered: messages*size - lost, Lost: lost}); got.Deliveries != want {
+		t.Errorf("stage %d: deliveries %+v, expected %+v", stage, got.Deliveries, want)
+	}
+	if n := decode(t, got.Histograms.Connect).TotalCount(); n != connected {
+		t.Errorf("stage %d: %d clients connected, expected %d", stage, n, connected)
+	}
+}
+
+func TestAChangeOfBoardsIsCountedExactly(t *testing.T) {
+	t.Parallel()
+	report, e, server := playChanging(t, scripted.Faults{Delay: 20 * time.Millisecond})
+	for stage := range changing.Stages {
+		expectExact(t, report, stage, 0)
+	}
+	if sent := report.Timeline.Sent; sent[2] == 0 || sent[4] != 0 || sent[7] == 0 { // the first window ends at 3.5 s
+		t.Errorf("sent %v: expected nothing while the first clients drain and leave", sent)
+	}
+	if did, saw := server.Counts(), everything(e); saw.Delivered+saw.Ineligible != did.Deliveries || saw.Lost() != 0 {
+		t.Errorf("%+v, but the server delivered %d", saw, did.Deliveries)
+	}
+}
+
+func TestLossesAreFoundInTheirOwnPopulationOnly(t *testing.T) {
+	t.Parallel()
+	// Well inside the windows, which begin at 1.5 s and 6.5 s: what is delivered then was due there.
+	for stage, after := range []time.Duration{2 * time.Second, 7 * time.Second} {
+		t.Run(changing.Windows()[stage].Begin.String(), func(t *testing.T) {
+			t.Parallel()
+			report, e, server := playChanging(t, scripted.Faults{DropEvery: 20, After: after, Until: after + 1200*time.Millisecond})
+			dropped := server.Counts().Dropped
+			if dropped == 0 {
+				t.Fatal("the server dropped nothing, so nothing was tested")
+			}
+			expectExact(t, report, stage, dropped)
+			expectExact(t, report, 1-stage, 0)
+			expectExact(t, report, 2, 0)
+			if took := e.now(); stage == 0 && took > changing.End()+1800*time.Millisecond {
+				t.Errorf("the load took %v: it waited for what its first clients had lost", took)
+			}
+		})
+	}
+}
+
+func TestAServerThatNeverClosesDoesNotHoldUpTheNextClients(t *testing.T) {
+	t.Parallel()
+	report, e, _ := playChanging(t, scripted.Faults{KeepOpen: true})
+	for stage := range changing.Stages {
+		expectExact(t, report, stage, 0)
+	}
+	if took := e.now(); took > changing.End()+schedule.MinimumDrain+2*closeTimeout {
+		t.Errorf("the load took %v", took)
+	}
+}
+
+func TestWhoWasRefusedBeforeAChangeTakesPartBehindIt(t *testing.T) {
+	t.Parallel()
+	report, _, _ := playChanging(t, scripted.Faults{RefuseBeyond: 25})
+	for stage, want := range []int64{25, 20, 25} {
+		if clients := report.Stages[stage].Clients; clients.Members != want || clients.Connected != want {
+			t.Errorf("stage %d: clients %+v, expected %d", stage, clients, want)
+		}
+	}
+	if lost := report.Stages[1].Deliveries.Lost; lost != 0 {
+		t.Errorf("lost %d with everybody there", lost)
 	}
 }

@@ -51,6 +51,9 @@ func (l *Ledger) Stage(stage int) Counts { return l.stages[stage+1] }
 // Outstanding is how many deliveries of sent messages are still owed, measured or not.
 func (l *Ledger) Outstanding() int64 { return l.outstanding }
 
+// GiveUp stops waiting for what is owed: it is lost. No member may receive anything of it any more.
+func (l *Ledger) GiveUp() { l.outstanding = 0 }
+
 // Group is a set of clients that receive each other's messages: a board, a room.
 type Group struct {
 	ledger  *Ledger

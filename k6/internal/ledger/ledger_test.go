@@ -84,6 +84,22 @@ func TestAnUnsentMessageIsLostToEveryMember(t *testing.T) {
 	}
 }
 
+func TestWhatIsGivenUpIsLostAndNotWaitedFor(t *testing.T) {
+	l, m := group(2)
+	m[0].Send(1, 0)
+	l.GiveUp()
+	later := l.NewGroup(1).Place(0)
+	later.Join()
+	seq := later.Send(2, 0)
+	if l.Outstanding() != 1 {
+		t.Errorf("outstanding %d, expected only what was sent since", l.Outstanding())
+	}
+	later.Receive(0, seq, 2)
+	if got := l.Stage(0); got.Lost() != 2 || got.Expected != 3 || l.Outstanding() != 0 {
+		t.Errorf("%+v, outstanding %d", got, l.Outstanding())
+	}
+}
+
 func TestOrderIsPerSenderAndReceiver(t *testing.T) {
 	l, m := group(2)
 	first, second := m[0].Send(1, 0), m[0].Send(2, 0)

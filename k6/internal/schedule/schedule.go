@@ -7,12 +7,18 @@ import (
 	"time"
 )
 
+// MinimumDrain is long enough to see duplicates behind the last message.
+const MinimumDrain = time.Second
+
 // Stage is a number of clients held for a time. Only its steady window is measured.
 type Stage struct {
+	Name          string  `json:"name"`
 	Clients       int     `json:"clients"`
 	RampSeconds   float64 `json:"ramp_seconds"`
 	SettleSeconds float64 `json:"settle_seconds"`
 	SteadySeconds float64 `json:"steady_seconds"`
+	// Parameters are those of the suite that are others in this stage than in the load.
+	Parameters map[string]any `json:"parameters"`
 }
 
 // Schedule is the load of one trial. The warm-up lies between the first stage's ramp and its settling.
@@ -59,6 +65,11 @@ func (s Schedule) Windows() []Window {
 func (s Schedule) End() time.Duration {
 	windows := s.Windows()
 	return windows[len(windows)-1].End
+}
+
+// Drain is how long is waited at most for what is on its way when sending has stopped.
+func (s Schedule) Drain() time.Duration {
+	return max(MinimumDrain, Seconds(s.DrainSeconds))
 }
 
 // Seconds converts to a duration, exact to the microsecond.

@@ -5,8 +5,12 @@ import (
 	"time"
 )
 
+func stage(clients int, ramp, settle, steady float64) Stage {
+	return Stage{Clients: clients, RampSeconds: ramp, SettleSeconds: settle, SteadySeconds: steady}
+}
+
 func TestWindowsFollowRampWarmUpAndSettling(t *testing.T) {
-	s := Schedule{WarmupSeconds: 8, Stages: []Stage{{100, 2, 1, 6}, {300, 2, 1, 6}}, DrainSeconds: 10}
+	s := Schedule{WarmupSeconds: 8, Stages: []Stage{stage(100, 2, 1, 6), stage(300, 2, 1, 6)}, DrainSeconds: 10}
 	want := []Window{{11 * time.Second, 17 * time.Second}, {20 * time.Second, 26 * time.Second}}
 	for i, window := range s.Windows() {
 		if window != want[i] {
@@ -21,10 +25,10 @@ func TestWindowsFollowRampWarmUpAndSettling(t *testing.T) {
 func TestAScheduleThatCannotBePlayedIsRefused(t *testing.T) {
 	for name, s := range map[string]Schedule{
 		"no stages":       {},
-		"no clients":      {Stages: []Stage{{0, 1, 1, 1}}},
-		"nothing steady":  {Stages: []Stage{{1, 1, 1, 0}}},
-		"negative ramp":   {Stages: []Stage{{1, -1, 1, 1}}},
-		"negative warmup": {WarmupSeconds: -1, Stages: []Stage{{1, 1, 1, 1}}},
+		"no clients":      {Stages: []Stage{stage(0, 1, 1, 1)}},
+		"nothing steady":  {Stages: []Stage{stage(1, 1, 1, 0)}},
+		"negative ramp":   {Stages: []Stage{stage(1, -1, 1, 1)}},
+		"negative warmup": {WarmupSeconds: -1, Stages: []Stage{stage(1, 1, 1, 1)}},
 	} {
 		if s.Check() == nil {
 			t.Errorf("%s: accepted", name)

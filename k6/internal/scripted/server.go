@@ -17,8 +17,8 @@ import (
 
 // Faults are what the server does wrong. Every n-th delivery is counted over the whole server.
 type Faults struct {
-	// After is when, after Arm, the faults that count deliveries begin.
-	After time.Duration
+	// After is when, after Arm, the faults that count deliveries begin; Until is when they end, 0 for never.
+	After, Until time.Duration
 	// Delay passes before each message is delivered.
 	Delay time.Duration
 	// StallAt is when, after Arm, the server stops for StallFor before it goes on with everything.
@@ -32,6 +32,8 @@ type Faults struct {
 	RefuseBeyond int64
 	// Silent acknowledges joins and delivers nothing.
 	Silent bool
+	// KeepOpen neither answers a close nor closes the connection.
+	KeepOpen bool
 }
 
 // Counts are what the server really did.
@@ -46,14 +48,16 @@ type Server struct {
 	listener net.Listener
 	http     http.Server
 	upgrader websocket.Upgrader
+	closed   chan struct{}
 
 	armed                                                               atomic.Int64 // UnixNano of Arm; 0 before
 	number                                                              atomic.Int64 // of the next delivery
 	deliveries                                                          atomic.Int64
 	dropped, duplicated, held, swapped, corrupted, refused, connections atomic.Int64
 
-	mu     sync.Mutex
-	boards map[string]*board
+	closeOnce sync.Once
+	mu        sync.Mutex
+	boards    map[string]*board
 }
 
 type board struct {
@@ -73,7 +77,7 @@ func Start(address string, faults Faults) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{faults: faults, listener: listener, boards: map[string]*board{}}
+	s := &Server{faults: faults, listener: listener, closed: make(chan struct{}), boards: map[string]*board{}}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /ws", s.serve)
 	mux.HandleFunc("GET /counts", func(w http.ResponseWriter, _ *http.Request) { _ = json.NewEncoder(w).Encode(s.Counts()) })
@@ -90,6 +94,7 @@ func (s *Server) Arm(at time.Time) { s.armed.Store(at.UnixNano()) }
 
 // Close ends every connection.
 func (s *Server) Close() {
+	s.closeOnce.Do(func() { close(s.closed) })
 	_ = s.http.Close()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -122,11 +127,17 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	m := &member{conn: conn, held: map[*member][]byte{}}
 	var joined *board
 	defer func() {
-		_ = conn.Close()
 		if joined != nil {
 			joined.remove(m)
 		}
+		if s.faults.KeepOpen {
+			<-s.closed
+		}
+		_ = conn.Close()
 	}()
+	if s.faults.KeepOpen {
+		conn.SetCloseHandler(func(int, string) error { return nil })
+	}
 	for {
 		_, text, err := conn.ReadMessage()
 		if err != nil {
@@ -227,8 +238,8 @@ func (s *Server) deliver(b *board, sender *member, text []byte) {
 	if err != nil {
 		return
 	}
-	f := s.faults
-	faulty := f.DropEvery+f.DuplicateEvery+f.SwapEvery+f.CorruptEvery > 0 && s.sinceArm() >= f.After
+	f, since := s.faults, s.sinceArm()
+	faulty := f.DropEvery+f.DuplicateEvery+f.SwapEvery+f.CorruptEvery > 0 && since >= f.After && (f.Until == 0 || since < f.Until)
 	for _, m := range b.snapshot() {
 		if faulty {
 			s.deliverFaulty(m, sender, text)
