@@ -9,7 +9,7 @@ STATICCHECK := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 JAVA_FORMAT := mvn -q -B -ntp com.spotify.fmt:fmt-maven-plugin:2.29
 
 .DEFAULT_GOAL := help
-.PHONY: help bench bench-all test test-fast stack stack-down images test-images check format schemas lock bench-generator clean
+.PHONY: help bench bench-all test test-fast stack stack-down images test-images agreement check format schemas lock bench-generator clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | awk -F '\t' '{printf "  make %-18s %s\n", $$1, $$2}'
@@ -21,20 +21,26 @@ bench-all: ## benchmark every server, the scaled and the tuned ones too
 	@./pushbench run
 
 test: $(DEV)/stamp ## run every test, real servers and real load included
-	cd k6 && go test -parallel 16 ./internal/...
+	cd k6 && go test -parallel 16 ./internal/... ./push/...
 	@./pushbench build --test
-	@./pushbench verify
-	cd bench && ../$(BIN)/python -m pytest
+	@./pushbench verify --driver process
+	cd bench && ../$(BIN)/python -m pytest -m "not measurement"
 
 test-fast: $(DEV)/stamp ## run what takes less than a minute
-	cd k6 && go test -short -parallel 16 ./internal/...
+	cd k6 && go test -short -parallel 16 ./internal/... ./push/...
 	cd bench && ../$(BIN)/python -m pytest -m "not slow"
 
-test-images: images ## measure every server in its container, for seconds
-	./pushbench run --driver docker --profile smoke --out .cache/pushbench/test-images
+test-images: images ## verify every server in its container, and measure it for seconds
+	@# 3 means that the machine was disturbed, which says nothing of the images.
+	./pushbench run --driver docker --profile smoke --out .cache/pushbench/test-images || test $$? = 3
 
-stack: ## VictoriaMetrics, Grafana, cAdvisor and Redis, to watch runs with --live
-	@docker compose --file compose/stack.yml up --detach --wait
+agreement: $(DEV)/stamp ## measure whether both drivers find the same CPU per delivery
+	cd bench && ../$(BIN)/python -m pytest -s -m measurement tests/test_agreement.py
+
+stack: $(DEV)/stamp ## VictoriaMetrics, Grafana, cAdvisor and Redis, to watch runs with --live; off the server's CPUs
+	@PUSHBENCH_STACK_CPUS=$$(cd bench && ../$(BIN)/python -c 'import os; from pushbench.environment import *; \
+		print(*split_cpus(physical_cores(os.sched_getaffinity(0))).generator, sep=",")') \
+		docker compose --file compose/stack.yml up --detach --wait $(SERVICES)
 
 stack-down: ## end them (VOLUMES=1: and forget their data)
 	@docker compose --file compose/stack.yml down $(if $(VOLUMES),--volumes)

@@ -44,6 +44,7 @@ SCHEDULE = Schedule(
 
 
 @pytest.mark.slow
+@pytest.mark.measurement
 @pytest.mark.skipif(ENGINE is None, reason="needs a container engine")
 def test_the_drivers_agree_on_cpu_per_delivery(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert ENGINE

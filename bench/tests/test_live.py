@@ -38,7 +38,10 @@ from tests.support import fake_generator, make_project
 CHECKOUT = Project.at(Path(__file__).parents[2])
 SCHEDULE = Schedule(
     warmup_seconds=0,
-    stages=[StagePlan(clients=clients, ramp_seconds=1, settle_seconds=0, steady_seconds=2) for clients in (100, 300)],
+    stages=[
+        StagePlan(clients=clients, name=name, ramp_seconds=1, settle_seconds=0, steady_seconds=2)
+        for clients, name in ((100, "100"), (300, "classroom-300"))
+    ],
     drain_seconds=1,
 )
 
@@ -196,11 +199,20 @@ def streamed(at: float) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("at", "clients", "measured"),
-    [(0, 100, 0), (1, 100, 1), (2.9, 100, 1), (3, 300, 0), (4, 300, 1), (5.9, 300, 1), (6.1, 300, 0)],
+    ("at", "stage", "measured"),
+    [
+        (0, "100", 0),
+        (1, "100", 1),
+        (2.9, "100", 1),
+        (3, "classroom-300", 0),
+        (4, "classroom-300", 1),
+        (5.9, "classroom-300", 1),
+        (6.1, "classroom-300", 0),
+    ],
 )
-def test_a_ramp_belongs_to_the_stage_that_it_leads_to(at: float, clients: int, measured: int) -> None:
-    labels = f'{{run="r-1",server="node-ws",stage="{clients}"}}'
+def test_a_ramp_belongs_to_the_stage_that_it_leads_to(at: float, stage: str, measured: int) -> None:
+    labels = f'{{run="r-1",server="node-ws",stage="{stage}"}}'
+    clients = stage.rpartition("-")[2]
     assert streamed(at)[:2] == [
         f"pushbench_stage_clients{labels} {clients}",
         f"pushbench_stage_measured{labels} {measured}",

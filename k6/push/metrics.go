@@ -2,6 +2,7 @@ package push
 
 import (
 	"context"
+	"strconv"
 	"time"
 
 	"go.k6.io/k6/js/modules"
@@ -9,63 +10,85 @@ import (
 	"go.k6.io/k6/metrics"
 
 	"github.com/pushbench/pushbench/k6/internal/engine"
+	"github.com/pushbench/pushbench/k6/internal/histogram"
+	"github.com/pushbench/pushbench/k6/internal/schedule"
 )
 
 // pushMetrics feed k6's outputs once a second, so that dashboards and remote write work. The exact numbers are in the load report:
 // k6 keeps every value of a Trend in memory, so latencies come as the quantiles of each second.
 type pushMetrics struct {
-	clients, p50, p95, p99, longest *metrics.Metric // gauges
-	sent, delivered                 *metrics.Metric // counters
+	clients, echo, delivery    *metrics.Metric // gauges; latencies in seconds, tagged with their quantile
+	messages, deliveries, owed *metrics.Metric // counters
 }
+
+// quantiles of every latency, as tags. 1 is the maximum.
+var quantiles = []float64{0.5, 0.95, 0.99, 1}
 
 func registerMetrics(vu modules.VU) *pushMetrics {
 	environment := vu.InitEnv()
 	if environment == nil {
 		return nil
 	}
-	gauge := func(name string, unit ...metrics.ValueType) *metrics.Metric {
-		return environment.Registry.MustNewMetric(name, metrics.Gauge, unit...)
-	}
-	counter := func(name string) *metrics.Metric {
-		return environment.Registry.MustNewMetric(name, metrics.Counter)
-	}
+	registry := environment.Registry
 	return &pushMetrics{
-		clients:   gauge("push_clients"),
-		p50:       gauge("push_delivery_p50", metrics.Time),
-		p95:       gauge("push_delivery_p95", metrics.Time),
-		p99:       gauge("push_delivery_p99", metrics.Time),
-		longest:   gauge("push_delivery_max", metrics.Time),
-		sent:      counter("push_messages_sent"),
-		delivered: counter("push_deliveries"),
+		clients:    registry.MustNewMetric("push_clients", metrics.Gauge),
+		echo:       registry.MustNewMetric("push_echo_seconds", metrics.Gauge),
+		delivery:   registry.MustNewMetric("push_delivery_seconds", metrics.Gauge),
+		messages:   registry.MustNewMetric("push_messages", metrics.Counter),
+		deliveries: registry.MustNewMetric("push_deliveries", metrics.Counter),
+		owed:       registry.MustNewMetric("push_deliveries_owed", metrics.Counter),
 	}
 }
 
-// emitter pushes each second into the sample channel of the VU that came first.
-func (m *pushMetrics) emitter(ctx context.Context, state *lib.State) func(engine.Second) {
+// emitter pushes each second into the sample channel of the VU that came first. Every sample has the tags `stage`, its name, and
+// `measured`; where several generators share the clients also `segment`, so that theirs can be told apart.
+func (m *pushMetrics) emitter(ctx context.Context, state *lib.State, plan schedule.Schedule) func(engine.Second) {
 	if m == nil {
 		return nil
 	}
-	tags := state.Tags.GetCurrentValues()
+	current := state.Tags.GetCurrentValues()
+	common := current.Tags
+	if segment := state.Options.ExecutionSegment.String(); segment != "" && segment != "0:1" {
+		common = common.With("segment", segment)
+	}
 	return func(second engine.Second) {
 		now := time.Now()
-		sample := func(metric *metrics.Metric, value float64) metrics.Sample {
-			return metrics.Sample{
-				TimeSeries: metrics.TimeSeries{Metric: metric, Tags: tags.Tags}, Time: now, Value: value, Metadata: tags.Metadata,
+		stage, measured := stageAt(plan, time.Duration(second.Index)*time.Second)
+		tags := common.With("stage", stage.Name).With("measured", strconv.FormatBool(measured))
+		var samples metrics.Samples
+		add := func(metric *metrics.Metric, value float64, tags *metrics.TagSet) {
+			series := metrics.TimeSeries{Metric: metric, Tags: tags}
+			samples = append(samples, metrics.Sample{TimeSeries: series, Time: now, Value: value, Metadata: current.Metadata})
+		}
+		addLatency := func(metric *metrics.Metric, latency *histogram.Histogram) {
+			if latency.Count() == 0 {
+				return // an empty second has no latency, least of all 0
+			}
+			for _, q := range quantiles {
+				tag := strconv.FormatFloat(q, 'g', -1, 64)
+				add(metric, latency.Quantile(100*q).Seconds(), tags.With("quantile", tag))
 			}
 		}
-		samples := metrics.Samples{
-			sample(m.clients, float64(second.Clients)),
-			sample(m.sent, float64(second.Sent)),
-			sample(m.delivered, float64(second.Delivered)),
-		}
-		if second.Delivered > 0 {
-			samples = append(samples,
-				sample(m.p50, metrics.D(second.Delivery.Quantile(50))),
-				sample(m.p95, metrics.D(second.Delivery.Quantile(95))),
-				sample(m.p99, metrics.D(second.Delivery.Quantile(99))),
-				sample(m.longest, metrics.D(second.Delivery.Max())),
-			)
-		}
+		add(m.clients, float64(second.Clients), tags)
+		add(m.messages, float64(second.Sent), tags)
+		add(m.deliveries, float64(second.Delivered), tags)
+		add(m.owed, float64(second.Owed), tags)
+		add(state.BuiltinMetrics.DataSent, float64(second.SentBytes), tags)
+		add(state.BuiltinMetrics.DataReceived, float64(second.ReceivedBytes), tags)
+		addLatency(m.echo, second.Echo)
+		addLatency(m.delivery, second.Delivery)
 		metrics.PushIfNotDone(ctx, state.Samples, samples)
 	}
+}
+
+// stageAt is the stage that the load is in at t, and whether t lies in its steady window. A ramp belongs to the stage that it leads
+// to, the drain to the last one.
+func stageAt(s schedule.Schedule, t time.Duration) (stage schedule.Stage, measured bool) {
+	for i, window := range s.Windows() {
+		stage = s.Stages[i]
+		if t < window.End {
+			return stage, t >= window.Begin
+		}
+	}
+	return stage, false
 }

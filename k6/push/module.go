@@ -199,7 +199,7 @@ func (m *module) start(l *Load) (*engine.Engine, error) {
 		URL: l.plan.URL, Protocol: l.plan.Protocol, Seed: l.plan.Seed,
 		Schedule: l.plan.Schedule, Groups: l.groups,
 		Segment:  state.Options.ExecutionSegment.String(),
-		OnSecond: m.metrics.emitter(vu.Context(), state),
+		OnSecond: m.metrics.emitter(vu.Context(), state, l.plan.Schedule),
 	}
 	if err := scale(&config.Schedule, state.Options); err != nil {
 		return nil, err

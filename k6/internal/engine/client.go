@@ -190,14 +190,18 @@ func (l *loop) deliver(c *client, event protocol.Event, now time.Duration) {
 		return
 	}
 	latency := now - receipt.Due
+	own := slot == c.slot
 	l.second.Delivered++
 	l.second.Delivery.Record(latency)
+	if own {
+		l.second.Echo.Record(latency)
+	}
 	if receipt.Stage == ledger.Unmeasured {
 		return
 	}
 	stage := &l.stages[receipt.Stage]
 	stage.delivery.Record(latency)
-	if slot == c.slot {
+	if own {
 		stage.echo.Record(latency)
 	}
 	if receipt.Complete {

@@ -16,13 +16,17 @@ type Second struct {
 	Index           int
 	Clients         int64
 	Sent, Delivered int64
-	Delivery        *histogram.Histogram
+	// Owed is how many deliveries became owed; what is owed and never delivered is lost.
+	Owed int64
+	// SentBytes and ReceivedBytes are TCP payload.
+	SentBytes, ReceivedBytes int64
+	Delivery, Echo           *histogram.Histogram
 
 	end time.Duration
 }
 
 func newSecond(start time.Duration) *Second {
-	return &Second{Index: int(start / time.Second), Delivery: histogram.New(), end: start + time.Second}
+	return &Second{Index: int(start / time.Second), Delivery: histogram.New(), Echo: histogram.New(), end: start + time.Second}
 }
 
 // Bounds of the table of complaints, whose texts may come from the server.
@@ -40,6 +44,8 @@ type collector struct {
 	mu       sync.Mutex
 	timeline Timeline
 	reasons  map[string]int64
+
+	sentBytes, receivedBytes int64 // until the last second that was completed
 }
 
 func newCollector(e *Engine) *collector {
@@ -107,7 +113,9 @@ func (c *collector) run() {
 		} else {
 			sum.Sent += part.Sent
 			sum.Delivered += part.Delivered
+			sum.Owed += part.Owed
 			sum.Delivery.Add(part.Delivery)
+			sum.Echo.Add(part.Echo)
 		}
 		if parts[part.Index]++; parts[part.Index] == c.engine.config.Loops {
 			c.complete(sum)
@@ -126,7 +134,11 @@ func (c *collector) run() {
 }
 
 func (c *collector) complete(second *Second) {
-	second.Clients = c.engine.gauges.members.Load()
+	gauges := &c.engine.gauges
+	second.Clients = gauges.members.Load()
+	sent, received := gauges.sentBytes.Load(), gauges.receivedBytes.Load()
+	second.SentBytes, second.ReceivedBytes = sent-c.sentBytes, received-c.receivedBytes
+	c.sentBytes, c.receivedBytes = sent, received
 	c.announce(map[string]any{
 		"event": "second", "at": monotonic(), "second": second.Index,
 		"clients": second.Clients, "sent": second.Sent, "delivered": second.Delivered,

@@ -41,6 +41,7 @@ type loop struct {
 	byFD    []*client
 	timers  timers
 	second  *Second
+	owed    int64 // until that second
 
 	buf, frameBuf, payload []byte
 	dismissed              int // so many populations are over
@@ -119,7 +120,7 @@ func (l *loop) run() {
 		}
 		l.outstanding.Store(l.ledger.Outstanding())
 	}
-	l.engine.collector.take(l.second)
+	l.endSecond()
 	for _, fd := range []int{l.epoll, l.timer, l.wake} {
 		_ = unix.Close(fd)
 	}
@@ -140,12 +141,20 @@ func (l *loop) runPosted() {
 // fire does everything that is due.
 func (l *loop) fire(now time.Duration) {
 	for now >= l.second.end {
-		l.engine.collector.take(l.second)
-		l.second = newSecond(l.second.end)
+		l.endSecond()
 	}
 	for len(l.timers) > 0 && l.timers[0].at <= now {
 		l.act(l.timers[0], now)
 	}
+}
+
+// endSecond hands the second over and begins the next one.
+func (l *loop) endSecond() {
+	owed := l.ledger.Owed()
+	l.second.Owed = owed - l.owed
+	l.owed = owed
+	l.engine.collector.take(l.second)
+	l.second = newSecond(l.second.end)
 }
 
 // arm sets the timerfd to the next thing that is due.

@@ -62,6 +62,15 @@ type Group struct {
 	count   int
 }
 
+// Owed is how many deliveries were owed so far, measured or not.
+func (l *Ledger) Owed() int64 {
+	var owed int64
+	for _, counts := range l.stages {
+		owed += counts.Expected
+	}
+	return owed
+}
+
 // NewGroup makes a group with room for size members.
 func (l *Ledger) NewGroup(size int) *Group {
 	return &Group{ledger: l, members: make([]*Member, size), present: make([]uint64, (size+63)/64)}
