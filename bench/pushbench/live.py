@@ -73,14 +73,14 @@ def open_stream(url: str | None, run: str, note: Callable[[str], None]) -> Live:
 
 
 class StreamedTrial(Feed):
-    """Everything has the labels run and server; the stage marks also the stage, by its number of clients."""
+    """Everything has the labels run and server; the stage marks also the stage, by its name."""
 
     def __init__(
         self, endpoint: Endpoint, put: Callable[[str], None], run: str, server: str, schedule: Schedule
     ) -> None:
         self._put = put
         self._identity = {"run": run, "server": server}
-        self._clients = [stage.clients for stage in schedule.stages]
+        self._stages = schedule.stages
         self._windows: Windows = ()
         tags = [f"--tag={name}={value}" for name, value in self._identity.items()]
         self.k6_arguments = ["--out=experimental-prometheus-rw", *tags]
@@ -105,10 +105,10 @@ class StreamedTrial(Feed):
     def _marks(self, at: float) -> Iterator[Value]:
         """A ramp belongs to the stage that it leads to, what comes after the last window to the last one."""
         ended = sum(1 for _, end in self._windows if end <= at)
-        stage = min(ended, len(self._clients) - 1)
-        measured = ended == stage and self._windows[stage][0] <= at
-        labels = {**self._identity, "stage": str(self._clients[stage])}
-        yield "pushbench_stage_clients", labels, self._clients[stage]
+        index = min(ended, len(self._stages) - 1)
+        measured = ended == index and self._windows[index][0] <= at
+        labels = {**self._identity, "stage": self._stages[index].name}
+        yield "pushbench_stage_clients", labels, self._stages[index].clients
         yield "pushbench_stage_measured", labels, int(measured)
 
     def _resources(self, programs: Mapping[str, Usage | None]) -> Iterator[Value]:

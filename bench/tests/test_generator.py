@@ -124,7 +124,9 @@ def test_a_starved_generator_is_invalid_and_never_a_slow_server(tmp_path: Path) 
     starving = threading.Thread(target=starve, args=(str(k6), done))
     starving.start()
     try:
-        trial = run_trial(bench, planned, prepared.server, prepared.result, Lines())
+        watch = Lines()
+        watch.trial(planned, 1, load.schedule, 10.0)
+        trial = run_trial(bench, planned, prepared.server, prepared.result, watch)
     finally:
         done.set()
         starving.join()

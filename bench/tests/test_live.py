@@ -307,7 +307,9 @@ def test_the_real_generator_streams_and_no_store_can_hold_it_up(
     planned = PlannedTrial(server="node-ws", round=0, order=0, seed=1)
     prepared = built[0]
     assert isinstance(prepared.result, Build)
-    trial = run_trial(bench, planned, prepared.server, prepared.result, Notebook())
+    watch = Notebook()
+    watch.trial(planned, 1, load.schedule, 10.0)
+    trial = run_trial(bench, planned, prepared.server, prepared.result, watch)
     assert trial.failure is None, trial.failure
     assert trial.stages[0].deliveries.lost == 0
     assert trial.resources

@@ -351,7 +351,7 @@ def test_the_dashboard_shows_what_the_smoke_profile_does(found: Found) -> None:
     assert max(dashboard_values(found, "Messages")) == pytest.approx(20, rel=0.2)
     assert max(dashboard_values(found, "Deliveries")) == pytest.approx(200, rel=0.2)
     assert max(dashboard_values(found, "Clients")) == 20
-    assert dashboard_values(found, "Loss")[-1] == pytest.approx(0, abs=0.001)
+    assert dashboard_values(found, "Loss, late included")[-1] == pytest.approx(0, abs=0.001)
     for title in ("Round trip", "Delivery latency"):
         p50, p95, p99 = (max(dashboard_values(found, title, ref)) for ref in "ABC")
         assert 0 < p50 <= p95 <= p99 < 2, title
