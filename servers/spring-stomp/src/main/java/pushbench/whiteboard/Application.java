@@ -2,13 +2,21 @@ package pushbench.whiteboard;
 
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
+import org.springframework.boot.web.server.context.WebServerInitializedEvent;
+import org.springframework.context.event.EventListener;
 
-/** Starts the server and makes SIGTERM end it with exit code 0. */
 @SpringBootApplication
 public class Application {
   public static void main(String[] args) {
     SpringApplication.run(Application.class, args);
-    // Runs last, when the application has stopped; the JVM would exit with 128 + the signal.
+  }
+
+  /**
+   * Without it the JVM would exit with 143 after SIGTERM. The handler runs last, when the
+   * application has stopped.
+   */
+  @EventListener(WebServerInitializedEvent.class)
+  void exitWithZero() {
     SpringApplication.getShutdownHandlers().add(() -> Runtime.getRuntime().halt(0));
   }
 }

@@ -2,6 +2,8 @@ package pushbench.whiteboard;
 
 import org.apache.coyote.AbstractProtocol;
 import org.springframework.beans.factory.annotation.Value;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnThreading;
+import org.springframework.boot.thread.Threading;
 import org.springframework.boot.tomcat.servlet.TomcatServletWebServerFactory;
 import org.springframework.boot.web.server.WebServerFactoryCustomizer;
 import org.springframework.context.annotation.Bean;
@@ -38,9 +40,10 @@ class StompConfiguration implements WebSocketMessageBrokerConfigurer {
   }
 
   /**
-   * Both channels run on the thread that reads the sender's session. That keeps the order, and a
-   * client that sends too fast has to wait: with executors, the queues of its deliveries would grow
-   * without bound.
+   * Both channels run on the thread that reads the sender's session, platform or virtual. That
+   * keeps the order, and a client that sends too fast has to wait. On executors, and Boot's one for
+   * virtual threads, the order takes setPreserveReceiveOrder and setPreservePublishOrder, whose
+   * queues grow without bound.
    */
   @Override
   public void configureClientInboundChannel(ChannelRegistration registration) {
@@ -64,6 +67,7 @@ class StompConfiguration implements WebSocketMessageBrokerConfigurer {
    * the CPU time; with too few, clients that send without pause could occupy all of them.
    */
   @Bean
+  @ConditionalOnThreading(Threading.PLATFORM)
   static WebServerFactoryCustomizer<TomcatServletWebServerFactory> tomcatThreads(
       @Value("${WORKERS:#{T(Runtime).runtime.availableProcessors()}}") int workers) {
     return factory ->
