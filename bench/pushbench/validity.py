@@ -41,8 +41,10 @@ def judge(
 ) -> Validity:
     reasons: list[Finding] = []
     warnings: list[Finding] = [*_shared_cpus(environment), *_frequency_steps(windows)]
-    accounted = 0  # clients whose connection failed or was ended by the server, in all stages so far
+    accounted = 0  # connections of the present clients that failed or were ended by the server, in all stages so far
     for index, (result, report, window) in enumerate(zip(results, reports, windows, strict=True)):
+        if index and result.parameters != results[index - 1].parameters:
+            accounted = 0  # all clients are others
         accounted += report.clients.connect_failures + report.clients.disconnects
         reasons += _generator(index, result, len(environment.generator_cpus))
         reasons += _machine(index, result, window)

@@ -101,6 +101,15 @@ def test_clients_that_were_lost_in_an_earlier_stage_are_accounted_for() -> None:
     assert validity.judge(results, reports, seen, ENVIRONMENT).valid
 
 
+def test_what_was_lost_of_another_population_accounts_for_nobody() -> None:
+    others = stage_report(clients=300, members=295, parameters={"board_size": 100})
+    reports = [stage_report(members=95, disconnects=5), others]
+    seen = [window(), window()]
+    results = [stage_result(report, each, 4) for report, each in zip(reports, seen, strict=True)]
+    found = validity.judge(results, reports, seen, ENVIRONMENT)
+    assert [(reason.code, reason.stage) for reason in found.reasons] == [("clients_missing", 1)]
+
+
 def test_a_server_that_loses_everything_is_valid() -> None:
     assert judge(stage_report(delivered=0, lost=6_000)).valid
 
