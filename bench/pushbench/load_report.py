@@ -21,6 +21,7 @@ class Clients(Document):
     """Clients of one stage, at the end of its steady window."""
 
     target: NonNegativeInt = Field(description="clients that the stage asks for")
+    playing: NonNegativeInt = Field(description="clients that are connected or try to be: all that the generator plays")
     connected: NonNegativeInt = Field(description="clients whose connection is open")
     members: NonNegativeInt = Field(description="clients whose join was acknowledged and that have not begun to leave")
     groups: NonNegativeInt = Field(description="boards (rooms, ...) with at least one member")

@@ -59,6 +59,7 @@ def stage_report(
     """A stage of six seconds; `changed` are its name and parameters, or fields of its clients or its deliveries."""
     of_clients = {
         "target": clients,
+        "playing": clients,
         "connected": clients,
         "members": clients,
         "groups": clients // 10,

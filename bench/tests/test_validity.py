@@ -84,30 +84,15 @@ def test_more_deliveries_than_expected_are_a_bug_somewhere() -> None:
 
 
 def test_a_client_that_the_generator_did_not_play_is_its_fault() -> None:
-    told = only_reason(judge(stage_report(members=99)))
-    assert told == "clients_missing: 99 of 100 clients took part, and the server had refused 0"
+    told = only_reason(judge(stage_report(playing=99, connected=99, members=99)))
+    assert told == "clients_missing: the generator played 99 of 100 clients"
 
 
-def test_a_client_that_the_server_refused_is_the_servers_result() -> None:
+def test_a_client_that_the_server_refused_or_kept_waiting_is_the_servers_result() -> None:
     found = judge(stage_report(members=98, connect_failures=2))
     assert only_warning(found) == "connect_failures: 2 connections failed (2 % of 100 clients)"
     assert judge(stage_report(members=90, disconnects=10)).valid
-
-
-def test_clients_that_were_lost_in_an_earlier_stage_are_accounted_for() -> None:
-    reports = [stage_report(members=95, disconnects=5), stage_report(clients=300, members=295)]
-    seen = [window(), window()]
-    results = [stage_result(report, each, 4) for report, each in zip(reports, seen, strict=True)]
-    assert validity.judge(results, reports, seen, ENVIRONMENT).valid
-
-
-def test_what_was_lost_of_another_population_accounts_for_nobody() -> None:
-    others = stage_report(clients=300, members=295, parameters={"board_size": 100})
-    reports = [stage_report(members=95, disconnects=5), others]
-    seen = [window(), window()]
-    results = [stage_result(report, each, 4) for report, each in zip(reports, seen, strict=True)]
-    found = validity.judge(results, reports, seen, ENVIRONMENT)
-    assert [(reason.code, reason.stage) for reason in found.reasons] == [("clients_missing", 1)]
+    assert judge(stage_report(connected=90, members=80)).valid
 
 
 def test_a_server_that_loses_everything_is_valid() -> None:

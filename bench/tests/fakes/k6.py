@@ -107,6 +107,7 @@ def make_stage(stage: dict) -> dict:  # type: ignore[type-arg]
         "end_us": int(stage["end"] * 1e6),
         "clients": {
             "target": clients,
+            "playing": clients,
             "connected": clients,
             "members": clients,
             "groups": clients // CLIENTS_PER_BOARD,

@@ -64,6 +64,7 @@ type Engine struct {
 
 // gauges are read by whoever wants to know how many; they count over all loops.
 type gauges struct {
+	playing                      atomic.Int64 // clients that want to be connected, whatever the server makes of it
 	connected, members, groups   atomic.Int64
 	connectFailures, disconnects atomic.Int64
 	receivedBytes, sentBytes     atomic.Int64
@@ -230,7 +231,7 @@ func (e *Engine) upcoming(t time.Duration) int {
 
 func (g *gauges) clients(before []border) Clients {
 	c := Clients{
-		Connected: g.connected.Load(), Members: g.members.Load(), Groups: g.groups.Load(),
+		Playing: g.playing.Load(), Connected: g.connected.Load(), Members: g.members.Load(), Groups: g.groups.Load(),
 		ConnectFailures: g.connectFailures.Load(), Disconnects: g.disconnects.Load(),
 	}
 	for _, b := range before {

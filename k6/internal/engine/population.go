@@ -39,10 +39,13 @@ func (p *population) arrival() (time.Duration, bool) {
 // client leaves.
 func (e *Engine) Client(ctx context.Context) {
 	for _, p := range e.populations {
-		at, comes := p.arrival()
-		for comes && e.wait(ctx, p, at) {
+		if at, comes := p.arrival(); comes && e.wait(ctx, p, at) {
+			e.gauges.playing.Add(1)
 			e.play(ctx, p)
-			at = e.now() + retryPause // unless it is over, the server ended the connection before the client was a member
+			for e.wait(ctx, p, e.now()+retryPause) { // the server ended the connection before the client was a member
+				e.play(ctx, p)
+			}
+			e.gauges.playing.Add(-1)
 		}
 		select {
 		case <-p.dismissed.Done():

@@ -51,6 +51,7 @@ type StageReport struct {
 // Clients are counted at the end of the steady window.
 type Clients struct {
 	Target          int64 `json:"target"`
+	Playing         int64 `json:"playing"` // connected, or trying
 	Connected       int64 `json:"connected"`
 	Members         int64 `json:"members"`
 	Groups          int64 `json:"groups"`

@@ -286,7 +286,7 @@ func TestRefusedClientsAreCountedAndKeepTrying(t *testing.T) {
 	e := newEngine(t, server, oneStage)
 	report := play(t, e, server)
 	clients := report.Stages[0].Clients
-	if clients.Target != players || clients.Connected != 30 || clients.ConnectFailures < 20 {
+	if clients.Target != players || clients.Playing != players || clients.Connected != 30 || clients.ConnectFailures < 20 {
 		t.Errorf("clients %+v: expected 30 of %d, and two attempts at least of the other 10", clients, players)
 	}
 	if len(report.Errors) == 0 || report.Errors[0].Reason != "opening handshake: HTTP 503" {
