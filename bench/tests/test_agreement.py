@@ -68,7 +68,9 @@ def test_the_drivers_agree_on_cpu_per_delivery(tmp_path: Path, monkeypatch: pyte
             for driver in drivers if pair % 2 else drivers[::-1]:
                 bench = Bench(driver, generator, load, read_environment(split, driver.name, driver.engine))
                 planned = PlannedTrial(server=server.id, round=pair + 1, order=pair, seed=pair + 1)
-                trial = run_trial(bench, planned, server, driver.build(server, print), Lines())
+                watch = Lines()
+                watch.trial(planned, 2 * PAIRS, load.schedule, 20.0 * 2 * PAIRS)
+                trial = run_trial(bench, planned, server, driver.build(server, print), watch)
                 assert trial.failure is None
                 assert trial.reported
                 versions.add(trial.reported.runtime)
