@@ -98,6 +98,20 @@ def build_generator(project: Project, note: Note) -> Path:
     return binary
 
 
+def build_faults(project: Project) -> Path:
+    """The program that makes servers worse on purpose. Raises UserError as `build_generator` does."""
+    go = toolchains.find("go", f">={_go_version(project.generator / 'go.mod')}")
+    if isinstance(go, Missing):
+        raise UserError(f"building faults {go}")
+    binary, log = project.cache / "faults", project.logs / "build-faults.log"
+    log.unlink(missing_ok=True)
+    if _run(Toolset([go]), ["go", "build", "-o", str(binary), "./cmd/faults"], project.generator, log) != 0:
+        raise UserError(
+            f"faults does not build: {_last_line(tail(log))}", where=str(project.generator / "cmd" / "faults")
+        )
+    return binary
+
+
 def _stands(stamp: Path, digest: str, folder: Path) -> bool:
     """Whether the products in `folder` were built of `digest` and still are there."""
     try:

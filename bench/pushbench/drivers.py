@@ -41,6 +41,8 @@ class Build:
     digest: str
     """process driver: over sources, versions of the toolchains, and commands; docker driver: the image's"""
     toolchains: Toolset = field(default_factory=Toolset)
+    wrapper: Sequence[str] = ()
+    """process driver: a command that starts the server's command, which follows it"""
 
 
 class Instance(Protocol):

@@ -102,7 +102,7 @@ class ProcessDriver:
         start = server.spec.process.start
         try:
             return processes.start(
-                build.toolchains.command(start, server.folder),
+                [*build.wrapper, *build.toolchains.command(start, server.folder)],
                 folder=server.folder,
                 environment=processes.clean_environment(build.toolchains.environment, environment),
                 cpus=self.split.server,

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"log"
+	"math/rand/v2"
+	"net"
+	"time"
+
+	"github.com/pushbench/pushbench/k6/internal/wire"
+)
+
+const (
+	// sparedFrames at the beginning of each connection are never lost: they acknowledge that a client is a member.
+	sparedFrames = 4
+	// underway is how many reads of a connection may wait for their time.
+	underway   = 4096
+	bufferSize = 64 * 1024
+)
+
+// accept connects everyone who comes with the server at address.
+func (f *faults) accept(front net.Listener, address string) {
+	for {
+		client, err := front.Accept()
+		if err != nil {
+			return
+		}
+		go f.connect(client, address)
+	}
+}
+
+func (f *faults) connect(client net.Conn, address string) {
+	server, err := net.Dial("tcp", address)
+	if err != nil {
+		_ = client.Close()
+		return
+	}
+	go func() {
+		_, _ = io.Copy(server, client)
+		_ = server.(*net.TCPConn).CloseWrite()
+	}()
+	f.forward(client, server)
+	_ = client.Close()
+	_ = server.Close()
+}
+
+// chunk is what was read at once, and when it goes on.
+type chunk struct {
+	due   time.Time
+	bytes []byte
+}
+
+// forward passes on what the server sends, later and with losses.
+func (f *faults) forward(client io.Writer, server io.Reader) {
+	if f.delay == 0 && f.loss == 0 {
+		_, _ = io.Copy(client, server)
+		return
+	}
+	chunks := make(chan chunk, underway)
+	go func() {
+		defer close(chunks)
+		losing := losing{share: f.loss}
+		buffer := make([]byte, bufferSize)
+		for {
+			n, err := server.Read(buffer)
+			if n > 0 {
+				chunks <- chunk{time.Now().Add(f.delay), bytes.Clone(losing.pass(buffer[:n]))}
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	broken := false
+	for c := range chunks { // to the end, or the reader would wait for ever
+		if broken {
+			continue
+		}
+		time.Sleep(time.Until(c.due))
+		_, err := client.Write(c.bytes)
+		broken = err != nil
+	}
+}
+
+// losing drops a share of the messages of a stream that becomes a WebSocket connection; any other passes whole.
+type losing struct {
+	share   float64
+	state   state
+	pending []byte
+	frames  int
+}
+
+type state int
+
+const (
+	inHead state = iota
+	inFrames
+	asItIs
+)
+
+// pass returns what goes on of what came; the rest of a frame comes with its end.
+func (l *losing) pass(came []byte) []byte {
+	if l.share == 0 || l.state == asItIs {
+		return came
+	}
+	l.pending = append(l.pending, came...)
+	var on []byte
+	if l.state == inHead {
+		head := bytes.Index(l.pending, []byte("\r\n\r\n"))
+		if head < 0 {
+			return nil
+		}
+		head += 4
+		on, l.pending, l.state = append(on, l.pending[:head]...), l.pending[head:], asItIs
+		if bytes.HasPrefix(on, []byte("HTTP/1.1 101")) {
+			l.state = inFrames
+		}
+	}
+	for l.state == inFrames {
+		frame, size, err := wire.Next(l.pending)
+		if err != nil {
+			log.Fatalf("faults: no message can be lost of this connection: %v", err) // compressed ones depend on each other
+		}
+		if size == 0 {
+			return on
+		}
+		l.frames++
+		data := frame.Final && (frame.Opcode == wire.Text || frame.Opcode == wire.Binary)
+		if !data || l.frames <= sparedFrames || rand.Float64() >= l.share {
+			on = append(on, l.pending[:size]...)
+		}
+		l.pending = l.pending[size:]
+	}
+	on = append(on, l.pending...)
+	l.pending = nil
+	return on
+}
