@@ -70,6 +70,12 @@ def origin(record: Record) -> str:
     return ", ".join([*parts, "1 round" if rounds == 1 else f"{rounds} rounds"])
 
 
+def against(record: Record) -> str:
+    """`against base 770fdf8: Make it faster`."""
+    base = record.comparison.base if record.comparison else None
+    return f"against base {base.sha[:7]}: {base.subject}" if base else "against the base"
+
+
 def tally(verdict: Verdict) -> str:
     """How the servers came off, the worst first: `fail: fastapi; pass: node-ws, spring-stomp`."""
     outcomes: Sequence[Outcome] = ("fail", "invalid", "inconclusive", "pass")

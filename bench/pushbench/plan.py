@@ -15,18 +15,30 @@ DRAIN_SECONDS_USED = 1.5  # a drain ends once nothing is outstanding, and takes 
 Arm = Literal["head", "base"]
 
 
-def make_plan(servers: Sequence[str], *, rounds: int, seed: int, arms: Sequence[Arm] = ("head",)) -> list[PlannedTrial]:
-    """The trials in their order. In a round all servers get the same seed: their clients do the same things."""
-    shuffled = random.Random(seed)  # noqa: S311 - a plan must be repeatable, not secret
+def make_plan(servers: Sequence[str], *, rounds: int, seed: int) -> list[PlannedTrial]:
+    """The trials of a run of one arm, in their order."""
     plan: list[PlannedTrial] = []
     for round_number in range(1, rounds + 1):
-        pairs = [(server, arm) for server in servers for arm in arms]
-        shuffled.shuffle(pairs)
-        for server, arm in pairs:
-            plan.append(
-                PlannedTrial(server=server, arm=arm, round=round_number, order=len(plan), seed=seed + round_number)
-            )
+        plan += make_round(servers, round_number=round_number, seed=seed, first=len(plan))
     return plan
+
+
+def make_round(
+    servers: Sequence[str], *, round_number: int, seed: int, first: int, arms: Sequence[Arm] = ("head",)
+) -> list[PlannedTrial]:
+    """The trials of one round, in random order, from position `first` of the run on; the arms of a server side by side.
+
+    All get the same seed: their clients do the same things.
+    """
+    own_seed = seed + round_number
+    shuffled = random.Random(own_seed)  # noqa: S311 - a plan must be repeatable, not secret
+    pairs = [
+        (server, arm) for server in shuffled.sample(servers, len(servers)) for arm in shuffled.sample(arms, len(arms))
+    ]
+    return [
+        PlannedTrial(server=server, arm=arm, round=round_number, order=first + position, seed=own_seed)
+        for position, (server, arm) in enumerate(pairs)
+    ]
 
 
 def trial_seconds(schedule: Schedule) -> float:

@@ -81,9 +81,13 @@ def _asked_for(project: Project, suite: Suite, names: Sequence[str]) -> list[Ser
 
 def build_all(project: Project, selection: Selection, note: Note) -> tuple[Path, list[Prepared]]:
     """The generator's binary, and the servers. Raises UserError when there is no generator."""
+    with ThreadPoolExecutor(1) as pool:
+        generator = pool.submit(build_generator, project, note)
+        built = build_servers(selection.driver, selection.servers, note)
+        return generator.result(), built
 
-    driver = selection.driver
 
+def build_servers(driver: Driver, servers: Sequence[Server], note: Note) -> list[Prepared]:
     def build(server: Server) -> Prepared:
         try:
             built = driver.build(server, note)
@@ -93,9 +97,7 @@ def build_all(project: Project, selection: Selection, note: Note) -> tuple[Path,
             return Prepared(server, driver.digest(server), failed.failure)
 
     with ThreadPoolExecutor(BUILDS_AT_ONCE) as pool:
-        generator = pool.submit(build_generator, project, note)  # the longest, so it is the first
-        built = list(pool.map(build, selection.servers))
-        return generator.result(), built
+        return list(pool.map(build, servers))
 
 
 def verify_all(project: Project, built: Sequence[Prepared], driver: Driver, note: Note) -> list[Prepared]:

@@ -189,6 +189,19 @@ class Skipped(Document):
     reason: str
 
 
+class Comparison(Document):
+    """What makes a run a comparison: the head's servers with those of another commit, by one harness, the head's."""
+
+    base: Commit
+    most_rounds: int = Field(description="after so many nothing more is asked; the looks are spread over them")
+    identical: list[str] = Field(description="servers whose builds are the same in both arms: nothing to measure")
+    one_sided: list[Skipped] = Field(description="servers that only one arm has, or can run, and why")
+    injected: str | None = Field(
+        None, description="the fault that the head was given, `none` for none, where the judge itself was measured"
+    )
+    fixed: bool = Field(False, description="all rounds were played, whatever was decided")
+
+
 class Record(Document):
     """One run on one machine: servers x arms x rounds."""
 
@@ -205,6 +218,7 @@ class Record(Document):
     thresholds_digest: str | None
     live: bool = Field(False, description="metrics were streamed meanwhile, which costs the generator some CPU")
     skipped: list[Skipped] = []
+    comparison: Comparison | None = Field(None, description="null for a run of one arm")
     plan: list[PlannedTrial]
     trials: list[Trial]
 

@@ -12,7 +12,7 @@ from pushbench import markdown as markdown_
 from pushbench import notes, terminal
 from pushbench.record import Record, Trial
 from pushbench.summary import summarize
-from pushbench.table import brief_table, limits_table, stage_table, trial_table
+from pushbench.table import brief_table, changes_table, limits_table, stage_table, trial_table
 from pushbench.verdict import Verdict
 
 
@@ -34,6 +34,9 @@ def render_terminal(
     for stage in others if stages is None else []:
         terminal.print_subheading(console, notes.stage_heading(record.schedule.stages[stage]))
         terminal.print_table(console, brief_table(summary, stage))
+    if verdict.changes:
+        terminal.print_subheading(console, notes.against(record))
+        terminal.print_table(console, changes_table(verdict))
     terminal.print_sections(console, notes.sections(record, verdict))
     terminal.print_verdict(console, verdict)
     return _text(console)
@@ -54,6 +57,9 @@ def render_verdict(record: Record, verdict: Verdict, *, width: int = 80, color: 
     terminal.print_heading(console, record, notes.heading(record))
     if verdict.limits:
         terminal.print_table(console, limits_table(verdict))
+    if verdict.changes:
+        terminal.print_subheading(console, notes.against(record))
+        terminal.print_table(console, changes_table(verdict))
     terminal.print_sections(console, notes.sections(record, verdict))
     terminal.print_verdict(console, verdict)
     return _text(console)

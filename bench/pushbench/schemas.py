@@ -7,6 +7,7 @@ from pathlib import Path
 
 from pydantic.json_schema import GenerateJsonSchema
 
+from pushbench.calibration import Calibration
 from pushbench.catalog import ServerFile
 from pushbench.files import write_atomically
 from pushbench.load_report import LoadReport
@@ -23,6 +24,7 @@ MODELS: dict[str, type[Document]] = {
     "load-report": LoadReport,
     "record": Record,
     "verdict": Verdict,
+    "calibration": Calibration,
 }
 
 

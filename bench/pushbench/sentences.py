@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from pushbench.metrics import METRICS
+from pushbench.changes import Row
+from pushbench.judged_changes import JudgedChange
+from pushbench.metrics import METRICS, Unit
 from pushbench.record import PlannedTrial, Skipped, Trial
+from pushbench.sequential import Decision
 from pushbench.stages import Stage, places
 from pushbench.text import MESSAGE, one_line
 from pushbench.thresholds import Bound, Limit
@@ -60,6 +63,72 @@ def expired(server: str, limit: Limit) -> str:
 
 def unreplaced(server: str, limit: Limit) -> str:
     return f"{server}: {limit.metric} has no limit any more: its own expired on {limit.until} ({limit.where})"
+
+
+def change(found: JudgedChange) -> str:
+    """`node-ws: CPU per delivery worse at 500 clients: +10.2 % (95 % interval +8.1 % to +12.4 %), margin 5 %; ...`."""
+    about = f"{_changed(found)} {found.word} {places([found])}"
+    return f"{about}: {_amount(found)}; {found.pairs} rounds, confirmed by fresh ones"
+
+
+def undecided(found: JudgedChange) -> str:
+    """What more rounds might tell, and how many."""
+    about = f"{_changed(found)} undecided {places([found])}"
+    if not found.pairs:
+        return f"{about}: no round measured it in both arms"
+    said = f"{about}: {_amount(found)} after {found.pairs} rounds"
+    if found.suspected:
+        said += f"; it looks {found.suspected}, and fresh rounds have not confirmed it"
+    return said + (f"; about {found.rounds_to_decide} rounds would decide" if found.rounds_to_decide else "")
+
+
+def no_pair(server: str) -> str:
+    return f"{server}: no round has a valid trial in both arms"
+
+
+def one_sided(server: Skipped) -> str:
+    return f"{server.server}: not compared: {one_line(server.reason, MESSAGE)}"
+
+
+def identical(server: str) -> str:
+    return f"{server}: not measured: its build is that of the base"
+
+
+def after_look(server: str, found: Mapping[Row, Decision]) -> str:
+    """`node-ws: same: loss, delivery p95; undecided: CPU per delivery`."""
+    words: dict[str, list[str]] = {}
+    for row, decision in found.items():
+        suspected = f"looks {decision.suspected}, being confirmed" if decision.suspected else "undecided"
+        word = suspected if decision.word == "unknown" else decision.word
+        words.setdefault(word, []).append(metric_in_sentence(row.metric))
+    return f"{server}: " + "; ".join(f"{word}: {', '.join(dict.fromkeys(metrics))}" for word, metrics in words.items())
+
+
+def signed(found: JudgedChange, value: float | None) -> str:
+    """A change as people say it: `+5.2 %`, or with the metric's unit where it has no ratio."""
+    if value is None:
+        return "?"
+    unit = Unit.RATIO if found.scale == "ratio" else METRICS[found.metric].unit
+    return ("+" if value > 0 else "") + format_quantity(value, unit)
+
+
+def interval(found: JudgedChange) -> str:
+    """`-1.4 to +2.8 %`; nothing where there is none."""
+    if found.low is None:
+        return ""
+    low, high = signed(found, found.low), signed(found, found.high)
+    unit = high.rpartition(" ")[2]
+    return f"{low.removesuffix(f' {unit}')} to {high}"
+
+
+def _changed(found: JudgedChange) -> str:
+    return f"{found.server}: {metric_in_sentence(found.metric)}"
+
+
+def _amount(found: JudgedChange) -> str:
+    margin = signed(found, found.margin).removeprefix("+")
+    bounds = f" (95 % interval {interval(found)})" if found.low is not None else ""
+    return f"{signed(found, found.change)}{bounds}, margin {margin}"
 
 
 def which_trial(trial: PlannedTrial | Trial) -> str:

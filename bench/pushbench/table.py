@@ -7,9 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
+from pushbench.judged_changes import JudgedChange
 from pushbench.metrics import METRICS, Unit
 from pushbench.record import Trial
+from pushbench.sentences import interval, signed
 from pushbench.stages import short
 from pushbench.summary import ServerSummary, Spread, StageSummary, Summary, summarize_trial
 from pushbench.units import NOT_MEASURED, format_number, format_quantity
@@ -74,6 +77,8 @@ ROWS = [
 _BRIEF = {"clients", "throughput_per_second", "loss_ratio", "delivery_seconds.p95", "cpu_seconds_per_delivery"}
 BRIEF = [[row for group in ROWS for row in group if row.metric in _BRIEF]]
 
+
+CHANGE_COLUMNS = ["head", "change", "margin", "visible", "word"]
 
 BREAKS = "! breaks a limit"
 
@@ -161,6 +166,44 @@ def limits_table(verdict: Verdict) -> Table:
     ]
     marks = any(cell.broken for line in lines for cell in line.cells)
     return Table(servers, lines, [BREAKS] if marks else [])
+
+
+def changes_table(verdict: Verdict) -> Table:
+    """Every change against the base, the servers below each other."""
+    lines: list[Line] = []
+    for server, of_server in groupby(verdict.changes, lambda change: change.server):
+        lines.append(Line(server, "", [Cell("") for _ in CHANGE_COLUMNS], opens_group=bool(lines)))
+        changes = list(of_server)
+        several = len({change.stage for change in changes}) > 1
+        lines += [_change(each, several=several) for each in changes]
+    rounds = sorted({change.pairs for change in verdict.changes})
+    legend = [
+        f"{_count_range(rounds)} rounds; below the change its 95 % interval",
+        "margin: from where on a change counts; visible: the smallest that nine of ten such comparisons would call",
+    ]
+    if any(change.controlled for change in verdict.changes):
+        legend.append("~ less what the generator's own cost per delivery says of the machine")
+    return Table(CHANGE_COLUMNS, lines, legend)
+
+
+def _change(found: JudgedChange, *, several: bool) -> Line:
+    unit = METRICS[found.metric].unit
+    title = METRICS[found.metric].title + (f" {short(found)}" if several else "")
+    return Line(
+        f"  {title}",
+        "",
+        [
+            Cell(format_quantity(found.head, unit)),
+            Cell(signed(found, found.change) + (" ~" if found.controlled else ""), interval(found)),
+            Cell(signed(found, found.margin).removeprefix("+")),
+            Cell(signed(found, found.visible).removeprefix("+")),
+            Cell(found.word.upper() if found.word in ("worse", "unknown") else found.word),
+        ],
+    )
+
+
+def _count_range(counts: Sequence[int]) -> str:
+    return f"{counts[0]}" if counts[0] == counts[-1] else f"{counts[0]} to {counts[-1]}"
 
 
 def loud(outcome: str) -> str:

@@ -1,7 +1,7 @@
 """From a record and thresholds to a verdict: what was judged, what came of it, and why, in sentences.
 
-Pure: the same documents give the same verdict, on any day and in any order of trials. Only limits are judged, and
-only on valid trials of the arm `head`.
+Pure: the same documents give the same verdict, on any day and in any order of trials. Limits are judged on valid trials
+of the arm `head`; where there is a base, so are the changes against it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ from typing import Literal
 from pydantic import Field, NonNegativeInt
 
 from pushbench import sentences
+from pushbench.changes import value_of
 from pushbench.errors import EXIT_FAIL, EXIT_PASS, EXIT_UNDECIDED
+from pushbench.judged_changes import JudgedChange, judge_changes
 from pushbench.model import Document
 from pushbench.record import PlannedTrial, Record, StagePlan, Trial
 from pushbench.thresholds import Bound, Limit, Thresholds
@@ -60,6 +62,7 @@ class Verdict(Document):
     notes: list[str] = Field(description="what a reader should know and what changes no outcome")
     servers: list[ServerVerdict] = Field(description="by id")
     limits: list[JudgedLimit]
+    changes: list[JudgedChange] = Field(description="against the base; empty for a run of one arm")
 
     def exit_code(self, *, allow_inconclusive: bool = False) -> int:
         """0 pass, 1 fail, 3 inconclusive or invalid. Inconclusive may be allowed, invalid never: nothing was seen."""
@@ -71,8 +74,13 @@ class Verdict(Document):
 def judge(record: Record, thresholds: Thresholds) -> Verdict:
     """The verdict on a record. Whether a server's own limit has expired is asked of the day of the run."""
     day = datetime.fromisoformat(record.created).date()
-    judged = [_judge_server(record, thresholds, server, day) for server in record.servers]
-    outcome, reasons = _run(record, [each.verdict for each in judged])
+    changes = judge_changes(record, thresholds)
+    judged = [
+        _judge_server(record, thresholds, server, day, [change for change in changes if change.server == server])
+        for server in record.servers
+    ]
+    servers = sorted([*(each.verdict for each in judged), *_unmeasured_servers(record)], key=lambda each: each.server)
+    outcome, reasons = _run(record, servers)
     return Verdict(
         record=record.id,
         suite=record.suite,
@@ -81,8 +89,9 @@ def judge(record: Record, thresholds: Thresholds) -> Verdict:
         outcome=outcome,
         reasons=reasons,
         notes=[*_run_notes(record, thresholds), *(note for each in judged for note in each.notes)],
-        servers=[each.verdict for each in judged],
+        servers=servers,
         limits=[limit for each in judged for limit in each.limits],
+        changes=changes,
     )
 
 
@@ -93,7 +102,9 @@ class _Judged:
     notes: list[str]
 
 
-def _judge_server(record: Record, thresholds: Thresholds, server: str, day: date) -> _Judged:
+def _judge_server(
+    record: Record, thresholds: Thresholds, server: str, day: date, changes: Sequence[JudgedChange]
+) -> _Judged:
     own = (trial for trial in record.trials if trial.server == server and trial.arm == "head")
     trials = sorted(own, key=lambda trial: trial.round)
     valid = [trial for trial in trials if trial.validity.valid]
@@ -106,17 +117,22 @@ def _judge_server(record: Record, thresholds: Thresholds, server: str, day: date
     expired = thresholds.expired(record.suite, server, day)
     unreplaced = [old for old in expired if old.metric not in {limit.metric for _, _, limit in asked}]
     outcome: Outcome
-    if broken := [*_failures(valid), *_breaches(limits, several=len(valid) > 1)]:
+    worse = [sentences.change(change) for change in changes if change.word == "worse"]
+    if broken := [*_failures(valid), *_breaches(limits, several=len(valid) > 1), *worse]:
         outcome, reasons = "fail", broken
     elif trials and not valid:
         outcome, reasons = "invalid", [sentences.none_valid(server, trials)]
+    elif changes and not any(change.pairs for change in changes):
+        outcome, reasons = "invalid", [sentences.no_pair(server)]
     else:
         reasons = [*_missing_trials(record, server), *_unmeasured(server, limits)]
+        reasons += [sentences.undecided(change) for change in changes if change.word == "unknown"]
         reasons += [sentences.unreplaced(server, old) for old in unreplaced]
-        if not asked and not unreplaced:
+        if not (asked or unreplaced or changes):
             reasons.append(f"{server}: thresholds.yml has no limit for it in {record.suite}")
         outcome = "inconclusive" if reasons else "pass"
     notes = [sentences.expired(server, old) for old in expired if old not in unreplaced]
+    notes += [sentences.change(change) for change in changes if change.word == "better"]
     if 0 < len(valid) < len(trials):
         notes.append(sentences.some_invalid(server, len(valid), len(trials)))
     verdict = ServerVerdict(
@@ -127,7 +143,7 @@ def _judge_server(record: Record, thresholds: Thresholds, server: str, day: date
 
 def _judge_limit(trials: Sequence[Trial], server: str, index: int, stage: StagePlan, limit: Limit) -> JudgedLimit:
     """Asked of every valid trial: one breach fails, else one missing value leaves it unknown."""
-    found = [(_value(trial, index, limit.metric), trial.round) for trial in trials]
+    found = [(value_of(trial, index, limit.metric), trial.round) for trial in trials]
     values = [(value, round_) for value, round_ in found if value is not None]
     breaches = [each for each in values if not limit.bound.allows(each[0])]
     known = breaches or (values if len(values) == len(found) else [])
@@ -145,10 +161,6 @@ def _judge_limit(trials: Sequence[Trial], server: str, index: int, stage: StageP
         outcome=outcome,
         reason=limit.reason,
     )
-
-
-def _value(trial: Trial, stage: int, metric: str) -> float | None:
-    return trial.stages[stage].metrics.get(metric) if stage < len(trial.stages) else None
 
 
 def _failures(trials: Sequence[Trial]) -> list[str]:
@@ -184,10 +196,20 @@ def _missing_trials(record: Record, server: str) -> Iterator[str]:
             yield sentences.missing(planned)
 
 
+def _unmeasured_servers(record: Record) -> Iterator[ServerVerdict]:
+    """Of a comparison: those of which there was nothing to measure, and those that could not be compared."""
+    if record.comparison:
+        for server in record.comparison.identical:
+            yield ServerVerdict(server=server, outcome="pass", valid_trials=0, trials=0, reasons=[])
+        for each in record.comparison.one_sided:
+            reason = sentences.one_sided(each)
+            yield ServerVerdict(server=each.server, outcome="inconclusive", valid_trials=0, trials=0, reasons=[reason])
+
+
 def _run(record: Record, servers: Sequence[ServerVerdict]) -> tuple[Outcome, list[str]]:
     """The worst outcome of a server, with the reasons of all; a run that measured nothing is invalid."""
     reasons = [reason for server in servers for reason in server.reasons]
-    if not record.trials:
+    if not record.trials and not (record.comparison and record.comparison.identical):
         return "invalid", ["the run has no trial", *reasons]
     outcomes: Sequence[Outcome] = ("fail", "invalid", "inconclusive")
     return next((worst for worst in outcomes if any(each.outcome == worst for each in servers)), "pass"), reasons
@@ -196,5 +218,7 @@ def _run(record: Record, servers: Sequence[ServerVerdict]) -> tuple[Outcome, lis
 def _run_notes(record: Record, thresholds: Thresholds) -> Iterator[str]:
     for skipped in record.skipped:
         yield sentences.skipped(skipped)
+    for server in record.comparison.identical if record.comparison else ():
+        yield sentences.identical(server)
     if record.thresholds_digest not in (None, thresholds.digest):
         yield "thresholds.yml is not the one of the run: judged by what it says now"

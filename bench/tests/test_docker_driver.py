@@ -22,10 +22,11 @@ from pushbench.engine import Engine
 from pushbench.environment import CpuSplit
 from pushbench.failures import ServerFailed
 from pushbench.images import bake_definition, image_of, images_of
+from pushbench.measuring import Options
 from pushbench.procfs import stats
 from pushbench.project import Project
 from pushbench.record import Trial
-from pushbench.run import Options, Request
+from pushbench.run import Request
 from tests.support import FAKES, fake_generator, make_project
 from tests.test_run import Notebook
 

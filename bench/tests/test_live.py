@@ -24,12 +24,13 @@ from pushbench.errors import UserError
 from pushbench.live import Stream, StreamedTrial, line, open_stream
 from pushbench.live_endpoint import PATIENCE_SECONDS, Endpoint
 from pushbench.load import Generator
+from pushbench.measuring import Options
 from pushbench.preparation import build_all, select_servers
 from pushbench.progress import Lines
 from pushbench.project import Project
 from pushbench.record import PlannedTrial, Record, Schedule, StagePlan
 from pushbench.resources import Usage
-from pushbench.run import Options, Request
+from pushbench.run import Request
 from pushbench.sampling import Sample
 from pushbench.suites import find_suite
 from pushbench.trial import Bench, run_trial

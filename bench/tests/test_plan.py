@@ -4,17 +4,28 @@ from __future__ import annotations
 
 import pytest
 
-from pushbench.plan import make_plan, trial_seconds
+from pushbench.plan import make_plan, make_round, trial_seconds
 from pushbench.record import Schedule, StagePlan
 
 SERVERS = ["a", "b", "c", "d"]
+ARMS = ("base", "head")
 
 
-def test_every_server_and_arm_has_one_trial_a_round() -> None:
-    plan = make_plan(SERVERS, rounds=3, seed=1, arms=["base", "head"])
-    assert [trial.order for trial in plan] == list(range(24))
-    assert len({(trial.server, trial.arm, trial.round) for trial in plan}) == 24
-    assert [trial.round for trial in plan] == [1] * 8 + [2] * 8 + [3] * 8
+def test_every_server_has_one_trial_a_round() -> None:
+    plan = make_plan(SERVERS, rounds=3, seed=1)
+    assert [trial.order for trial in plan] == list(range(12))
+    assert len({(trial.server, trial.round) for trial in plan}) == 12
+    assert [trial.round for trial in plan] == [1] * 4 + [2] * 4 + [3] * 4
+
+
+def test_the_arms_of_a_server_are_side_by_side_in_an_order_that_varies() -> None:
+    rounds = [make_round(SERVERS, round_number=number, seed=1, first=8, arms=["base", "head"]) for number in range(20)]
+    for each in rounds:
+        assert [trial.order for trial in each] == list(range(8, 16))
+        assert {(trial.server, trial.arm) for trial in each} == {(name, arm) for name in SERVERS for arm in ARMS}
+        assert [one.server for one in each[::2]] == [other.server for other in each[1::2]]
+    first = [each[0].arm for each in rounds]
+    assert 5 < first.count("base") < 15
 
 
 def test_the_same_seed_gives_the_same_plan_and_another_one_another_order() -> None:

@@ -13,11 +13,12 @@ from pushbench.driver_choice import DriverChoice
 from pushbench.drivers import Build
 from pushbench.environment import CpuSplit
 from pushbench.errors import UserError
+from pushbench.measuring import Interrupted, Options
 from pushbench.process_driver import ProcessDriver
 from pushbench.progress import Follower
 from pushbench.project import Project
 from pushbench.record import PlannedTrial, Record, Schedule, Trial
-from pushbench.run import Interrupted, Options, Request
+from pushbench.run import Request
 from pushbench.toolchains import Toolset
 from tests.support import add_server, fake_generator, make_project
 

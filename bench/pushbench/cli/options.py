@@ -45,6 +45,21 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON on stdout, 
 OutOption = Annotated[
     Path | None, typer.Option("--out", help="Where records and reports go.", metavar="FOLDER", show_default="out")
 ]
+PortOption = Annotated[
+    int | None, typer.Option("--port", min=1, max=65535, help="For the servers; without it a free one each.")
+]
+GeneratorsOption = Annotated[int, typer.Option("--generators", min=1, help="k6 processes that share the clients.")]
+SkipVerifyOption = Annotated[
+    bool, typer.Option("--skip-verify", help="Measure without verifying; every trial is marked with it.")
+]
+LiveOption = Annotated[
+    str | None,
+    typer.Option(
+        "--live",
+        help="Stream into a VictoriaMetrics, for dashboards; without URL into that of `make stack`.",
+        metavar="URL",
+    ),
+]
 RecordArgument = Annotated[str, typer.Argument(help="An id or its beginning, a file, or `latest`.", metavar="RECORD")]
 
 DEFAULT_SUITE, DEFAULT_PROFILE = "whiteboard", "quick"
@@ -63,6 +78,20 @@ def parameters(given: list[str]) -> dict[str, str]:
             raise UserError(f"--parameter: expected NAME=VALUE, found {each!r}")
         pairs[name] = value
     return pairs
+
+
+def seconds(option: str, text: str) -> float:
+    """A duration such as `90s` or `10m`. Raises UserError."""
+    from pushbench.metrics import Unit
+    from pushbench.units import parse_quantity
+
+    try:
+        found = parse_quantity(text, Unit.SECONDS)
+    except UserError as error:
+        raise UserError(f"{option}: {error.what}") from None
+    if found <= 0:
+        raise UserError(f"{option}: expected more than 0, found {text!r}")
+    return found
 
 
 def note(text: str) -> None:

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-import contextlib
-import signal
-import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pushbench.cli import options
+from pushbench.cli.measuring import measure
 from pushbench.cli.options import (
     DEFAULT_PROFILE,
     DEFAULT_SUITE,
     DriverOption,
+    GeneratorsOption,
     JsonOption,
+    LiveOption,
     OutOption,
     ParameterOption,
+    PortOption,
     ProfileOption,
     RoundsOption,
     SeedOption,
     ServersOption,
+    SkipVerifyOption,
     SuiteOption,
     WaitOption,
     WorkersOption,
@@ -29,8 +31,8 @@ from pushbench.cli.options import (
 
 if TYPE_CHECKING:
     from pushbench.progress import Follower
+    from pushbench.record import Record
 
-EXIT_INTERRUPTED = 128 + signal.SIGINT
 LIVE_URL = "http://127.0.0.1:8428"  # where compose/stack.yml has VictoriaMetrics
 
 _EXAMPLES = (
@@ -60,22 +62,11 @@ def run(
     ] = "",
     driver: DriverOption = "auto",
     workers: WorkersOption = None,
-    port: Annotated[
-        int | None, typer.Option("--port", min=1, max=65535, help="For the servers; without it a free one each.")
-    ] = None,
-    generators: Annotated[int, typer.Option("--generators", min=1, help="k6 processes that share the clients.")] = 1,
+    port: PortOption = None,
+    generators: GeneratorsOption = 1,
     wait: WaitOption = False,
-    skip_verify: Annotated[
-        bool, typer.Option("--skip-verify", help="Measure without verifying; every trial is marked with it.")
-    ] = False,
-    live: Annotated[
-        str | None,
-        typer.Option(
-            "--live",
-            help="Stream into a VictoriaMetrics, for dashboards; without URL into that of `make stack`.",
-            metavar="URL",
-        ),
-    ] = None,
+    skip_verify: SkipVerifyOption = False,
+    live: LiveOption = None,
     out: OutOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -87,33 +78,21 @@ def run(
     from pushbench import store
     from pushbench.cli.conclusion import conclude, thresholds_of
     from pushbench.driver_choice import DriverChoice
+    from pushbench.measuring import Options
     from pushbench.project import Project
 
     project = Project.current(out)
     thresholds = thresholds_of(project)  # a mistake there must not be told after five minutes
     choice = DriverChoice(driver, port, workers)
-    how = running.Options(choice, generators=generators, wait=wait, verify=not skip_verify, live=live)
-    for ending in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(ending, signal.default_int_handler)
-    try:
-        with contextlib.closing(_watch()) as watch:
-            if resume:
-                record = running.resume(project, store.find_record(project.records, resume), how, watch)
-            else:
-                wanted = running.Request(
-                    suite, profile, options.names(servers), options.parameters(parameter), rounds, seed
-                )
-                record = running.run(project, wanted, how, watch)
-    except running.Interrupted as interrupted:
-        record = interrupted.record
-        options.note(
-            f"interrupted: {len(record.trials)} of {len(record.plan)} trials are safe; "
-            f"go on with `./pushbench run --resume {interrupted.path}`"
-        )
-        raise typer.Exit(EXIT_INTERRUPTED) from None
-    except KeyboardInterrupt:
-        options.note("interrupted before anything was measured")
-        raise typer.Exit(EXIT_INTERRUPTED) from None
+    how = Options(choice, generators=generators, wait=wait, verify=not skip_verify, live=live)
+
+    def play(watch: Follower) -> Record:
+        if resume:
+            return running.resume(project, store.find_record(project.records, resume), how, watch)
+        wanted = running.Request(suite, profile, options.names(servers), options.parameters(parameter), rounds, seed)
+        return running.run(project, wanted, how, watch)
+
+    record = measure(play, go_on=lambda path: f"./pushbench run --resume {path}")
     raise typer.Exit(conclude(project, record, thresholds, as_json=as_json))
 
 
@@ -125,11 +104,3 @@ def with_resume_value(arguments: Sequence[str]) -> list[str]:
     for argument, following in zip(arguments, [*arguments[1:], "--"], strict=True):
         complete += [argument, values[argument]] if argument in values and following.startswith("-") else [argument]
     return complete
-
-
-def _watch() -> Follower:
-    from rich.console import Console
-
-    from pushbench.progress import Lines, Terminal
-
-    return Terminal(Console(stderr=True)) if sys.stderr.isatty() else Lines()

@@ -1,0 +1,82 @@
+"""Real comparisons whose answer is known: a server against itself, with a fault in one arm or with none.
+
+The records are those of any comparison, and say what was injected; `calibration` counts what was made of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from pushbench import preparation
+from pushbench.arms import Arm, Arms
+from pushbench.builds import build_faults
+from pushbench.campaign import Budget, Campaign
+from pushbench.checkout import read_commit
+from pushbench.drivers import Build
+from pushbench.errors import UserError
+from pushbench.faults import NOTHING, Fault
+from pushbench.measuring import Options, bench_of, holding_machine, new_record
+from pushbench.preparation import Prepared
+from pushbench.progress import Watch
+from pushbench.project import Project
+from pushbench.record import Comparison, Record
+from pushbench.suites import find_suite
+from pushbench.thresholds import Thresholds
+
+
+@dataclass(frozen=True)
+class Request:
+    suite: str
+    profile: str
+    servers: Sequence[str]
+    fault: Fault
+    budget: Budget = field(default_factory=Budget)
+    seed: int = 1
+
+
+def calibrate(project: Project, request: Request, options: Options, thresholds: Thresholds, watch: Watch) -> Record:
+    """One comparison. Both arms run in the same wrapper, which gives the head's server the fault."""
+    suite = find_suite(project.scenarios, request.suite)
+    load = suite.load(request.profile, {})
+    commit = read_commit(project.root)
+    if not commit:
+        raise UserError("not a git checkout", where=str(project.root), hint="a record names the commit it measured")
+    chosen = preparation.select_servers(project, suite, request.servers, watch.note, options.driver)
+    if chosen.driver.name != "process":
+        raise UserError("faults are injected by the process driver", hint="add --driver process")
+    with holding_machine(options, watch):
+        binary, built = preparation.build_all(project, chosen, watch.note)
+        verified = preparation.verify_all(project, built, chosen.driver, watch.note) if options.verify else built
+        sound = {each.server.id: each for each in verified if isinstance(each.result, Build)}
+        faults = build_faults(project)
+        base, head = (
+            Arm(
+                chosen.driver,
+                {
+                    name: wrapped(each, request.fault.wrapper(faults, active=active), request.fault if active else None)
+                    for name, each in sound.items()
+                },
+            )
+            for active in (False, True)
+        )
+        bench = bench_of(project, binary, chosen.driver, load, options)
+        comparison = Comparison(
+            base=commit,
+            most_rounds=request.budget.most_rounds or 0,
+            identical=[],
+            one_sided=[],
+            injected=str(request.fault),
+            fixed=not request.budget.until_decided,
+        )
+        record = new_record(project, load, bench, commit=commit, skipped=chosen.skipped, comparison=comparison)
+        campaign = Campaign(project, thresholds, bench, Arms(base, head), request.budget, request.seed, watch)
+        return campaign.play(record, list(sound))
+
+
+def wrapped(prepared: Prepared, wrapper: Sequence[str], fault: Fault | None) -> Prepared:
+    """The server started by `wrapper`; a fault makes it another build."""
+    assert isinstance(prepared.result, Build)
+    faulty = fault is not None and fault.kind != NOTHING
+    digest = f"{prepared.digest}+{fault}" if faulty else prepared.digest
+    return replace(prepared, digest=digest, result=replace(prepared.result, digest=digest, wrapper=tuple(wrapper)))

@@ -1,0 +1,203 @@
+"""How often the judge is right: counted over real comparisons with a known answer, and over resampled ones. Pure.
+
+Resampling draws blocks of neighbouring rounds from a campaign that was played to its end, so that what disturbs a
+machine for minutes does so in the resampled comparison, too.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import sqrt
+from statistics import median
+from typing import Literal
+
+import numpy as np
+from pydantic import Field, NonNegativeInt
+
+from pushbench.changes import Row, rows
+from pushbench.comparison import Pair
+from pushbench.faults import NOTHING
+from pushbench.judged_changes import judge_changes
+from pushbench.model import Document
+from pushbench.record import Record
+from pushbench.sequential import Gated, Word, decide
+from pushbench.thresholds import Thresholds
+
+BLOCK_ROUNDS = 4
+"""about two minutes: longer than a burst of other work, shorter than a campaign has many of"""
+RUN_SECONDS = 600.0
+"""what a comparison may take, which says how many rounds a resampled one has"""
+WILSON_Z = 1.959964
+"""normal quantile of 0.975"""
+
+TARGETS: Mapping[str, Sequence[str]] = {
+    "burn": ["cpu_seconds_per_delivery"],
+    "delay": ["delivery_seconds.p50", "delivery_seconds.p95"],
+    "loss": ["loss_ratio"],
+    "leak": ["memory_bytes.peak"],
+}
+"""the metrics in which a fault has to be noticed, any of them"""
+
+
+class Rate(Document):
+    """How many of how many, with the interval of Wilson (JASA 22, 1927), 95 %."""
+
+    count: NonNegativeInt
+    of: NonNegativeInt
+    low: float
+    high: float
+
+
+class Case(Document):
+    """Comparisons of one server with one injected fault."""
+
+    server: str
+    injected: str = Field(description="the fault; `none` for a server against itself")
+    how: Literal["real", "resampled", "resampled and scaled"] = Field(
+        description="scaled: a server against itself, the head's CPU per delivery multiplied"
+    )
+    runs: NonNegativeInt
+    rounds: float = Field(description="median of those that a run took, or could take at most where it was resampled")
+    words: dict[Word, NonNegativeInt] = Field(description="runs by the worst word of what the fault changes")
+    failed: Rate = Field(description="runs in which any metric was called worse")
+
+
+class Calibration(Document):
+    """What the judge did with comparisons whose answer is known."""
+
+    schema_: Literal[1] = Field(default=1, alias="schema")
+    environments: list[str] = Field(description="keys of those that the comparisons ran in")
+    thresholds_digest: str
+    cases: list[Case]
+
+
+def calibrate(
+    records: Sequence[Record], thresholds: Thresholds, *, runs: int, scaled: Sequence[float] = (), seed: int = 1
+) -> Calibration:
+    """`runs` are those to resample for each server and fault, `scaled` the factors for servers against themselves."""
+    known = [record for record in records if record.comparison and record.comparison.injected]
+    fixed = [record for record in known if record.comparison and record.comparison.fixed]
+    real = [record for record in known if record not in fixed]
+    random = np.random.default_rng(seed)
+    return Calibration(
+        environments=sorted({record.environment.key for record in known}),
+        thresholds_digest=thresholds.digest,
+        cases=[*_real(real, thresholds), *_resampled(fixed, thresholds, runs, scaled, random)],
+    )
+
+
+def rate(count: int, of: int) -> Rate:
+    if not of:
+        return Rate(count=0, of=0, low=0.0, high=1.0)
+    share, z = count / of, WILSON_Z
+    centre = (share + z * z / (2 * of)) / (1 + z * z / of)
+    half = z / (1 + z * z / of) * sqrt(share * (1 - share) / of + z * z / (4 * of * of))
+    return Rate(count=count, of=of, low=max(0.0, centre - half), high=min(1.0, centre + half))
+
+
+def _real(records: Sequence[Record], thresholds: Thresholds) -> Iterator[Case]:
+    found: dict[tuple[str, str], list[tuple[dict[Row, Word], int]]] = {}
+    for record in records:
+        changes = judge_changes(record, thresholds)
+        for server in record.servers:
+            words = {Row(each.server, each.stage, each.metric): each.word for each in changes if each.server == server}
+            rounds = max(trial.round for trial in record.trials if trial.server == server)
+            found.setdefault((server, _injected(record)), []).append((words, rounds))
+    for (server, injected), results in sorted(found.items()):
+        yield _case(server, injected, "real", [words for words, _ in results], median(rounds for _, rounds in results))
+
+
+def _resampled(
+    records: Sequence[Record],
+    thresholds: Thresholds,
+    runs: int,
+    scaled: Sequence[float],
+    random: np.random.Generator,
+) -> Iterator[Case]:
+    campaigns: dict[tuple[str, str], list[Record]] = {}
+    for record in records:
+        for server in record.servers:
+            campaigns.setdefault((server, _injected(record)), []).append(record)
+    for (server, injected), own in sorted(campaigns.items()):
+        pool = _pool(own, server, thresholds)
+        swap = injected == NOTHING
+        results = [pool.play(random, swap=swap) for _ in range(runs)]
+        yield _case(server, injected, "resampled", results, pool.most_rounds)
+        for factor in scaled if injected == NOTHING else ():
+            results = [pool.play(random, swap=swap, factor=factor) for _ in range(runs)]
+            yield _case(server, f"burn={factor - 1:.0%}", "resampled and scaled", results, pool.most_rounds)
+
+
+@dataclass(frozen=True)
+class _Pool:
+    """Campaigns with one server, and how many rounds of it there is time for."""
+
+    campaigns: Sequence[Mapping[Row, Gated]]
+    most_rounds: int
+
+    def play(self, random: np.random.Generator, *, swap: bool, factor: float = 1.0) -> dict[Row, Word]:
+        """A comparison of drawn blocks; where both arms are alike, chance says which of a round is called the head."""
+        drawn: dict[Row, list[Pair]] = {row: [] for row in self.campaigns[0]}
+        for first in range(1, self.most_rounds + 1, BLOCK_ROUNDS):
+            campaign = self.campaigns[int(random.integers(len(self.campaigns)))]
+            last = max((pair.round for gated in campaign.values() for pair in gated.pairs), default=0)
+            begin = int(random.integers(1, max(2, last - BLOCK_ROUNDS + 2)))
+            for number in range(first, min(first + BLOCK_ROUNDS, self.most_rounds + 1)):
+                swapped = swap and bool(random.integers(2))
+                for row, gated in campaign.items():
+                    for pair in gated.pairs:
+                        if pair.round == begin + number - first:
+                            drawn[row].append(_taken(pair, number, row, factor, swapped=swapped))
+        played = {row: Gated(pairs, self.campaigns[0][row].regression) for row, pairs in drawn.items()}
+        decided = decide(played, rounds=self.most_rounds, most=self.most_rounds)
+        return {row: decision.word for row, decision in decided.items()}
+
+
+def _pool(records: Sequence[Record], server: str, thresholds: Thresholds) -> _Pool:
+    gated = [rows(record, thresholds) for record in records]
+    seconds = [trial.seconds for record in records for trial in record.trials if trial.server == server]
+    own = [{row: each for row, each in of_record.items() if row.server == server} for of_record in gated]
+    return _Pool(own, most_rounds=int(RUN_SECONDS / (2 * median(seconds))))
+
+
+def _taken(pair: Pair, number: int, row: Row, factor: float, *, swapped: bool) -> Pair:
+    taken = replace(pair, round=number)
+    if swapped:
+        taken = Pair(number, pair.head, pair.base, pair.head_control, pair.base_control)
+    return replace(taken, head=taken.head * factor) if row.metric in TARGETS["burn"] else taken
+
+
+def _case(
+    server: str,
+    injected: str,
+    how: Literal["real", "resampled", "resampled and scaled"],
+    results: Sequence[Mapping[Row, Word]],
+    rounds: float,
+) -> Case:
+    targets = TARGETS.get(injected.partition("=")[0])
+    worst = Counter(
+        _worst([word for row, word in words.items() if targets is None or row.metric in targets]) for words in results
+    )
+    failed = sum("worse" in words.values() for words in results)
+    return Case(
+        server=server,
+        injected=injected,
+        how=how,
+        runs=len(results),
+        rounds=rounds,
+        words=dict(worst),
+        failed=rate(failed, len(results)),
+    )
+
+
+def _worst(words: Sequence[Word]) -> Word:
+    order: Sequence[Word] = ("worse", "unknown", "better", "same")
+    return next((word for word in order if word in words), "unknown")
+
+
+def _injected(record: Record) -> str:
+    assert record.comparison
+    assert record.comparison.injected
+    return record.comparison.injected

@@ -1,0 +1,78 @@
+"""From a record with two arms to the rows of a comparison: which metrics are asked about, and their pairs. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from pushbench.comparison import Pair
+from pushbench.record import Record, Trial
+from pushbench.sequential import Decision, Gated, decide
+from pushbench.thresholds import Thresholds
+
+CONTROLS: Mapping[str, str] = {"cpu_seconds_per_delivery": "generator_cpu_seconds_per_delivery"}
+"""What tells how fast the machine was in a trial, by the metric that follows it: docs/method.md has the figures"""
+
+
+class Row(NamedTuple):
+    """One metric of one server in one stage, by its index."""
+
+    server: str
+    stage: int
+    metric: str
+
+
+def rows(record: Record, thresholds: Thresholds) -> dict[Row, Gated]:
+    """Those that `thresholds` has a margin for, each with the pairs of its valid trials."""
+    gated = {}
+    for server in compared(record):
+        pairs = list(_valid_pairs(record, server))
+        for stage in range(len(record.schedule.stages)):
+            for regression in thresholds.suite(record.suite).regressions:
+                row = Row(server, stage, regression.metric)
+                gated[row] = Gated(list(_pairs_of(pairs, row)), regression)
+    return gated
+
+
+def decisions(record: Record, gated: Mapping[Row, Gated]) -> dict[Row, Decision]:
+    """What can be said of each row by now."""
+    most = record.comparison.most_rounds if record.comparison else 0
+    return decide(gated, rounds=complete_rounds(record), most=most)
+
+
+def compared(record: Record) -> list[str]:
+    """The servers that were measured in both arms."""
+    arms = {(planned.server, planned.arm) for planned in record.plan}
+    return sorted(server for server, arm in arms if arm == "base" and (server, "head") in arms)
+
+
+def complete_rounds(record: Record) -> int:
+    """How many rounds were played to their end."""
+    done = {(trial.server, trial.arm, trial.round) for trial in record.trials}
+    missing = [each.round for each in record.plan if (each.server, each.arm, each.round) not in done]
+    return min(missing) - 1 if missing else max((planned.round for planned in record.plan), default=0)
+
+
+def _valid_pairs(record: Record, server: str) -> Iterator[tuple[Trial, Trial]]:
+    by_arm = {
+        arm: {trial.round: trial for trial in record.trials if (trial.server, trial.arm) == (server, arm)}
+        for arm in ("base", "head")
+    }
+    for round_ in sorted(by_arm["base"].keys() & by_arm["head"].keys()):
+        base, head = by_arm["base"][round_], by_arm["head"][round_]
+        if base.validity.valid and head.validity.valid:
+            yield base, head
+
+
+def _pairs_of(trials: Sequence[tuple[Trial, Trial]], row: Row) -> Iterator[Pair]:
+    """Of the rounds in which both arms measured the metric."""
+    for base, head in trials:
+        values = [value_of(trial, row.stage, row.metric) for trial in (base, head)]
+        controls = [value_of(trial, row.stage, CONTROLS.get(row.metric, "")) for trial in (base, head)]
+        if values[0] is not None and values[1] is not None:
+            yield Pair(base.round, values[0], values[1], *controls)
+
+
+def value_of(trial: Trial, stage: int, metric: str) -> float | None:
+    """Of a metric in a stage; None where the trial did not measure it."""
+    return trial.stages[stage].metrics.get(metric) if stage < len(trial.stages) else None

@@ -1,0 +1,124 @@
+"""`pushbench calibrate`: how often the judge is right, from comparisons whose answer is known."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pushbench.cli import options
+from pushbench.cli.measuring import measure
+from pushbench.cli.options import (
+    DEFAULT_SUITE,
+    DriverOption,
+    JsonOption,
+    OutOption,
+    ServersOption,
+    SkipVerifyOption,
+    SuiteOption,
+    WaitOption,
+)
+
+if TYPE_CHECKING:
+    from pushbench.progress import Follower
+    from pushbench.record import Record
+
+_MEASURE = (
+    "Examples: `pushbench calibrate measure --servers node-ws` compares a server with itself; "
+    "`... --fault burn=10%` with itself and a tenth more CPU; `... --fault none --rounds 30 --all-rounds` for a pool."
+)
+_REPORT = "Examples: `pushbench calibrate report out/records/*.json --runs 5000 --out docs/calibration`."
+
+
+def register(app: typer.Typer) -> None:
+    group = typer.Typer(help="Measure the judge: false alarms and power.", no_args_is_help=True)
+    group.command("measure", epilog=_MEASURE)(measure_judge)
+    group.command("report", epilog=_REPORT)(report)
+    app.add_typer(group, name="calibrate")
+
+
+def measure_judge(
+    *,
+    servers: ServersOption = "",
+    fault: Annotated[
+        str,
+        typer.Option(
+            "--fault", help="none, burn=10%, leak=1MB/s, delay=2ms or loss=0.5%, for the head.", metavar="FAULT"
+        ),
+    ] = "none",
+    rounds: Annotated[int | None, typer.Option("--rounds", min=1, help="At most so many.")] = None,
+    all_rounds: Annotated[bool, typer.Option("--all-rounds", help="Play them all, whatever is decided.")] = False,
+    max_time: Annotated[str, typer.Option("--max-time", help="Stop after this time.", metavar="TIME")] = "10m",
+    suite: SuiteOption = DEFAULT_SUITE,
+    profile: Annotated[str, typer.Option("--profile", metavar="PROFILE")] = "compare",
+    seed: Annotated[
+        int | None, typer.Option("--seed", min=0, help="For order and phases.", show_default="another each time")
+    ] = None,
+    driver: DriverOption = "process",
+    wait: WaitOption = False,
+    skip_verify: SkipVerifyOption = False,
+    out: OutOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Compare servers with themselves, the head with a fault or with none, as `pushbench compare` would.
+
+    The fault is a wrapper's around the server; both arms run in it. Exit codes are those of compare.
+    """
+    import secrets
+
+    from pushbench import calibrating
+    from pushbench.campaign import Budget
+    from pushbench.cli.conclusion import conclude, thresholds_of
+    from pushbench.driver_choice import DriverChoice
+    from pushbench.faults import parse_fault
+    from pushbench.measuring import Options
+    from pushbench.project import Project
+
+    project = Project.current(out)
+    thresholds = thresholds_of(project)
+    wanted = calibrating.Request(
+        suite=suite,
+        profile=profile,
+        servers=options.names(servers),
+        fault=parse_fault(fault),
+        budget=Budget(options.seconds("--max-time", max_time), rounds, until_decided=not all_rounds),
+        seed=secrets.randbelow(1 << 30) if seed is None else seed,
+    )
+    how = Options(DriverChoice(driver), wait=wait, verify=not skip_verify)
+
+    def play(watch: Follower) -> Record:
+        return calibrating.calibrate(project, wanted, how, thresholds, watch)
+
+    record = measure(play, go_on=lambda path: f"./pushbench judge {path}")
+    raise typer.Exit(conclude(project, record, thresholds, as_json=as_json))
+
+
+def report(
+    records: Annotated[list[Path], typer.Argument(help="Files of records that `calibrate measure` made.")],
+    *,
+    runs: Annotated[int, typer.Option("--runs", min=1, help="Resampled comparisons of each kind.")] = 2000,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="For the resampling.")] = 1,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", help="Write NAME.json and NAME.md.", metavar="NAME", show_default="stdout, Markdown"),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Count what the judge said of them, and of thousands of comparisons resampled from those with all their rounds."""
+    from pushbench import calibration, calibration_report, store
+    from pushbench.cli.conclusion import thresholds_of
+    from pushbench.files import write_atomically
+    from pushbench.project import Project
+
+    read = [store.read_record(path) for path in records]
+    thresholds = thresholds_of(Project.current())
+    found = calibration.calibrate(read, thresholds, runs=runs, scaled=(1.02, 1.05, 1.10, 1.20), seed=seed)
+    text = calibration_report.markdown(found)
+    if out:
+        write_atomically(out.with_suffix(".json"), found.model_dump_json(indent=2).encode() + b"\n")
+        write_atomically(out.with_suffix(".md"), text.encode())
+    elif as_json:
+        options.print_json(found.model_dump(mode="json", by_alias=True))
+    else:
+        print(text, end="")

@@ -1,0 +1,103 @@
+"""`pushbench compare`: whether this checkout made a server worse than another commit of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pushbench.cli import options
+from pushbench.cli.measuring import measure
+from pushbench.cli.options import (
+    DEFAULT_SUITE,
+    DriverOption,
+    GeneratorsOption,
+    JsonOption,
+    LiveOption,
+    OutOption,
+    ParameterOption,
+    PortOption,
+    SeedOption,
+    ServersOption,
+    SkipVerifyOption,
+    SuiteOption,
+    WaitOption,
+    WorkersOption,
+)
+
+if TYPE_CHECKING:
+    from pushbench.progress import Follower
+    from pushbench.record import Record
+
+_EXAMPLES = (
+    "Examples: `pushbench compare --base main`; `pushbench compare --base HEAD~1 --servers node-ws --max-time 5m`; "
+    "`pushbench compare --base v1.2 --head v1.3 --json`."
+)
+
+
+def register(app: typer.Typer) -> None:
+    app.command("compare", epilog=_EXAMPLES)(compare)
+
+
+def compare(
+    *,
+    base: Annotated[str, typer.Option("--base", help="The commit to compare with.", metavar="REF")],
+    head: Annotated[
+        str, typer.Option("--head", help="The commit to judge.", metavar="REF", show_default="the work tree")
+    ] = "",
+    suite: SuiteOption = DEFAULT_SUITE,
+    profile: Annotated[
+        str, typer.Option("--profile", help="The size of the suite; see `pushbench suites`.", metavar="PROFILE")
+    ] = "compare",
+    servers: ServersOption = "",
+    max_rounds: Annotated[
+        int | None, typer.Option("--max-rounds", min=1, help="Stop after so many at the latest.")
+    ] = None,
+    max_time: Annotated[
+        str, typer.Option("--max-time", help="Stop after this time at the latest, builds not counted.", metavar="TIME")
+    ] = "10m",
+    parameter: ParameterOption = [],  # noqa: B006 - typer reads it, nobody changes it
+    seed: SeedOption = 1,
+    driver: DriverOption = "auto",
+    workers: WorkersOption = None,
+    port: PortOption = None,
+    generators: GeneratorsOption = 1,
+    wait: WaitOption = False,
+    skip_verify: SkipVerifyOption = False,
+    live: LiveOption = None,
+    out: OutOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Measure servers as they are here and as they were at another commit, in turns, until it is clear what changed.
+
+    A server whose build is the same at both is not measured. One harness drives both: that of this checkout.
+
+    Exit code: 0 pass, 1 fail, 2 usage or configuration error, 3 inconclusive or invalid.
+    """
+    from pushbench import compare as comparing
+    from pushbench.campaign import Budget
+    from pushbench.cli.conclusion import conclude, thresholds_of
+    from pushbench.driver_choice import DriverChoice
+    from pushbench.measuring import Options
+    from pushbench.project import Project
+
+    project = Project.current(out)
+    thresholds = thresholds_of(project)
+    choice = DriverChoice(driver, port, workers)
+    how = Options(choice, generators=generators, wait=wait, verify=not skip_verify, live=live)
+    wanted = comparing.Request(
+        suite=suite,
+        profile=profile,
+        base=base,
+        head=head or None,
+        servers=options.names(servers),
+        parameters=options.parameters(parameter),
+        budget=Budget(options.seconds("--max-time", max_time), max_rounds),
+        seed=seed,
+    )
+
+    def play(watch: Follower) -> Record:
+        return comparing.compare(project, wanted, how, thresholds, watch)
+
+    record = measure(play, go_on=lambda path: f"./pushbench judge {path}")
+    raise typer.Exit(conclude(project, record, thresholds, as_json=as_json))

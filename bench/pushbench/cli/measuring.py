@@ -1,0 +1,49 @@
+"""What commands that measure have in common: progress for whoever waits, and an end on request that loses nothing."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from pushbench.cli.options import note
+
+if TYPE_CHECKING:
+    from pushbench.progress import Follower
+    from pushbench.record import Record
+
+EXIT_INTERRUPTED = 128 + signal.SIGINT
+
+
+def measure(play: Callable[[Follower], Record], go_on: Callable[[Path], str]) -> Record:
+    """What `play` makes. When somebody ends it, say what is safe and how to `go_on` with it, and exit."""
+    from pushbench.measuring import Interrupted
+
+    for ending in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(ending, signal.default_int_handler)
+    try:
+        with contextlib.closing(_watch()) as watch:
+            return play(watch)
+    except Interrupted as interrupted:
+        record = interrupted.record
+        note(
+            f"interrupted: {len(record.trials)} of {len(record.plan)} trials are safe; "
+            f"go on with `{go_on(interrupted.path)}`"
+        )
+        raise typer.Exit(EXIT_INTERRUPTED) from None
+    except KeyboardInterrupt:
+        note("interrupted before anything was measured")
+        raise typer.Exit(EXIT_INTERRUPTED) from None
+
+
+def _watch() -> Follower:
+    from rich.console import Console
+
+    from pushbench.progress import Lines, Terminal
+
+    return Terminal(Console(stderr=True)) if sys.stderr.isatty() else Lines()

@@ -1,0 +1,77 @@
+"""A comparison, from the request to the record: both arms built, then rounds until everything is decided.
+
+One harness drives both arms: this checkout's Python, k6 and scenario.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from pushbench import preparation
+from pushbench.arms import prepare_arms
+from pushbench.campaign import Budget, Campaign
+from pushbench.checkout import read_commit
+from pushbench.errors import UserError
+from pushbench.measuring import Options, bench_of, holding_machine, new_record, require_live, streaming
+from pushbench.progress import Watch
+from pushbench.project import Project
+from pushbench.record import Comparison, Record
+from pushbench.suites import find_suite
+from pushbench.thresholds import Thresholds
+from pushbench.trees import check_out
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is to be compared. No `head` means the work tree, no `servers` all of the suite that can be built here."""
+
+    suite: str
+    profile: str
+    base: str
+    head: str | None = None
+    servers: Sequence[str] = ()
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    budget: Budget = field(default_factory=Budget)
+    seed: int = 1
+
+
+def compare(project: Project, request: Request, options: Options, thresholds: Thresholds, watch: Watch) -> Record:
+    """Measure until every row is decided, or rounds or time are used up.
+
+    Raises UserError before anything is measured when the request cannot be meant.
+    """
+    require_live(options)
+    suite = find_suite(project.scenarios, request.suite)
+    load = suite.load(request.profile, request.parameters)
+    if not thresholds.suite(suite.id).regressions:
+        raise UserError(f"no metric of {suite.id} has a margin: nothing to compare by", where=str(project.thresholds))
+    head = check_out(project, request.head) if request.head else project
+    base = check_out(project, request.base)
+    base_commit = read_commit(base.root)
+    assert base_commit, "it was checked out"
+    chosen = preparation.select_servers(head, suite, request.servers, watch.note, options.driver)
+    with holding_machine(options, watch):
+        binary, built = preparation.build_all(project, chosen, watch.note)
+        arms = prepare_arms(head, base, built, chosen.driver, options=options, note=watch.note)
+        for server in arms.identical:
+            watch.note(f"{server}: not measured: its build is that of the base")
+        bench = bench_of(project, binary, chosen.driver, load, options)
+        comparison = Comparison(
+            base=base_commit,
+            most_rounds=request.budget.most_rounds or 0,
+            identical=arms.identical,
+            one_sided=list(arms.one_sided),
+        )
+        record = new_record(
+            project,
+            load,
+            bench,
+            commit=read_commit(head.root),
+            skipped=chosen.skipped,
+            live=options.live is not None,
+            comparison=comparison,
+        )
+        bench = streaming(bench, options, record, watch)
+        campaign = Campaign(project, thresholds, bench, arms, request.budget, request.seed, watch)
+        return campaign.play(record, [server for server in arms.servers if server not in arms.identical])

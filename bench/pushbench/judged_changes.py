@@ -1,0 +1,94 @@
+"""The rows of a comparison in a verdict: each change, its interval, its word, and what could have been seen. Pure."""
+
+from __future__ import annotations
+
+from math import ceil, isfinite
+from statistics import median
+from typing import Literal
+
+from pydantic import Field, NonNegativeInt
+
+from pushbench.changes import Row, decisions, rows
+from pushbench.comparison import Contrast, Scale, as_share, contrast, effect
+from pushbench.metrics import Better
+from pushbench.model import Document
+from pushbench.record import Record
+from pushbench.sequential import Decision, Gated, Word
+from pushbench.thresholds import Regression, Thresholds
+
+INTERVAL_ALPHA = 0.025
+"""on either side: the interval that is shown covers 95 %, for one metric and one look"""
+
+
+class JudgedChange(Document):
+    """What the head did to one metric of one server in one stage."""
+
+    server: str
+    metric: str
+    stage: NonNegativeInt = Field(description="index of the stage")
+    name: str = Field(description="of the stage")
+    clients: NonNegativeInt = Field(description="of the stage")
+    word: Word
+    suspected: Literal["better", "worse"] | None = Field(description="what the first rounds said, confirmed or not")
+    scale: Scale = Field(description="ratio: changes are relative, 0.05 is 5 % more; difference: in base units")
+    base: float | None = Field(description="median of the pairs' trials, in base units")
+    head: float | None
+    change: float | None = Field(description="of the head against the base; null without pairs, as are its bounds")
+    low: float | None = Field(description="of a 95 % interval for the change; null where there are too few pairs")
+    high: float | None
+    margin: float = Field(description="from which size on a change counts, for the worse or the better")
+    visible: float | None = Field(description="the smallest change that nine of ten such comparisons would have called")
+    pairs: NonNegativeInt = Field(description="rounds whose trials are valid in both arms")
+    rounds_to_decide: NonNegativeInt | None = Field(description="about how many would decide, where it is unknown")
+    controlled: float = Field(description="share of the change in the generator's own cost that was taken out")
+
+
+def judge_changes(record: Record, thresholds: Thresholds) -> list[JudgedChange]:
+    """A row for each metric with a margin, of each server that was measured in both arms; none without a base."""
+    if not record.comparison:
+        return []
+    gated = rows(record, thresholds)
+    return [_judge(record, row, gated[row], decision) for row, decision in decisions(record, gated).items()]
+
+
+def _judge(record: Record, row: Row, gated: Gated, decision: Decision) -> JudgedChange:
+    stage = record.schedule.stages[row.stage]
+    seen = contrast(gated.pairs, gated.regression)
+    numbers = _numbers(seen, gated.regression) if gated.pairs else dict.fromkeys(("change", "low", "high", "visible"))
+    return JudgedChange(
+        server=row.server,
+        metric=row.metric,
+        stage=row.stage,
+        name=stage.name,
+        clients=stage.clients,
+        word=decision.word,
+        suspected=decision.suspected,
+        scale=seen.scale,
+        base=median(pair.base for pair in gated.pairs) if gated.pairs else None,
+        head=median(pair.head for pair in gated.pairs) if gated.pairs else None,
+        margin=as_share(seen.scale, seen.margin),
+        pairs=len(gated.pairs),
+        rounds_to_decide=_rounds_to_decide(seen) if decision.word == "unknown" else None,
+        controlled=seen.controlled,
+        **numbers,
+    )
+
+
+def _numbers(seen: Contrast, regression: Regression) -> dict[str, float | None]:
+    """Back from worse-is-positive to more-is-positive."""
+    found = effect(seen, INTERVAL_ALPHA)
+    bounds = (found.low, found.high) if regression.better is Better.LOWER else (-found.high, -found.low)
+    estimate = found.estimate if regression.better is Better.LOWER else -found.estimate
+    shares = dict(zip(("change", "low", "high", "visible"), (estimate, *bounds, found.visible), strict=True))
+    return {name: as_share(seen.scale, each) if isfinite(each) else None for name, each in shares.items()}
+
+
+def _rounds_to_decide(seen: Contrast) -> int | None:
+    """Intervals shrink with the root of the rounds: how many make this one so narrow that it lies on one side."""
+    if not len(seen.differences):
+        return None
+    found = effect(seen, INTERVAL_ALPHA)
+    width, room = found.high - found.low, abs(seen.margin - abs(found.estimate))
+    if not isfinite(width) or room == 0:
+        return None
+    return ceil(len(seen.differences) * (width / 2 / room) ** 2)

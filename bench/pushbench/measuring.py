@@ -1,0 +1,131 @@
+"""What runs of one arm and of two have in common: who may measure and how, one trial, and who measured.
+
+Nothing here knows what a run is made of: `run` and `compare` do.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import subprocess
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from pushbench import __version__, store
+from pushbench.driver_choice import DriverChoice
+from pushbench.drivers import Build, Driver
+from pushbench.environment import read_environment
+from pushbench.live import open_stream
+from pushbench.live_endpoint import Endpoint
+from pushbench.load import Generator
+from pushbench.ownership import only_run_on_machine
+from pushbench.preparation import Prepared
+from pushbench.process_driver import require_free
+from pushbench.processes import raise_open_files
+from pushbench.progress import Watch
+from pushbench.project import Project
+from pushbench.record import Commit, Comparison, Finding, Harness, PlannedTrial, Record, Skipped, Trial
+from pushbench.suites import Load
+from pushbench.thresholds import digest
+from pushbench.trial import Bench, failed_trial, run_trial
+
+
+class Interrupted(Exception):
+    """Somebody ended the run; `record` is what was measured until then, and is on disk at `path`."""
+
+    def __init__(self, record: Record, path: Path) -> None:
+        super().__init__(record.id)
+        self.record, self.path = record, path
+
+
+@dataclass(frozen=True)
+class Options:
+    """How it is measured. A resumed run may have others."""
+
+    driver: DriverChoice = field(default_factory=DriverChoice)
+    generators: int = 1
+    wait: bool = False
+    """for another run on this machine, instead of giving up"""
+    verify: bool = True
+    live: str | None = None
+    """URL of a VictoriaMetrics to stream to"""
+
+
+@contextlib.contextmanager
+def holding_machine(options: Options, watch: Watch) -> Iterator[None]:
+    with only_run_on_machine(watch.note, wait=options.wait):
+        if options.driver.port is not None:
+            require_free(options.driver.port)
+        raise_open_files()
+        yield
+
+
+def bench_of(project: Project, binary: Path, driver: Driver, load: Load, options: Options) -> Bench:
+    generator = Generator(
+        binary, project.generator, load.scenario, driver.split.generator, project.cache / "load", options.generators
+    )
+    environment = read_environment(driver.split, driver.name, driver.engine, driver.workers)
+    return Bench(driver, generator, load, environment)
+
+
+def require_live(options: Options) -> None:
+    """Raises UserError when nothing answers at the URL to stream to."""
+    if options.live is not None:
+        Endpoint.parse(options.live).require_answer()
+
+
+def streaming(bench: Bench, options: Options, record: Record, watch: Watch) -> Bench:
+    """With the stream that the trials of `record` go to."""
+    return replace(bench, live=open_stream(options.live, record.id, watch.note))
+
+
+def measure_one(bench: Bench, planned: PlannedTrial, prepared: Prepared, watch: Watch) -> Trial:
+    if not isinstance(prepared.result, Build):
+        return failed_trial(planned, prepared.digest, prepared.result)
+    trial = run_trial(bench, planned, prepared.server, prepared.result, watch)
+    if prepared.verified:
+        return trial
+    warning = Finding(code="not_verified", message="the server was measured without being verified (--skip-verify)")
+    validity = trial.validity.model_copy(update={"warnings": [*trial.validity.warnings, warning]})
+    return trial.model_copy(update={"validity": validity})
+
+
+def new_record(
+    project: Project,
+    load: Load,
+    bench: Bench,
+    *,
+    commit: Commit | None,
+    skipped: Sequence[Skipped],
+    live: bool = False,
+    plan: Sequence[PlannedTrial] = (),
+    comparison: Comparison | None = None,
+) -> Record:
+    """A record of nothing yet."""
+    return Record(
+        id=store.new_id(),
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        commit=commit,
+        harness=_harness(bench.generator),
+        environment=bench.environment,
+        suite=load.suite,
+        profile=load.profile,
+        parameters=load.parameters,
+        schedule=load.schedule,
+        thresholds_digest=digest(project.thresholds) if project.thresholds.exists() else None,
+        live=live,
+        skipped=list(skipped),
+        comparison=comparison,
+        plan=list(plan),
+        trials=[],
+    )
+
+
+def _harness(generator: Generator) -> Harness:
+    """The extension has no release of its own: it is named by the digest of its sources."""
+    said = subprocess.run([generator.binary, "version"], capture_output=True, text=True, check=False).stdout
+    found = re.search(r"k6 (v\S+) \((go[^,]+)", said)
+    k6, go = found.groups() if found else ("unknown", "unknown")
+    return Harness(pushbench=__version__, k6=k6, extension=generator.binary.parent.name.partition("-")[0], go=go)

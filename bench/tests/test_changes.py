@@ -1,0 +1,153 @@
+"""A verdict on two arms: every row with its numbers and word, and every way of not having been compared."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pushbench import report
+from pushbench.metrics import Better
+from pushbench.record import Commit, Comparison, Record, Skipped, StagePlan, Trial
+from pushbench.thresholds import Regression, SuiteThresholds, Thresholds
+from pushbench.verdict import Verdict, judge
+from tests.factories import SCHEDULE, invalid, make_record, make_stage, make_trial
+
+BASE = Commit(
+    sha="0123456789abcdef0123456789abcdef01234567",
+    ref="main",
+    subject="Measure twice",
+    author_time="2026-11-20T09:00:00+00:00",
+    dirty=False,
+)
+MARGINS = (
+    Regression("cpu_seconds_per_delivery", 0.05, 0.0, Better.LOWER),
+    Regression("delivery_seconds.p95", 0.15, 1e-3, Better.LOWER),
+    Regression("loss_ratio", 0.10, 1e-3, Better.LOWER),
+)
+THRESHOLDS = Thresholds(digest="d", suites={"whiteboard": SuiteThresholds(regressions=MARGINS)})
+ONE_STAGE = SCHEDULE.model_copy(
+    update={"stages": [StagePlan(clients=500, ramp_seconds=1, settle_seconds=1, steady_seconds=8)]}
+)
+
+
+def arms(server: str, *, rounds: int = 20, cpu: float = 0.0, loss: float = 0.0, noise: float = 0.02) -> list[Trial]:
+    """Both arms of a server; the head uses `cpu` more of it and loses `loss`."""
+    random = np.random.default_rng(len(server))
+    trials = []
+    for round_ in range(1, rounds + 1):
+        for arm in ("base", "head"):
+            spread = float(np.exp(random.normal(0, noise)))
+            changed = {"cpu_seconds_per_delivery": 20e-6 * spread, "loss_ratio": 0.0}
+            if arm == "head":
+                changed = {"cpu_seconds_per_delivery": 20e-6 * spread * (1 + cpu), "loss_ratio": loss}
+            trials.append(make_trial(server, round_, arm=arm, results=[make_stage(500, changed)]))
+    return trials
+
+
+def compared(trials: list[Trial], **changed: Any) -> Record:
+    values = {"base": BASE, "most_rounds": 20, "identical": [], "one_sided": []}
+    return make_record(trials, schedule=ONE_STAGE, comparison=Comparison(**(values | changed)))
+
+
+def found(trials: list[Trial], **changed: Any) -> Verdict:
+    return judge(compared(trials, **changed), THRESHOLDS)
+
+
+def words(verdict: Verdict) -> dict[str, str]:
+    return {change.metric: change.word for change in verdict.changes}
+
+
+def test_a_server_that_became_slower_fails_with_effect_interval_and_margin() -> None:
+    verdict = found(arms("node-ws", cpu=0.15))
+    assert words(verdict) == {"cpu_seconds_per_delivery": "worse", "delivery_seconds.p95": "same", "loss_ratio": "same"}
+    assert verdict.outcome == "fail"
+    [reason] = verdict.reasons
+    assert reason.startswith("node-ws: CPU per delivery worse at 500 clients: +1")
+    assert reason.endswith("margin 5 %; 20 rounds, confirmed by fresh ones")
+    cpu = verdict.changes[0]
+    assert cpu.low
+    assert cpu.change
+    assert cpu.high
+    assert cpu.low < 0.15 < cpu.high
+    assert cpu.head == pytest.approx(cpu.base * 1.15, rel=0.03) if cpu.base else False
+    assert cpu.visible
+    assert 0.05 < cpu.visible < 0.08
+
+
+def test_a_server_that_became_faster_passes_and_is_told() -> None:
+    verdict = found(arms("node-ws", cpu=-0.15))
+    assert "better" in words(verdict).values()
+    assert any(note.startswith("node-ws: CPU per delivery better at 500 clients: -1") for note in verdict.notes)
+
+
+def test_what_noise_hides_is_inconclusive_and_says_how_many_rounds_would_decide() -> None:
+    verdict = found(arms("node-ws", noise=0.15))
+    assert verdict.changes[0].word == "unknown"
+    [reason] = [reason for reason in verdict.reasons if "CPU" in reason]
+    assert reason.startswith("node-ws: CPU per delivery undecided at 500 clients: ")
+    assert "after 20 rounds; about " in reason
+    assert verdict.outcome == "inconclusive"
+    assert verdict.exit_code() == 3
+    assert verdict.exit_code(allow_inconclusive=True) == 0
+
+
+def test_loss_is_told_in_points_where_the_base_lost_nothing() -> None:
+    verdict = found(arms("node-ws", loss=0.005))
+    assert verdict.changes[2].scale == "difference"
+    [reason] = verdict.reasons
+    assert reason.startswith("node-ws: loss worse at 500 clients: +0.50 % (95 % interval +0.50 to +0.50 %), margin ")
+
+
+def test_a_round_with_an_invalid_trial_does_not_count() -> None:
+    trials = arms("node-ws", cpu=0.15)
+    trials[0] = invalid(trials[0], stage=0)
+    assert {change.pairs for change in found(trials).changes} == {19}
+
+
+def test_without_a_valid_pair_a_server_is_invalid() -> None:
+    trials = [invalid(trial, stage=0) if trial.arm == "base" else trial for trial in arms("node-ws")]
+    verdict = found(trials)
+    assert verdict.outcome == "invalid"
+    assert verdict.reasons == ["node-ws: no round has a valid trial in both arms"]
+    all_invalid = found([invalid(trial, stage=0) for trial in arms("node-ws")])
+    assert all_invalid.outcome == "invalid"
+    assert all_invalid.reasons == ["node-ws: no valid trial (generator_cpu)"]
+
+
+def test_the_worst_server_decides_and_each_is_told_apart() -> None:
+    verdict = found([*arms("node-ws"), *arms("fastapi", cpu=0.2)], identical=["bun"])
+    assert {server.server: server.outcome for server in verdict.servers} == {
+        "bun": "pass",
+        "fastapi": "fail",
+        "node-ws": "pass",
+    }
+
+
+def test_a_server_of_one_arm_is_named_and_not_passed() -> None:
+    skipped = Skipped(server="go", reason="the base does not have it: there is nothing to compare with")
+    verdict = found([], identical=["bun"], one_sided=[skipped])
+    assert verdict.outcome == "inconclusive"
+    assert verdict.reasons == [f"go: not compared: {skipped.reason}"]
+
+
+def test_the_order_of_trials_in_the_record_changes_nothing() -> None:
+    trials = arms("node-ws", cpu=0.15)
+    assert found(trials[::-1]).changes == found(trials).changes
+
+
+def test_nobody_is_compared_in_a_run_of_one_arm() -> None:
+    assert judge(make_record([make_trial("node-ws")]), THRESHOLDS).changes == []
+
+
+@pytest.mark.parametrize("width", [80, 160])
+def test_the_table_of_changes_fits_and_says_what_counts(width: int) -> None:
+    record = compared(arms("node-ws", cpu=0.15))
+    text = report.render_terminal(record, judge(record, THRESHOLDS), width=width)
+    assert max(map(len, text.splitlines())) <= width
+    assert "against base 0123456: Measure twice" in text
+    [line] = [line for line in text.splitlines() if line.startswith("  CPU per delivery")]
+    assert line.endswith("WORSE")
+    markdown = report.markdown(record, judge(record, THRESHOLDS))
+    assert "## Changes against base 0123456: Measure twice" in markdown

@@ -1,0 +1,175 @@
+"""A comparison measures both arms of what changed, in turns, and says by name what it could not compare."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pushbench import preparation, store
+from pushbench.campaign import Budget
+from pushbench.cli.conclusion import thresholds_of
+from pushbench.compare import Request, compare
+from pushbench.driver_choice import DriverChoice
+from pushbench.errors import UserError
+from pushbench.measuring import Interrupted, Options
+from pushbench.project import Project
+from pushbench.record import Record
+from pushbench.verdict import Verdict, judge
+from tests.support import add_server, fake_generator, make_project
+from tests.test_run import Notebook
+
+UNVERIFIED = Options(DriverChoice("process"), verify=False)
+
+
+@pytest.fixture(autouse=True)
+def no_real_generator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    binary = fake_generator(tmp_path / "fake-k6")
+    monkeypatch.setattr(preparation, "build_generator", lambda *_: binary)
+    monkeypatch.setenv("PUSHBENCH_LOCK", str(tmp_path / "lock"))
+    yield
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    """A committed checkout of two servers, in whose thresholds a loss counts."""
+    made = make_project(tmp_path / "checkout", x="", y="")
+    made.thresholds.write_text(
+        made.thresholds.read_text() + "    regressions:\n      loss_ratio: {margin: 10%, floor: 0.1%}\n"
+    )
+    (made.root / ".gitignore").write_text(".cache/\nout/\n")
+    git(made, "init", "--quiet", "--initial-branch=main")
+    commit(made, "Begin")
+    return made
+
+
+def git(project: Project, *arguments: str) -> None:
+    identity = ["-c", "user.name=Someone", "-c", "user.email=someone@example.org"]
+    subprocess.run(["git", "-C", str(project.root), *identity, *arguments], check=True, capture_output=True)
+
+
+def commit(project: Project, subject: str) -> None:
+    git(project, "add", "--all")
+    git(project, "commit", "--quiet", "--message", subject)
+
+
+def change(project: Project, server: str) -> None:
+    (project.servers / server / "README").write_text("other sources\n")
+
+
+def measure(project: Project, *, base: str = "HEAD", rounds: int = 2, watch: Notebook | None = None) -> Record:
+    request = Request("tiny", "smoke", base, budget=Budget(600.0, rounds))
+    return compare(project, request, UNVERIFIED, thresholds_of(project), watch or Notebook())
+
+
+def verdict(project: Project, record: Record) -> Verdict:
+    return judge(record, thresholds_of(project))
+
+
+def outcomes(found: Verdict) -> dict[str, str]:
+    return {server.server: server.outcome for server in found.servers}
+
+
+def test_only_what_changed_is_measured_and_both_arms_of_it(project: Project) -> None:
+    change(project, "x")
+    record = measure(project)
+    assert store.read_record(store.find_record(project.records)) == record
+    assert record.comparison
+    assert record.comparison.base.subject == "Begin"
+    assert record.comparison.identical == ["y"]
+    assert sorted((trial.server, trial.round, trial.arm) for trial in record.trials) == [
+        ("x", round_, arm) for round_ in (1, 2) for arm in ("base", "head")
+    ]
+    assert len({trial.build for trial in record.trials}) == 2
+    found = verdict(project, record)
+    assert outcomes(found) == {"x": "inconclusive", "y": "pass"}
+    assert "y: not measured: its build is that of the base" in found.notes
+    assert found.reasons == ["x: loss undecided at 20 clients: 0 %, margin 0.10 % after 2 rounds"]
+
+
+@pytest.mark.slow
+def test_it_stops_as_soon_as_everything_is_decided(project: Project) -> None:
+    change(project, "x")
+    watch = Notebook()
+    record = measure(project, rounds=20, watch=watch)
+    assert max(trial.round for trial in record.trials) < 20
+    assert watch.notes[-1].startswith("x: same: loss") or "x: same: loss" in watch.notes
+    assert verdict(project, record).outcome == "pass"
+
+
+def test_nothing_changed_is_not_measured_and_said(project: Project) -> None:
+    record = measure(project)
+    assert record.trials == []
+    found = verdict(project, record)
+    assert found.outcome == "pass"
+    assert found.notes[:2] == [f"{server}: not measured: its build is that of the base" for server in ("x", "y")]
+
+
+def test_a_server_that_the_base_does_not_have_is_not_passed(project: Project) -> None:
+    add_server(project, "z")
+    found = verdict(project, measure(project))
+    assert outcomes(found) == {"x": "pass", "y": "pass", "z": "inconclusive"}
+    assert found.outcome == "inconclusive"
+    assert found.reasons == ["z: not compared: the base does not have it: there is nothing to compare with"]
+
+
+def test_a_base_that_does_not_build_is_not_passed(project: Project) -> None:
+    file = project.servers / "x" / "server.yml"
+    sound = file.read_text()
+    file.write_text(sound.replace("import os;", "raise SystemExit(5);"))
+    commit(project, "Break it")
+    file.write_text(sound)
+    found = verdict(project, measure(project))
+    assert outcomes(found)["x"] == "inconclusive"
+    assert found.reasons[0].startswith("x: not compared: the base failed before any trial: build: ")
+
+
+@pytest.mark.slow
+def test_another_head_is_measured_with_this_harness(project: Project) -> None:
+    change(project, "x")
+    commit(project, "Change it")
+    change(project, "y")  # in the work tree, which is not asked about
+    request = Request("tiny", "smoke", "HEAD~1", head="HEAD", budget=Budget(600.0, 1))
+    record = compare(project, request, UNVERIFIED, thresholds_of(project), Notebook())
+    assert record.commit
+    assert (record.commit.subject, record.commit.dirty) == ("Change it", False)
+    assert record.comparison
+    assert record.comparison.identical == ["y"]
+
+
+def test_a_base_that_does_not_exist_and_no_git_at_all_are_said(project: Project, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"git knows no commit 'v9'.*fetch it first"):
+        measure(project, base="v9")
+    with pytest.raises(UserError, match="git knows no commit '--help'"):
+        measure(project, base="--help")
+    bare = make_project(tmp_path / "bare", x="")
+    bare.thresholds.write_text(project.thresholds.read_text())
+    with pytest.raises(UserError, match="not a git checkout"):
+        measure(bare)
+
+
+def test_thresholds_without_a_margin_are_nothing_to_compare_by(project: Project) -> None:
+    project.thresholds.write_text(project.thresholds.read_text().partition("    regressions")[0])
+    with pytest.raises(UserError, match="no metric of tiny has a margin"):
+        measure(project)
+
+
+@pytest.mark.slow
+def test_an_interrupted_comparison_keeps_what_was_measured(project: Project) -> None:
+    change(project, "x")
+    with pytest.raises(Interrupted) as interrupted:
+        measure(project, watch=Notebook(interrupt_at=3))
+    kept = store.read_record(interrupted.value.path)
+    assert len(kept.trials) == 3
+    assert verdict(project, kept).outcome == "inconclusive"
+
+
+@pytest.mark.slow
+def test_trees_of_old_bases_do_not_pile_up(project: Project) -> None:
+    for number in range(5):
+        (project.root / "NEWS").write_text(str(number))
+        commit(project, f"News {number}")
+        measure(project)
+    assert len(list((project.cache / "trees").glob("?" * 40))) == 3
