@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -47,13 +48,13 @@ func cpuTime(pid int) time.Duration {
 	return time.Duration(t.Nano())
 }
 
-var sink uint64
-
 // spin takes some microseconds.
 func spin() {
+	sum := uint64(0)
 	for i := range uint64(5000) {
-		sink += i * i
+		sum += i * i
 	}
+	runtime.KeepAlive(sum)
 }
 
 // tree is pid and all its descendants.
