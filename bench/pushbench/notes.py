@@ -113,15 +113,27 @@ def versions(record: Record) -> dict[str, str]:
 
 def command(record: Record) -> str:
     """The command that does the run again."""
-    arguments = ["./pushbench", "run", "--suite", record.suite, "--profile", record.profile]
+    arguments = ["./pushbench", *_verb(record), "--suite", record.suite, "--profile", record.profile]
     arguments += ["--servers", ",".join(record.servers)]
+    if record.comparison and record.comparison.injected:
+        return shlex.join(arguments)
     for name, value in record.parameters.items():
         arguments += ["--parameter", f"{name}={_said(value)}"]
-    if record.plan:
+    if record.plan and not record.comparison:
         first = record.plan[0]
         rounds = max(planned.round for planned in record.plan)
         arguments += ["--rounds", str(rounds), "--seed", str(first.seed - first.round)]  # as plan.make_plan adds them
     return shlex.join(arguments)
+
+
+def _verb(record: Record) -> list[str]:
+    compared = record.comparison
+    if not compared:
+        return ["run"]
+    if compared.injected:
+        return ["calibrate", "measure", "--fault", compared.injected]
+    head = ["--head", record.commit.sha[:12]] if record.commit and not record.commit.dirty else []
+    return ["compare", "--base", compared.base.sha[:12], *head]
 
 
 def _of_trials(record: Record, trials: Sequence[Trial]) -> Iterator[Section]:

@@ -38,7 +38,7 @@ def render_terminal(
         terminal.print_subheading(console, notes.against(record))
         terminal.print_table(console, changes_table(verdict))
     terminal.print_sections(console, notes.sections(record, verdict))
-    terminal.print_verdict(console, verdict)
+    terminal.print_verdict(console, record, verdict)
     return _text(console)
 
 
@@ -61,7 +61,7 @@ def render_verdict(record: Record, verdict: Verdict, *, width: int = 80, color: 
         terminal.print_subheading(console, notes.against(record))
         terminal.print_table(console, changes_table(verdict))
     terminal.print_sections(console, notes.sections(record, verdict))
-    terminal.print_verdict(console, verdict)
+    terminal.print_verdict(console, record, verdict)
     return _text(console)
 
 

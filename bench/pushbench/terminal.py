@@ -55,8 +55,10 @@ def print_sections(console: Console, sections: Iterable[notes.Section]) -> None:
                 console.print(Padding(Text(line, style="dim", no_wrap=True, overflow="crop"), (0, 0, 0, 4)))
 
 
-def print_verdict(console: Console, verdict: Verdict) -> None:
+def print_verdict(console: Console, record: Record, verdict: Verdict) -> None:
     console.print()
+    if verdict.outcome != "pass":
+        console.print(Text.assemble(("Again: ", "bold"), one_line(notes.command(record))))
     word = (loud(verdict.outcome), _STYLES[verdict.outcome])
     console.print(Text.assemble(("Verdict: ", "bold"), word, f" ({one_line(notes.tally(verdict))})"))
 

@@ -149,5 +149,7 @@ def test_the_table_of_changes_fits_and_says_what_counts(width: int) -> None:
     assert "against base 0123456: Measure twice" in text
     [line] = [line for line in text.splitlines() if line.startswith("  CPU per delivery")]
     assert line.endswith("WORSE")
+    again = "./pushbench compare --base 0123456789ab --head 770fdf8a1b2c --suite whiteboard"
+    assert again in " ".join(text.split())
     markdown = report.markdown(record, judge(record, THRESHOLDS))
     assert "## Changes against base 0123456: Measure twice" in markdown

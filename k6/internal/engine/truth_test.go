@@ -340,7 +340,7 @@ func expectExact(t *testing.T, report *Report, stage int, lost int64) {
 	clients := int64(planned.Clients)
 	messages := clients * int64(planned.SteadySeconds)
 	got := report.Stages[stage]
-	if want := (Clients{Target: clients, Connected: clients, Members: clients, Groups: clients / size}); got.Clients != want {
+	if want := (Clients{Target: clients, Playing: clients, Connected: clients, Members: clients, Groups: clients / size}); got.Clients != want {
 		t.Errorf("stage %d: clients %+v, expected %+v", stage, got.Clients, want)
 	}
 	if want := (Messages{Due: messages, Sent: messages}); got.Messages != want {
