@@ -7,8 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from pushbench import preparation
+from pushbench.baking import bake_missing
 from pushbench.builds import Note
 from pushbench.catalog import Server, read_catalog
+from pushbench.docker_driver import DockerDriver
 from pushbench.driver_choice import choose_driver
 from pushbench.drivers import Build, Driver
 from pushbench.measuring import Options
@@ -65,6 +67,8 @@ def prepare_arms(
         left_out.append(Skipped(server=name, reason="the base does not have it: there is nothing to compare with"))
     asked = [known[name] for name in ready if name in known]
     base_driver = _driver_like(driver, base, asked, options, note)
+    if isinstance(base_driver, DockerDriver):
+        bake_missing(base_driver, asked, note)
     bases = _verified(base, preparation.build_servers(base_driver, asked, note), base_driver, options, note)
     left_out += _failures("base", bases)
     based = {each.server.id: each for each in bases if isinstance(each.result, Build)}

@@ -74,7 +74,7 @@ class Campaign:
         record = record.model_copy(update={"plan": [*record.plan, *planned]})
         for each in planned:
             left = self.budget.seconds - (time.monotonic() - began)
-            self.watch.trial(each, len(record.plan), record.schedule, left)
+            self.watch.trial(each, 0, record.schedule, left)
             arm = self.arms[each.arm]
             trial = measure_one(replace(self.bench, driver=arm.driver), each, arm.prepared[each.server], self.watch)
             self.watch.finished(trial)

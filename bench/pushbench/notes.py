@@ -72,8 +72,11 @@ def origin(record: Record) -> str:
 
 def against(record: Record) -> str:
     """`against base 770fdf8: Make it faster`."""
-    base = record.comparison.base if record.comparison else None
-    return f"against base {base.sha[:7]}: {base.subject}" if base else "against the base"
+    compared = record.comparison
+    assert compared, "asked of comparisons only"
+    if compared.injected:
+        return f"against itself, injected in the head: {compared.injected}"
+    return f"against base {compared.base.sha[:7]}: {compared.base.subject}"
 
 
 def tally(verdict: Verdict) -> str:

@@ -44,7 +44,11 @@ class Follower:
         self._ends_at = 0.0
 
     def trial(self, planned: PlannedTrial, total: int, schedule: Schedule, seconds_left: float) -> None:
-        self._title = f"[{planned.order + 1}/{total}] {planned.server}"
+        self._title = (
+            f"[{planned.order + 1}/{total}] {planned.server}"
+            if total
+            else f"[round {planned.round}] {planned.server}, {planned.arm}"
+        )
         self._stages = schedule.stages
         self._windows = ()
         self._ends_at = time.monotonic() + seconds_left

@@ -46,6 +46,10 @@ class Project:
         return self.root / "docs" / "schemas"
 
     @property
+    def history(self) -> Path:
+        return self.root / "history"
+
+    @property
     def cache(self) -> Path:
         return self.root / ".cache" / "pushbench"
 

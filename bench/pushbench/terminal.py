@@ -59,6 +59,7 @@ def print_verdict(console: Console, record: Record, verdict: Verdict) -> None:
     console.print()
     if verdict.outcome != "pass":
         console.print(Text.assemble(("Again: ", "bold"), one_line(notes.command(record))))
+        console.print()
     word = (loud(verdict.outcome), _STYLES[verdict.outcome])
     console.print(Text.assemble(("Verdict: ", "bold"), word, f" ({one_line(notes.tally(verdict))})"))
 

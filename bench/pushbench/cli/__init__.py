@@ -8,7 +8,21 @@ import sys
 
 import typer
 
-from pushbench.cli import bake, build, calibrate, compare, judge, plan, run, schema, servers, show, suites, verify
+from pushbench.cli import (
+    bake,
+    build,
+    calibrate,
+    compare,
+    history,
+    judge,
+    plan,
+    run,
+    schema,
+    servers,
+    show,
+    suites,
+    verify,
+)
 from pushbench.errors import EXIT_USAGE, UserError
 
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
@@ -22,7 +36,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for command in (servers, suites, plan, build, bake, verify, run, compare, judge, calibrate, show, schema):
+for command in (servers, suites, plan, build, bake, verify, run, compare, judge, history, calibrate, show, schema):
     command.register(app)
 
 

@@ -74,6 +74,7 @@ class Hub:
 
     def __init__(self) -> None:
         self.boards: defaultdict[str, Counter[Session]] = defaultdict(Counter)
+        self.entered: Counter[str] = Counter()
         self.returning: Counter[tuple[str, str]] = Counter()
         self.held: tuple[str, str] | None = None
         self.hoard: list[str] = []
@@ -197,7 +198,8 @@ class Session(ABC):
 
     async def enter(self, board: str) -> None:
         self.joined.append(board)
-        if "joins-late" in FAULTS and 25 <= len(self.hub.boards[board]) <= 60:
+        self.hub.entered[board] += 1
+        if "joins-late" in FAULTS and len(self.hub.boards[board]) >= 25 and self.hub.entered[board] <= 60:
             asyncio.get_running_loop().call_later(0.003, self.hub.join, board, self)
         else:
             self.hub.join(board, self)

@@ -1,0 +1,181 @@
+"""`pushbench history`: what was measured over time, and where a level changed."""
+
+from __future__ import annotations
+
+import csv
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pushbench.cli import options
+from pushbench.cli.options import DEFAULT_PROFILE, DEFAULT_SUITE, JsonOption, OutOption, ProfileOption, SuiteOption
+from pushbench.errors import UserError
+
+if TYPE_CHECKING:
+    from pushbench.history import Entry, Point
+
+_EXAMPLES = (
+    "Examples: `pushbench history --add latest` keeps a record; `pushbench history` lists what there is; "
+    "`pushbench history node-ws cpu_seconds_per_delivery` draws its trend; add --csv or --json for programs."
+)
+
+
+def register(app: typer.Typer) -> None:
+    app.command("history", epilog=_EXAMPLES)(history)
+
+
+def history(
+    *,
+    server: Annotated[str, typer.Argument(help="Whose trend.", show_default=False)] = "",
+    metric: Annotated[str, typer.Argument(help="See docs/thresholds.md.")] = "cpu_seconds_per_delivery",
+    store: Annotated[Path | None, typer.Option("--store", metavar="FOLDER", show_default="history")] = None,
+    add: Annotated[
+        list[str],
+        typer.Option("--add", help="Keep a record: an id, a file or `latest`.", metavar="ID"),
+    ] = [],  # noqa: B006 - typer reads it, nobody changes it
+    suite: SuiteOption = DEFAULT_SUITE,
+    profile: ProfileOption = DEFAULT_PROFILE,
+    stage: Annotated[str, typer.Option("--stage", help="By its name.", show_default="the largest")] = "",
+    environment: Annotated[
+        str, typer.Option("--environment", help="Its key.", metavar="KEY", show_default="measured last")
+    ] = "",
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV on stdout, and nothing else there.")] = False,
+    out: OutOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Keep records of commits, and show how a metric of a server went over them.
+
+    Runs of different environments, profiles or parameters are never in one series.
+    """
+    from pushbench import history as histories
+    from pushbench.project import Project
+    from pushbench.store import find_record, read_record
+
+    project = Project.current(out)
+    folder = store or project.history
+    for name in add:
+        added = histories.append(folder, read_record(find_record(project.records, name)))
+        options.note(f"added {project.relative(added)}")
+    if add and not server:
+        return
+    keys = histories.environments(folder, suite, profile)
+    if not keys:
+        raise UserError(
+            f"no run of {suite} with the profile {profile}",
+            where=str(folder),
+            hint="`pushbench history --add latest` keeps one",
+        )
+    if environment and environment not in keys:
+        hint = f"there are {', '.join(keys)}"
+        raise UserError(f"no run in the environment {environment!r}", where=str(folder), hint=hint)
+    entries = list(histories.read(folder, environment or keys[0], suite, profile))
+    if not server:
+        _list(entries, keys)
+        return
+    _show(entries, server, metric, stage, as_csv=as_csv, as_json=as_json)
+
+
+def _list(entries: list[Entry], keys: list[str]) -> None:
+    servers = sorted({server for entry in entries for server in entry.servers})
+    rows = []
+    for server in servers:
+        having = [entry for entry in entries if server in entry.servers]
+        stages = sorted({stage for entry in having for stage in entry.servers[server].stages})
+        rows.append([server, str(len(having)), having[0].created[:10], having[-1].created[:10], ", ".join(stages)])
+    options.print_table(["server", "runs", "first", "last", "stages"], rows)
+    if len(keys) > 1:
+        options.note(f"of the environment {keys[0]}; there are others: {', '.join(keys[1:])}")
+
+
+def _show(entries: list[Entry], server: str, metric: str, stage: str, *, as_csv: bool, as_json: bool) -> None:
+    from pushbench import history as histories
+    from pushbench.metrics import METRICS
+    from pushbench.yamlfile import unknown
+
+    known = sorted({each for entry in entries for each in entry.servers})
+    if server not in known:
+        raise unknown("server in the history", server, known)
+    if metric not in METRICS:
+        raise unknown("metric", metric, list(METRICS))
+    newest = next(entry for entry in reversed(entries) if server in entry.servers)
+    stages = list(newest.servers[server].stages)
+    if stage and stage not in stages:
+        raise unknown(f"stage of {server}", stage, stages)
+    chosen = stage or max(stages, key=lambda name: newest.servers[server].stages[name].get("clients", 0))
+    points = histories.series(entries, server, chosen, metric)
+    if as_csv:
+        _csv(points)
+    elif as_json:
+        _json(points, server, metric, chosen)
+    else:
+        _draw(points, server, metric, chosen)
+
+
+def _csv(points: list[Point]) -> None:
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow(["record", "created", "commit", "subject", "value"])
+    for each in points:
+        writer.writerow([each.record, each.created, each.commit or "", _inert(each.subject), each.value])
+
+
+def _json(points: list[Point], server: str, metric: str, stage: str) -> None:
+    from dataclasses import asdict
+
+    from pushbench import trend
+
+    measured = [each for each in points if each.value]
+    values = [each.value for each in measured if each.value]
+    found, band = trend.changes(values), trend.band(values)
+    options.print_json(
+        {
+            "server": server,
+            "metric": metric,
+            "stage": stage,
+            "points": [asdict(each) for each in points],
+            "changes": [
+                {**asdict(each), "record": measured[each.index].record, "commit": measured[each.index].commit}
+                for each in found
+            ],
+            "band": asdict(band) if band else None,
+        }
+    )
+
+
+def _draw(points: list[Point], server: str, metric: str, stage: str) -> None:
+    from pushbench import chart, trend
+    from pushbench.cli.conclusion import width
+    from pushbench.metrics import METRICS
+    from pushbench.text import one_line
+    from pushbench.units import format_quantity
+
+    unit = METRICS[metric].unit
+    measured = [each for each in points if each.value]
+    values = [each.value for each in measured if each.value]
+    left_out = len(points) - len(values)
+    print(f"{server}: {METRICS[metric].title}, stage {stage}, {len(values)} runs")
+    if not values:
+        print("no run measured it, or it was always 0")
+        return
+    found, band = trend.changes(values), trend.band(values)
+    level = band.level if band else None
+    print("\n".join(chart.draw(values, found, level, lambda each: format_quantity(each, unit), width())))
+    print(f"{measured[0].created[:10]} to {measured[-1].created[:10]}")
+    for change in found:
+        before, at = measured[change.index - 1], measured[change.index]
+        moved = f"{format_quantity(change.before, unit)} to {format_quantity(change.after, unit)}"
+        commits = f"{(before.commit or '?')[:7]}..{(at.commit or '?')[:7]}"
+        print(f"changed by {change.ratio - 1:+.1%} ({moved}) in {commits}, {at.created[:10]}: {one_line(at.subject)}")
+    if band:
+        low, high = format_quantity(band.low, unit), format_quantity(band.high, unit)
+        print(f"level {format_quantity(band.level, unit)}, band {low} to {high}, from the last {band.runs} runs")
+    else:
+        print(f"no band: the current level has fewer than {trend.SHORTEST_LEVEL} runs")
+    if left_out:
+        print(f"{left_out} runs without a valid trial, or with 0, are left out")
+
+
+def _inert(subject: str) -> str:
+    """Spreadsheets take a cell that begins like this for a formula."""
+    return f"'{subject}" if subject[:1] in ("=", "+", "-", "@", "\t", "\r") else subject

@@ -1,0 +1,152 @@
+"""The store of what was measured: one small file a run, never changed, in a folder that may be a git branch.
+
+`<environment key>/<suite>/<profile>/<record id>.json`. Two writers never touch the same file, so branches always merge,
+and what must not be compared lies in different folders.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+from pydantic import Field, NonNegativeInt, ValidationError
+
+from pushbench.errors import UserError
+from pushbench.files import write_atomically
+from pushbench.model import Document
+from pushbench.record import Instant, Parameters, Record, Trial
+
+SIGNIFICANT_DIGITS = 5
+"""of the values that are kept: no metric is measured better, and files are half as large"""
+
+
+class MeasuredServer(Document):
+    """What one run found out about one server."""
+
+    build: str
+    trials: NonNegativeInt
+    valid_trials: NonNegativeInt
+    failed_trials: NonNegativeInt = Field(description="of the valid ones")
+    stages: dict[str, dict[str, float]] = Field(
+        description="by the stage's name: medians over the valid trials in base units, of what they all measured"
+    )
+
+
+class Entry(Document):
+    """One run in the history: what a trend needs of its record."""
+
+    schema_: int = Field(default=1, alias="schema")
+    record: str
+    created: Instant
+    commit: str | None = Field(description="full name; null outside a git checkout")
+    subject: str
+    environment: str = Field(description="key")
+    suite: str
+    profile: str
+    parameters: Parameters
+    servers: dict[str, MeasuredServer]
+
+
+@dataclass(frozen=True)
+class Point:
+    """One run in a series; `value` is None where no valid trial measured the metric."""
+
+    record: str
+    created: str
+    commit: str | None
+    subject: str
+    value: float | None
+
+
+def entry_of(record: Record) -> Entry:
+    return Entry(
+        record=record.id,
+        created=record.created,
+        commit=record.commit.sha if record.commit else None,
+        subject=record.commit.subject if record.commit else "",
+        environment=record.environment.key,
+        suite=record.suite,
+        profile=record.profile,
+        parameters=record.parameters,
+        servers={server: _measured(record, server) for server in record.servers},
+    )
+
+
+def path_of(store: Path, entry: Entry) -> Path:
+    return store / entry.environment / entry.suite / entry.profile / f"{entry.record}.json"
+
+
+def append(store: Path, record: Record) -> Path:
+    """Add a run. Raises UserError for one of uncommitted sources, and for one that is there with other content."""
+    if record.commit is None or record.commit.dirty:
+        raise UserError(f"{record.id}: not added: its sources are no commit", hint="commit them and measure again")
+    if not record.complete:
+        raise UserError(f"{record.id}: not added: {len(record.trials)} of {len(record.plan)} trials were measured")
+    entry = entry_of(record)
+    path = path_of(store, entry)
+    content = entry.model_dump_json(by_alias=True).encode() + b"\n"
+    if path.exists() and path.read_bytes() != content:
+        raise UserError("the history has this run with other values", where=str(path), hint="entries never change")
+    write_atomically(path, content)
+    return path
+
+
+def read(store: Path, environment: str, suite: str, profile: str) -> Iterator[Entry]:
+    """All runs of one environment, the oldest first. Raises UserError for a file that is no entry."""
+    for path in sorted((store / environment / suite / profile).glob("*.json")):
+        try:
+            yield Entry.model_validate_json(path.read_bytes())
+        except ValidationError as error:
+            first = error.errors()[0]
+            location = ".".join(str(part) for part in first["loc"])
+            raise UserError(f"no entry of a history: {location}: {first['msg']}", where=str(path)) from None
+
+
+def environments(store: Path, suite: str, profile: str) -> list[str]:
+    """The keys of those that have runs, the one that was measured last first."""
+    newest = {
+        folder.parent.parent.name: max((path.stem for path in folder.glob("*.json")), default="")
+        for folder in store.glob(f"*/{suite}/{profile}")
+    }
+    return sorted((key for key in newest if newest[key]), key=lambda key: newest[key], reverse=True)
+
+
+def series(entries: Sequence[Entry], server: str, stage: str, metric: str) -> list[Point]:
+    """A metric over the runs that had the server; runs with other parameters than the newest one are left out."""
+    having = [entry for entry in entries if server in entry.servers]
+    return [
+        Point(
+            entry.record,
+            entry.created,
+            entry.commit,
+            entry.subject,
+            entry.servers[server].stages.get(stage, {}).get(metric),
+        )
+        for entry in having
+        if entry.parameters == having[-1].parameters
+    ]
+
+
+def _measured(record: Record, server: str) -> MeasuredServer:
+    trials = [trial for trial in record.trials if trial.server == server and trial.arm == "head"]
+    valid = [trial for trial in trials if trial.validity.valid]
+    return MeasuredServer(
+        build=trials[0].build if trials else "",
+        trials=len(trials),
+        valid_trials=len(valid),
+        failed_trials=sum(trial.failure is not None for trial in valid),
+        stages={stage.name: _medians(valid, index) for index, stage in enumerate(record.schedule.stages)},
+    )
+
+
+def _medians(trials: Sequence[Trial], stage: int) -> dict[str, float]:
+    measured = [trial.stages[stage].metrics for trial in trials if stage < len(trial.stages)]
+    names = measured[0] if measured and len(measured) == len(trials) else {}
+    values = {name: [metrics.get(name) for metrics in measured] for name in names}
+    return {
+        name: float(f"{median(each for each in found if each is not None):.{SIGNIFICANT_DIGITS}g}")
+        for name, found in values.items()
+        if None not in found
+    }

@@ -1,0 +1,63 @@
+"""What is kept of a run, what is refused, and which runs make a series."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pushbench import history
+from pushbench.errors import UserError
+from pushbench.record import Record
+from tests.factories import invalid, make_record, make_trial, measured
+
+COMMIT = make_record([]).commit
+
+
+def record(number: int, cpu: float, **changed: Any) -> Record:
+    trial = measured("node-ws", {"cpu_seconds_per_delivery": cpu})
+    return make_record([trial], **{"id": f"20261121T1015{number:02d}Z-000000", **changed})
+
+
+def test_a_record_becomes_an_entry_with_medians_of_valid_trials(tmp_path: Path) -> None:
+    trials = [
+        measured("node-ws", {"cpu_seconds_per_delivery": each}, round_=n) for n, each in enumerate((1.0, 2.0, 9.0))
+    ]
+    path = history.append(tmp_path, make_record([*trials, invalid(make_trial("node-ws", 3))]))
+    assert path == tmp_path / "0123456789ab" / "whiteboard" / "quick" / "20261121T101500Z-1a2b3c.json"
+    [entry] = history.read(tmp_path, "0123456789ab", "whiteboard", "quick")
+    kept = entry.servers["node-ws"]
+    assert (kept.trials, kept.valid_trials, kept.failed_trials) == (4, 3, 0)
+    assert kept.stages["1000"]["cpu_seconds_per_delivery"] == 2.0
+
+
+def test_what_no_commit_made_and_what_is_not_complete_is_refused(tmp_path: Path) -> None:
+    assert COMMIT
+    with pytest.raises(UserError, match="its sources are no commit"):
+        history.append(tmp_path, record(1, 1.0, commit=COMMIT.model_copy(update={"dirty": True})))
+    with pytest.raises(UserError, match="0 of 1 trials were measured"):
+        history.append(tmp_path, make_record([], planned=[make_trial("node-ws")]))
+
+
+def test_adding_twice_changes_nothing_and_other_values_are_refused(tmp_path: Path) -> None:
+    history.append(tmp_path, record(1, 1.0))
+    history.append(tmp_path, record(1, 1.0))
+    with pytest.raises(UserError, match="entries never change"):
+        history.append(tmp_path, record(1, 2.0))
+
+
+def test_runs_with_other_parameters_are_no_part_of_a_series(tmp_path: Path) -> None:
+    history.append(tmp_path, record(1, 1.0, parameters={"board_size": 20}))
+    for number in (2, 3):
+        history.append(tmp_path, record(number, number))
+    entries = list(history.read(tmp_path, "0123456789ab", "whiteboard", "quick"))
+    found = history.series(entries, "node-ws", "1000", "cpu_seconds_per_delivery")
+    assert [point.value for point in found] == [2.0, 3.0]
+
+
+def test_a_file_that_is_no_entry_is_named(tmp_path: Path) -> None:
+    path = history.append(tmp_path, record(1, 1.0))
+    path.write_text(path.read_text()[:50])
+    with pytest.raises(UserError, match=path.name):
+        list(history.read(tmp_path, "0123456789ab", "whiteboard", "quick"))
