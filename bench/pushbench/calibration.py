@@ -20,8 +20,9 @@ from pushbench.changes import Row, rows
 from pushbench.comparison import Pair
 from pushbench.faults import NOTHING
 from pushbench.judged_changes import judge_changes
+from pushbench.load_report import Histograms
 from pushbench.model import Document
-from pushbench.record import Record
+from pushbench.record import Record, StageResult
 from pushbench.sequential import Gated, Word, decide
 from pushbench.thresholds import Thresholds
 
@@ -86,6 +87,28 @@ def calibrate(
         thresholds_digest=thresholds.digest,
         cases=[*_real(real, thresholds), *_resampled(fixed, thresholds, runs, scaled, random)],
     )
+
+
+def compact(record: Record) -> Record:
+    """What calibrating needs of a record, some kilobytes a trial: no histograms, no timelines, five digits."""
+    empty = Histograms(echo="", delivery="", fanout="", lateness="", connect="")
+
+    def small(stage: StageResult) -> StageResult:
+        metrics = {name: None if value is None else float(f"{value:.5g}") for name, value in stage.metrics.items()}
+        return stage.model_copy(update={"metrics": metrics, "histograms": empty})
+
+    trials = [
+        trial.model_copy(
+            update={
+                "stages": [small(stage) for stage in trial.stages],
+                "timeline": None,
+                "resources": None,
+                "errors": [],
+            }
+        )
+        for trial in record.trials
+    ]
+    return record.model_copy(update={"trials": trials})
 
 
 def rate(count: int, of: int) -> Rate:

@@ -6,6 +6,7 @@ What is decided, and when is looked, is found by `sequential`; here is what is d
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -18,9 +19,10 @@ from pushbench.progress import Watch
 from pushbench.project import Project
 from pushbench.record import Comparison, Record
 from pushbench.sentences import after_look
-from pushbench.sequential import looks
+from pushbench.sequential import FIRST_LOOK, looks
 from pushbench.thresholds import Thresholds
 from pushbench.trial import Bench
+from pushbench.units import format_elapsed
 
 ARMS: Sequence[ArmName] = ("base", "head")
 
@@ -86,6 +88,9 @@ class Campaign:
         fitting = max(1, int(self.budget.seconds / round_seconds))
         most = min(fitting, self.budget.most_rounds or fitting)
         self.watch.note(f"a round takes {round_seconds:.0f} s: at most {most}, fewer when everything is decided")
+        if most < FIRST_LOOK:
+            need = format_elapsed(round_seconds * 2 * FIRST_LOOK)
+            self.watch.note(f"too few to decide anything: name fewer --servers, or give --max-time {need} or more")
         comparison = _comparison(record).model_copy(update={"most_rounds": most})
         return record.model_copy(update={"comparison": comparison})
 
@@ -96,7 +101,13 @@ class Campaign:
             for server in servers:
                 self.watch.note(after_look(server, {row: found[row] for row in found if row.server == server}))
         unknown = {row.server for row, decision in found.items() if decision.word == "unknown"}
-        return [server for server in servers if server in unknown]
+        return [server for server in servers if server in unknown and not _fails(record, server)]
+
+
+def _fails(record: Record, server: str) -> bool:
+    """More rounds would change nothing: a head that failed is judged by that, and without a base there are no pairs."""
+    failed = Counter(trial.arm for trial in record.trials if trial.server == server and trial.failure)
+    return failed["head"] > 0 or failed["base"] > 1
 
 
 def _comparison(record: Record) -> Comparison:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from math import ceil, isfinite
+from dataclasses import replace
+from math import ceil, isfinite, log1p
 from statistics import median
 from typing import Literal
 
@@ -13,11 +14,13 @@ from pushbench.comparison import Contrast, Scale, as_share, contrast, effect
 from pushbench.metrics import Better
 from pushbench.model import Document
 from pushbench.record import Record
-from pushbench.sequential import Decision, Gated, Word
+from pushbench.sequential import LOOK_EVERY, Decision, Gated, Word
 from pushbench.thresholds import Regression, Thresholds
 
 INTERVAL_ALPHA = 0.025
 """on either side: the interval that is shown covers 95 %, for one metric and one look"""
+SEVERAL_LOOKS = 1.3
+"""how much wider an interval is at the level that one of several looks has: normal quantiles of 0.995 and 0.975"""
 
 
 class JudgedChange(Document):
@@ -54,7 +57,11 @@ def judge_changes(record: Record, thresholds: Thresholds) -> list[JudgedChange]:
 def _judge(record: Record, row: Row, gated: Gated, decision: Decision) -> JudgedChange:
     stage = record.schedule.stages[row.stage]
     seen = contrast(gated.pairs, gated.regression)
-    numbers = _numbers(seen, gated.regression) if gated.pairs else dict.fromkeys(("change", "low", "high", "visible"))
+    base = median(pair.base for pair in gated.pairs) if gated.pairs else None
+    margin = _margin(seen, gated.regression, base)
+    numbers = (
+        _numbers(seen, gated.regression, margin) if gated.pairs else dict.fromkeys(("change", "low", "high", "visible"))
+    )
     return JudgedChange(
         server=row.server,
         metric=row.metric,
@@ -64,9 +71,9 @@ def _judge(record: Record, row: Row, gated: Gated, decision: Decision) -> Judged
         word=decision.word,
         suspected=decision.suspected,
         scale=seen.scale,
-        base=median(pair.base for pair in gated.pairs) if gated.pairs else None,
+        base=base,
         head=median(pair.head for pair in gated.pairs) if gated.pairs else None,
-        margin=as_share(seen.scale, seen.margin),
+        margin=as_share(seen.scale, margin),
         pairs=len(gated.pairs),
         rounds_to_decide=_rounds_to_decide(seen) if decision.word == "unknown" else None,
         controlled=seen.controlled,
@@ -74,9 +81,16 @@ def _judge(record: Record, row: Row, gated: Gated, decision: Decision) -> Judged
     )
 
 
-def _numbers(seen: Contrast, regression: Regression) -> dict[str, float | None]:
+def _margin(seen: Contrast, regression: Regression, base: float | None) -> float:
+    """As a change of the base, which is how people think of it; what is decided is the same for either arm."""
+    if seen.scale == "difference" or not base:
+        return seen.margin
+    return log1p(max(regression.margin, regression.floor / base))
+
+
+def _numbers(seen: Contrast, regression: Regression, margin: float) -> dict[str, float | None]:
     """Back from worse-is-positive to more-is-positive."""
-    found = effect(seen, INTERVAL_ALPHA)
+    found = effect(replace(seen, margin=margin), INTERVAL_ALPHA)
     bounds = (found.low, found.high) if regression.better is Better.LOWER else (-found.high, -found.low)
     estimate = found.estimate if regression.better is Better.LOWER else -found.estimate
     shares = dict(zip(("change", "low", "high", "visible"), (estimate, *bounds, found.visible), strict=True))
@@ -91,4 +105,5 @@ def _rounds_to_decide(seen: Contrast) -> int | None:
     width, room = found.high - found.low, abs(seen.margin - abs(found.estimate))
     if not isfinite(width) or room == 0:
         return None
-    return ceil(len(seen.differences) * (width / 2 / room) ** 2)
+    rounds = len(seen.differences)
+    return max(rounds + LOOK_EVERY, ceil(rounds * (SEVERAL_LOOKS * width / 2 / room) ** 2))

@@ -109,7 +109,9 @@ def signed(found: JudgedChange, value: float | None) -> str:
     if value is None:
         return "?"
     unit = Unit.RATIO if found.scale == "ratio" else METRICS[found.metric].unit
-    return ("+" if value > 0 else "") + format_quantity(value, unit)
+    size = format_quantity(abs(value), unit)
+    nothing = size.split(" ")[0] == "0"
+    return size if nothing else ("+" if value > 0 else "-") + size
 
 
 def interval(found: JudgedChange) -> str:

@@ -133,6 +133,8 @@ def _judge_server(
         outcome = "inconclusive" if reasons else "pass"
     notes = [sentences.expired(server, old) for old in expired if old not in unreplaced]
     notes += [sentences.change(change) for change in changes if change.word == "better"]
+    based = sorted((trial for trial in record.trials if trial.arm == "base"), key=lambda trial: trial.round)
+    notes += _failures([trial for trial in based if trial.server == server and trial.validity.valid])
     if 0 < len(valid) < len(trials):
         notes.append(sentences.some_invalid(server, len(valid), len(trials)))
     verdict = ServerVerdict(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pushbench import calibration_report
-from pushbench.calibration import calibrate, rate
+from pushbench.calibration import calibrate, compact, rate
 from pushbench.errors import UserError
 from pushbench.faults import parse_fault
 from pushbench.record import Record
@@ -51,6 +51,13 @@ def test_the_report_has_a_line_for_each_case_with_its_interval() -> None:
     text = calibration_report.markdown(found)
     assert "| node-ws | resampled | 10 | 0 | 0.0 to 27.8 % |" in text
     assert "| node-ws | burn=10% | resampled | 10 |" in text
+
+
+def test_a_small_copy_gives_the_same_answer() -> None:
+    records = [campaign("none", fixed=True)]
+    small = [compact(record) for record in records]
+    assert small[0].trials[0].stages[0].histograms.delivery == ""
+    assert calibrate(small, THRESHOLDS, runs=20) == calibrate(records, THRESHOLDS, runs=20)
 
 
 @pytest.mark.parametrize("text", ["burn", "burn=fast", "burn=2ms", "heat=10%", "delay=5%", ""])

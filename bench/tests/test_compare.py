@@ -99,6 +99,29 @@ def test_it_stops_as_soon_as_everything_is_decided(project: Project) -> None:
     assert verdict(project, record).outcome == "pass"
 
 
+def test_a_head_that_fails_is_judged_by_that_and_not_measured_on(project: Project) -> None:
+    file = project.servers / "x" / "server.yml"
+    file.write_text(file.read_text().replace('FAKE: ""', 'FAKE: "dies"'))
+    record = measure(project, rounds=20)
+    assert {trial.round for trial in record.trials} == {1}
+    found = verdict(project, record)
+    assert outcomes(found)["x"] == "fail"
+    assert found.reasons[0].startswith("x: failed in round 1: load: the server ended under load")
+
+
+def test_a_base_that_fails_is_told_and_not_passed(project: Project) -> None:
+    file = project.servers / "x" / "server.yml"
+    sound = file.read_text()
+    file.write_text(sound.replace('FAKE: ""', 'FAKE: "dies"'))
+    commit(project, "Break it")
+    file.write_text(sound)
+    record = measure(project, rounds=20)
+    assert {trial.round for trial in record.trials} == {1, 2}
+    found = verdict(project, record)
+    assert outcomes(found)["x"] == "inconclusive"
+    assert any(note.startswith("x: failed in round 1 of the base: load: ") for note in found.notes)
+
+
 def test_nothing_changed_is_not_measured_and_said(project: Project) -> None:
     record = measure(project)
     assert record.trials == []

@@ -29,12 +29,14 @@ _MEASURE = (
     "`... --fault burn=10%` with itself and a tenth more CPU; `... --fault none --rounds 30 --all-rounds` for a pool."
 )
 _REPORT = "Examples: `pushbench calibrate report out/records/*.json --runs 5000 --out docs/calibration`."
+_KEEP = "Examples: `pushbench calibrate keep out/records/*.json --into calibration`."
 
 
 def register(app: typer.Typer) -> None:
     group = typer.Typer(help="Measure the judge: false alarms and power.", no_args_is_help=True)
     group.command("measure", epilog=_MEASURE)(measure_judge)
     group.command("report", epilog=_REPORT)(report)
+    group.command("keep", epilog=_KEEP)(keep)
     app.add_typer(group, name="calibrate")
 
 
@@ -122,3 +124,15 @@ def report(
         options.print_json(found.model_dump(mode="json", by_alias=True))
     else:
         print(text, end="")
+
+
+def keep(
+    records: Annotated[list[Path], typer.Argument(help="Files of records that `calibrate measure` made.")],
+    *,
+    into: Annotated[Path, typer.Option("--into", help="Where the copies go.", metavar="FOLDER")],
+) -> None:
+    """Write small copies, which `report` reads as it does the records: without histograms and timelines."""
+    from pushbench import calibration, store
+
+    for path in records:
+        options.note(str(store.write_record(into, calibration.compact(store.read_record(path)))))
