@@ -108,6 +108,8 @@ def _judge_server(
     own = (trial for trial in record.trials if trial.server == server and trial.arm == "head")
     trials = sorted(own, key=lambda trial: trial.round)
     valid = [trial for trial in trials if trial.validity.valid]
+    bases = sorted((trial for trial in record.trials if trial.arm == "base"), key=lambda trial: trial.round)
+    valid_bases = [trial for trial in bases if trial.server == server and trial.validity.valid]
     asked = [
         (index, stage, limit)
         for index, stage in enumerate(record.schedule.stages)
@@ -122,7 +124,7 @@ def _judge_server(
         outcome, reasons = "fail", broken
     elif trials and not valid:
         outcome, reasons = "invalid", [sentences.none_valid(server, trials)]
-    elif changes and not any(change.pairs for change in changes):
+    elif changes and not valid_bases:
         outcome, reasons = "invalid", [sentences.no_pair(server)]
     else:
         reasons = [*_missing_trials(record, server), *_unmeasured(server, limits)]
@@ -133,8 +135,7 @@ def _judge_server(
         outcome = "inconclusive" if reasons else "pass"
     notes = [sentences.expired(server, old) for old in expired if old not in unreplaced]
     notes += [sentences.change(change) for change in changes if change.word == "better"]
-    based = sorted((trial for trial in record.trials if trial.arm == "base"), key=lambda trial: trial.round)
-    notes += _failures([trial for trial in based if trial.server == server and trial.validity.valid])
+    notes += _failures(valid_bases)
     if 0 < len(valid) < len(trials):
         notes.append(sentences.some_invalid(server, len(valid), len(trials)))
     verdict = ServerVerdict(
