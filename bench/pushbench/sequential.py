@@ -76,8 +76,8 @@ class _Budget:
 
 
 def looks(most: int) -> list[int]:
-    """The numbers of rounds after which is looked, at most `most`, which is the last one."""
-    return [*range(FIRST_LOOK, most, LOOK_EVERY), most]
+    """The numbers of rounds after which is looked, at most `most`, which is the last one; none before that is known."""
+    return [*range(FIRST_LOOK, most, LOOK_EVERY), most] if most else []
 
 
 def decide(rows: Mapping[Row, Gated], *, rounds: int, most: int) -> dict[Row, Decision]:

@@ -123,7 +123,8 @@ def test_a_base_that_fails_is_told_and_not_passed(project: Project) -> None:
 
 
 def test_nothing_changed_is_not_measured_and_said(project: Project) -> None:
-    record = measure(project)
+    request = Request("tiny", "smoke", "HEAD")
+    record = compare(project, request, UNVERIFIED, thresholds_of(project), Notebook())
     assert record.trials == []
     found = verdict(project, record)
     assert found.outcome == "pass"

@@ -90,6 +90,8 @@ def test_the_looks_end_with_the_last_round() -> None:
     assert looks(20) == [6, 8, 10, 12, 14, 16, 18, 20]
     assert looks(9) == [6, 8, 9]
     assert looks(4) == [4]
+    assert looks(0) == []
+    assert decide({"cpu": gated(CPU)}, rounds=0, most=0) == {"cpu": Decision()}
 
 
 def rows(seed: int) -> dict[str, Gated]:
