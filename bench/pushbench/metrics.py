@@ -64,6 +64,7 @@ METRICS: dict[str, Metric] = {
         Metric("cpu_user_cores", "CPU, user", Unit.CORES),
         Metric("cpu_system_cores", "CPU, system", Unit.CORES),
         Metric("cpu_seconds_per_delivery", "CPU per delivery", Unit.SECONDS),
+        Metric("instructions_per_delivery", "Instructions per delivery", Unit.COUNT),
         Metric("services_cpu_cores", "Services' CPU", Unit.CORES),
         Metric("services_cpu_seconds_per_delivery", "Services' CPU per delivery", Unit.SECONDS),
         Metric("memory_bytes.mean", "Memory mean", Unit.BYTES),

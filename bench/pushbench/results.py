@@ -127,6 +127,7 @@ def _resource_metrics(window: Window, delivered: int, cpus: int) -> Metrics:
         "cpu_user_cores": _rate(_server, borders, lambda usage: usage.user_seconds),
         "cpu_system_cores": _rate(_server, borders, lambda usage: usage.system_seconds),
         "cpu_seconds_per_delivery": _ratio(_spent(_server, borders), delivered),
+        "instructions_per_delivery": _ratio(_instructions(borders), delivered),
         "services_cpu_cores": _rate(_services, borders, _cpu),
         "services_cpu_seconds_per_delivery": _ratio(_spent(_services, borders), delivered),
         "memory_bytes.mean": _ratio(sum(memory), len(memory)),
@@ -172,6 +173,11 @@ def _spent(program: Program, borders: Borders) -> float | None:
     if begin is None or end is None or end.cpu_seconds < begin.cpu_seconds:
         return None
     return end.cpu_seconds - begin.cpu_seconds
+
+
+def _instructions(borders: Borders) -> float | None:
+    begin, end = (border.instructions if border else None for border in borders)
+    return None if begin is None or end is None else end - begin
 
 
 def _switches_per_second(borders: Borders) -> float | None:

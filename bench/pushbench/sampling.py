@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from pushbench.environment import CpuSplit
+from pushbench.instructions import Counter
 from pushbench.machine import Machine, read_machine
 from pushbench.procfs import stats
 from pushbench.resources import Accounted, Usage, together
@@ -29,6 +30,8 @@ class Sample:
     generator: Usage | None
     machine: Machine | None
     """at borders only"""
+    instructions: float | None = None
+    """of the server since the first sample; at borders, where the machine counts them"""
 
 
 @dataclass(frozen=True)
@@ -39,14 +42,19 @@ class Watched:
     services: Sequence[Accounted]
     generators: Sequence[Accounted]
     cpus: CpuSplit
+    company: Sequence[Accounted] = ()
+    """what a trial at the same time has"""
 
-    def look(self, *, border: bool) -> Sample:
+    def count_instructions(self) -> Counter | None:
+        return Counter.of(self.server.members(list(stats())))
+
+    def look(self, *, border: bool, instructions: Counter | None = None) -> Sample:
         """Everything that is asked only at a border is either slow to read or of no use in a series."""
         at = time.monotonic()
         everyone = list(stats())
         machine = None
         if border:
-            programs = (self.server, *self.services, *self.generators)
+            programs = (self.server, *self.services, *self.generators, *self.company)
             own = {os.getpid(), *(stat.pid for program in programs for stat in program.members(everyone))}
             machine = read_machine(everyone, own, {*self.cpus.server, *self.cpus.generator}, self.cpus.server)
         return Sample(
@@ -55,6 +63,7 @@ class Watched:
             together(service.usage(everyone) for service in self.services),
             together(generator.usage(everyone) for generator in self.generators),
             machine,
+            instructions.read() if instructions and border else None,
         )
 
 
@@ -74,11 +83,14 @@ class Sampler(threading.Thread):
         self.samples: list[Sample] = []
 
     def run(self) -> None:
+        counter = self._watched.count_instructions()
         for moment, border in self._moments:
             if self._enough.wait(max(0.0, moment - time.monotonic())):
                 break
-            self.samples.append(self._watched.look(border=border))
+            self.samples.append(self._watched.look(border=border, instructions=counter))
             self._show(self.samples[-1])
+        if counter:
+            counter.close()
 
     def stop(self) -> list[Sample]:
         """The samples; those that were still to come are not taken."""

@@ -143,9 +143,16 @@ def machine(at: float, **changed: Any) -> Machine:
     return Machine(at=at, **(values | changed))
 
 
-def window(*, server_cpu: float = 1.2, generator_cpu: float = 3.0, **changed: Any) -> Window:
+def window(
+    *,
+    server_cpu: float = 1.2,
+    generator_cpu: float = 3.0,
+    instructions: tuple[float, float] | tuple[None, None] = (None, None),
+    **changed: Any,
+) -> Window:
     """Six seconds in which server and generator used these CPU seconds; `changed` is the machine at the end."""
-    begin = Sample(1.0, usage(1.0, 10.0), None, usage(1.0, 5.0), machine(1.0))
+    first, last = instructions
+    begin = Sample(1.0, usage(1.0, 10.0), None, usage(1.0, 5.0), machine(1.0), first)
     at = 1.0 + WINDOW_SECONDS
-    end = Sample(at, usage(at, 10.0 + server_cpu), None, usage(at, 5.0 + generator_cpu), machine(at, **changed))
+    end = Sample(at, usage(at, 10.0 + server_cpu), None, usage(at, 5.0 + generator_cpu), machine(at, **changed), last)
     return Window(begin, end, [begin, end])
