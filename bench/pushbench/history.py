@@ -113,6 +113,34 @@ def environments(store: Path, suite: str, profile: str) -> list[str]:
     return sorted((key for key in newest if newest[key]), key=lambda key: newest[key], reverse=True)
 
 
+@dataclass(frozen=True)
+class Past:
+    """The runs before one, the oldest first, as far as they can be compared with it; else why there are none."""
+
+    entries: Sequence[Entry]
+    missing: str = ""
+
+
+def past_of(store: Path, record: Record) -> Past:
+    """Raises UserError for a file that is no entry."""
+    key, suite, profile = record.environment.key, record.suite, record.profile
+    entries = [
+        entry
+        for entry in read(store, key, suite, profile)
+        if entry.created <= record.created and entry.record != record.id
+    ]
+    alike = [entry for entry in entries if entry.parameters == record.parameters]
+    if alike:
+        return Past(alike)
+    if entries:
+        return Past([], "its runs have other parameters")
+    if others := sorted(folder.name for folder in (store / key / suite).glob("*") if any(folder.glob("*.json"))):
+        return Past([], f"it has no earlier run of this environment with the profile {profile} ({', '.join(others)})")
+    if keys := environments(store, suite, profile):
+        return Past([], f"its runs are of other environments ({', '.join(keys)}), this one is {key}")
+    return Past([], f"it has no run of {suite} with the profile {profile}")
+
+
 def series(entries: Sequence[Entry], server: str, stage: str, metric: str) -> list[Point]:
     """A metric over the runs that had the server; runs with other parameters than the newest one are left out."""
     having = [entry for entry in entries if server in entry.servers]

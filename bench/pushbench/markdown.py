@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pushbench import notes
 from pushbench.record import Record
 from pushbench.summary import Summary
-from pushbench.table import Cell, Table, changes_table, loud, stage_table
+from pushbench.table import Cell, Table, changes_table, levels_table, loud, stage_table
 from pushbench.text import one_line
 
 # `@` would notify people and `#` link issues when the report becomes a comment.
@@ -23,6 +23,8 @@ def render(record: Record, summary: Summary) -> str:
         "",
         *_sections(record, summary),
     ]
+    if summary.verdict.levels:
+        lines += ["## Against the history", "", *_table(levels_table(summary.verdict)), ""]
     if summary.verdict.changes:
         against = escape(notes.against(record))
         lines += [f"## Changes {against}", "", *_table(changes_table(summary.verdict)), ""]

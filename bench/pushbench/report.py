@@ -12,7 +12,7 @@ from pushbench import markdown as markdown_
 from pushbench import notes, terminal
 from pushbench.record import Record, Trial
 from pushbench.summary import summarize
-from pushbench.table import brief_table, changes_table, limits_table, stage_table, trial_table
+from pushbench.table import brief_table, changes_table, levels_table, limits_table, stage_table, trial_table
 from pushbench.verdict import Verdict
 
 
@@ -60,6 +60,9 @@ def render_verdict(record: Record, verdict: Verdict, *, width: int = 80, color: 
     if verdict.changes:
         terminal.print_subheading(console, notes.against(record))
         terminal.print_table(console, changes_table(verdict))
+    if verdict.levels:
+        terminal.print_subheading(console, "Against the history")
+        terminal.print_table(console, levels_table(verdict))
     terminal.print_sections(console, notes.sections(record, verdict))
     terminal.print_verdict(console, record, verdict)
     return _text(console)

@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 
 from pushbench.changes import Row
 from pushbench.judged_changes import JudgedChange
+from pushbench.judged_history import JudgedLevel
 from pushbench.metrics import METRICS, Unit
 from pushbench.record import PlannedTrial, Skipped, Trial
 from pushbench.sequential import Decision
 from pushbench.stages import Stage, places
 from pushbench.text import MESSAGE, one_line
-from pushbench.thresholds import Bound, Limit
+from pushbench.thresholds import Accepted, Bound, Limit
 from pushbench.units import format_quantity
 
 CLOSE = 0.005
@@ -57,12 +58,9 @@ def some_invalid(server: str, valid: int, trials: int) -> str:
     return f"{server}: {valid} of {trials} trials are valid, only those are judged"
 
 
-def expired(server: str, limit: Limit) -> str:
-    return f"{server}: its own limit for {limit.metric} expired on {limit.until} and was not used ({limit.where})"
-
-
-def unreplaced(server: str, limit: Limit) -> str:
-    return f"{server}: {limit.metric} has no limit any more: its own expired on {limit.until} ({limit.where})"
+def expired(server: str, line: Limit | Accepted) -> str:
+    what = "its own limit for" if isinstance(line, Limit) else "the accepted level of"
+    return f"{server}: {what} {line.metric} expired on {line.until}: renew or remove it ({line.where})"
 
 
 def change(found: JudgedChange) -> str:
@@ -80,6 +78,28 @@ def undecided(found: JudgedChange) -> str:
     if found.suspected:
         said += f"; it looks {found.suspected}, and fresh rounds have not confirmed it"
     return said + (f"; about {found.rounds_to_decide} rounds would decide" if found.rounds_to_decide else "")
+
+
+def level(found: JudgedLevel) -> str:
+    """`go: CPU per delivery worse at 500 clients: 45 us, level 40 us (band 39 to 41 us of 20 runs), margin 2 us`."""
+    unit = METRICS[found.metric].unit
+    value, usual, low, high, margin = (
+        format_quantity(each, unit) for each in (found.value, found.level, found.low, found.high, found.margin)
+    )
+    whose = f"accepted level {usual}" if found.accepted else f"level {usual}"
+    word = "undecided" if found.word == "unknown" else found.word
+    about = f"{found.server}: {metric_in_sentence(found.metric)} {word} {places([found])}"
+    return f"{about}: {value}, {whose} (band {low} to {high} of {found.runs} runs), margin {margin}"
+
+
+def few_runs(server: str, unknown: Sequence[JudgedLevel], needed: int) -> str:
+    metrics = ", ".join(dict.fromkeys(metric_in_sentence(each.metric) for each in unknown))
+    fewest = min(each.runs for each in unknown)
+    return f"{server}: not judged against the history, which has {fewest} runs where {needed} are needed: {metrics}"
+
+
+def no_past(server: str, why: str) -> str:
+    return f"{server}: not judged against the history: {why}"
 
 
 def no_pair(server: str) -> str:

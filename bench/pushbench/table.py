@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from pushbench.judged_changes import JudgedChange
+from pushbench.judged_history import JudgedLevel
 from pushbench.metrics import METRICS, Unit
 from pushbench.record import Trial
 from pushbench.sentences import interval, signed
@@ -78,6 +79,7 @@ _BRIEF = {"clients", "throughput_per_second", "loss_ratio", "delivery_seconds.p9
 BRIEF = [[row for group in ROWS for row in group if row.metric in _BRIEF]]
 
 
+LEVEL_COLUMNS = ["value", "level", "margin", "runs", "word"]
 CHANGE_COLUMNS = ["head", "change", "margin", "visible", "word"]
 
 BREAKS = "! breaks a limit"
@@ -197,9 +199,47 @@ def _change(found: JudgedChange, *, several: bool) -> Line:
             Cell(signed(found, found.change) + (" ~" if found.controlled else ""), interval(found)),
             Cell(signed(found, found.margin).removeprefix("+")),
             Cell(signed(found, found.visible).removeprefix("+")),
-            Cell(found.word.upper() if found.word in ("worse", "unknown") else found.word),
+            Cell(_word(found.word)),
         ],
     )
+
+
+def levels_table(verdict: Verdict) -> Table:
+    """Every metric beside the level that it had, the servers below each other."""
+    lines: list[Line] = []
+    for server, of_server in groupby(verdict.levels, lambda level: level.server):
+        lines.append(Line(server, "", [Cell("") for _ in LEVEL_COLUMNS], opens_group=bool(lines)))
+        levels = list(of_server)
+        several = len({level.stage for level in levels}) > 1
+        lines += [_level(each, several=several) for each in levels]
+    legend = ["below the level the band in which its runs lie; margin: from where on a change counts"]
+    if any(level.accepted for level in verdict.levels):
+        legend.append("* accepted in thresholds.yml, whatever the history says")
+    return Table(LEVEL_COLUMNS, lines, legend)
+
+
+def _level(found: JudgedLevel, *, several: bool) -> Line:
+    unit = METRICS[found.metric].unit
+    value, level, low, high, margin = (
+        format_quantity(each, unit) for each in (found.value, found.level, found.low, found.high, found.margin)
+    )
+    band = "" if found.low is None else f"{low.removesuffix(high[high.rfind(' ') :])} to {high}"
+    return Line(
+        "  " + METRICS[found.metric].title + (f" {short(found)}" if several else ""),
+        "",
+        [
+            Cell(value),
+            Cell(level + (" *" if found.accepted else ""), band),
+            Cell(margin),
+            Cell(str(found.runs)),
+            Cell(_word(found.word)),
+        ],
+    )
+
+
+def _word(word: str) -> str:
+    """Whatever needs a reader stands out without colour too."""
+    return word.upper() if word in ("worse", "unknown") else word
 
 
 def _count_range(counts: Sequence[int]) -> str:

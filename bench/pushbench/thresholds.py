@@ -38,12 +38,11 @@ class Bound(Document):
         return min(values, key=lambda pair: (-sign * pair[0], pair[1]))
 
 
-@dataclass(frozen=True)
-class Limit:
-    """One bound on one metric; `server` is None for the limit of a whole suite, `stages` is None for all."""
+@dataclass(frozen=True, kw_only=True)
+class _Line:
+    """What lines about one metric have in common; `server` is None for a whole suite, `stages` is None for all."""
 
     metric: str
-    bound: Bound
     where: str
     server: str | None = None
     stages: frozenset[str] | None = None
@@ -55,6 +54,20 @@ class Limit:
 
     def covers(self, stage: str) -> bool:
         return self.stages is None or stage in self.stages
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limit(_Line):
+    """One bound on one metric."""
+
+    bound: Bound
+
+
+@dataclass(frozen=True, kw_only=True)
+class Accepted(_Line):
+    """The level of one metric of one server that somebody accepted; in base units."""
+
+    level: float
 
 
 @dataclass(frozen=True)
@@ -73,6 +86,7 @@ class SuiteThresholds:
 
     limits: tuple[Limit, ...] = ()
     regressions: tuple[Regression, ...] = ()
+    accepted: tuple[Accepted, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -91,9 +105,17 @@ class Thresholds:
         }
         return [chosen[metric] for metric in sorted(chosen)]
 
-    def expired(self, suite: str, server: str, day: date) -> list[Limit]:
-        """The server's own limits that no longer hold."""
-        return [limit for limit in self.suite(suite).limits if limit.server == server and limit.expired(day)]
+    def accepted(self, suite: str, server: str, stage: str, metric: str, day: date) -> Accepted | None:
+        """The level that holds for a metric of a server in a stage on a day."""
+        for each in self.suite(suite).accepted:
+            if (each.server, each.metric) == (server, metric) and each.covers(stage) and not each.expired(day):
+                return each
+        return None
+
+    def expired(self, suite: str, server: str, day: date) -> list[Limit | Accepted]:
+        """The server's own limits and levels that no longer hold."""
+        lines: list[Limit | Accepted] = [*self.suite(suite).limits, *self.suite(suite).accepted]
+        return [line for line in lines if line.server == server and line.expired(day)]
 
     def suite(self, name: str) -> SuiteThresholds:
         return self.suites.get(name, SuiteThresholds())
@@ -122,10 +144,11 @@ def read_thresholds(path: Path, *, suites: Mapping[str, Sequence[str]], servers:
             _known(file, "suite", name, suites, ("servers", server, name))
             if name != servers[server]:
                 raise file.error(("servers", server, name), f"{server} has the suite {servers[server]!r}")
-            for metric, entry in own[name].limits.items():
-                for index, stage in enumerate(entry.stages or ()):
-                    at = ("servers", server, name, "limits", metric, "stages", index)
-                    _known(file, f"stage of {name}", stage, suites[name], at)
+            for kind, entries in (("limits", own[name].limits), ("accepted", own[name].accepted)):
+                for metric, entry in entries.items():
+                    for index, stage in enumerate(entry.stages or ()):
+                        at = ("servers", server, name, kind, metric, "stages", index)
+                        _known(file, f"stage of {name}", stage, suites[name], at)
     names = dict.fromkeys([*content.suites, *(name for own in content.servers.values() for name in own)])
     return Thresholds(
         digest=digest(path),
@@ -133,6 +156,7 @@ def read_thresholds(path: Path, *, suites: Mapping[str, Sequence[str]], servers:
             name: SuiteThresholds(
                 limits=(*_suite_limits(file, content, name), *_server_limits(file, content, name)),
                 regressions=tuple(_regressions(file, content, name)),
+                accepted=tuple(_accepted(file, content, name)),
             )
             for name in names
         },
@@ -143,7 +167,7 @@ def _suite_limits(file: YamlFile, content: ThresholdsFile, suite: str) -> Iterat
     if suite in content.suites:
         for metric, entry in content.suites[suite].limits.items():
             at = ("suites", suite, "limits", metric)
-            yield Limit(metric, _bound(file, at, metric, entry), _where(file, at))
+            yield Limit(metric=metric, bound=_bound(file, at, metric, entry), where=_where(file, at))
 
 
 def _server_limits(file: YamlFile, content: ThresholdsFile, suite: str) -> Iterator[Limit]:
@@ -163,6 +187,22 @@ def _server_limit(file: YamlFile, at: Location, server: str, metric: str, entry:
         reason=entry.reason,
         until=entry.until,
     )
+
+
+def _accepted(file: YamlFile, content: ThresholdsFile, suite: str) -> Iterator[Accepted]:
+    for server, own in content.servers.items():
+        for metric, entry in own[suite].accepted.items() if suite in own else ():
+            at = ("servers", server, suite, "accepted", metric)
+            unit = _unit(file, at, metric)
+            yield Accepted(
+                metric=metric,
+                level=_quantity(file, (*at, "level"), entry.level, unit),
+                where=_where(file, at),
+                server=server,
+                stages=frozenset(entry.stages) if entry.stages else None,
+                reason=entry.reason,
+                until=entry.until,
+            )
 
 
 def _regressions(file: YamlFile, content: ThresholdsFile, suite: str) -> Iterator[Regression]:

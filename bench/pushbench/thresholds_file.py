@@ -64,6 +64,17 @@ class ServerLimitEntry(LimitEntry):
     until: Day | None = Field(default=None, description="the last day on which it holds")
 
 
+class AcceptedEntry(Document):
+    """A level that a server has from now on, whatever its history says: a change that somebody has looked at."""
+
+    level: Quantity = Field(description="in the metric's unit, such as 45us")
+    stages: Annotated[list[StageName], Field(min_length=1)] | None = Field(
+        default=None, description="names of the stages that it holds for; all when left out"
+    )
+    reason: Sentence = Field(description="why the change is accepted; shown in reports")
+    until: Day = Field(description="the last day on which it holds: by then the history has the level itself")
+
+
 class RegressionEntry(Document):
     """From which change on a metric counts as better or worse than what it is compared with."""
 
@@ -82,7 +93,14 @@ class SuiteEntry(Document):
 class ServerEntry(Document):
     """What holds for one server in one suite."""
 
-    limits: dict[MetricName, ServerLimitEntry]
+    limits: dict[MetricName, ServerLimitEntry] = {}
+    accepted: dict[MetricName, AcceptedEntry] = Field(default={}, description="levels, instead of the history's")
+
+    @model_validator(mode="after")
+    def _something(self) -> Self:
+        if not (self.limits or self.accepted):
+            raise ValueError("expected limits or accepted")
+        return self
 
 
 class ThresholdsFile(Document):

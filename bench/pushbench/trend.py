@@ -28,6 +28,8 @@ MAD_TO_SIGMA = 1.4826
 """standard deviation of normal values with this median absolute deviation"""
 BAND_RUNS = 20
 """of the current level that the band is made from"""
+RECENT = 100
+"""runs that are searched for the beginning of the current level"""
 BAND_SIGMAS = 3.0
 OUTLIER_SIGMAS = 4.0
 """single values beyond are moved to it before levels are looked for: one disturbed run is no level"""
@@ -78,7 +80,11 @@ def changes(values: Sequence[float]) -> list[Change]:
 
 
 def band(values: Sequence[float]) -> Band | None:
-    """Made from the last runs of the current level; None where they are too few."""
+    """Made from the last runs of the current level; None where they are too few. A level before the last `RECENT` runs
+    is not looked for, and none at all where values are 0: a loss of nothing has no logarithm."""
+    values = values[-RECENT:]
+    if len(values) >= SHORTEST_LEVEL and min(values) <= 0:
+        return _linear_band(np.asarray(values[-BAND_RUNS:], dtype=float))
     last = changes(values)
     level = np.asarray(values[last[-1].index if last else 0 :][-BAND_RUNS:], dtype=float)
     if len(level) < SHORTEST_LEVEL:
@@ -87,6 +93,12 @@ def band(values: Sequence[float]) -> Band | None:
     centre = float(np.median(logs))
     spread = BAND_SIGMAS * MAD_TO_SIGMA * float(np.median(np.abs(logs - centre)))
     return Band(float(np.exp(centre - spread)), float(np.exp(centre)), float(np.exp(centre + spread)), len(level))
+
+
+def _linear_band(level: Values) -> Band:
+    centre = float(np.median(level))
+    spread = BAND_SIGMAS * MAD_TO_SIGMA * float(np.median(np.abs(level - centre)))
+    return Band(centre - spread, centre, centre + spread, len(level))
 
 
 def _partition(logs: Values) -> list[int]:

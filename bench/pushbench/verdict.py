@@ -16,10 +16,14 @@ from pydantic import Field, NonNegativeInt
 from pushbench import sentences
 from pushbench.changes import value_of
 from pushbench.errors import EXIT_FAIL, EXIT_PASS, EXIT_UNDECIDED
+from pushbench.history import Past
 from pushbench.judged_changes import JudgedChange, judge_changes
+from pushbench.judged_history import JudgedLevel, judge_levels
 from pushbench.model import Document
 from pushbench.record import PlannedTrial, Record, StagePlan, Trial
+from pushbench.sequential import Word
 from pushbench.thresholds import Bound, Limit, Thresholds
+from pushbench.trend import SHORTEST_LEVEL
 
 Outcome = Literal["pass", "fail", "inconclusive", "invalid"]
 
@@ -63,6 +67,7 @@ class Verdict(Document):
     servers: list[ServerVerdict] = Field(description="by id")
     limits: list[JudgedLimit]
     changes: list[JudgedChange] = Field(description="against the base; empty for a run of one arm")
+    levels: list[JudgedLevel] = Field(description="against the history; empty where that was not asked for")
 
     def exit_code(self, *, allow_inconclusive: bool = False) -> int:
         """0 pass, 1 fail, 3 inconclusive or invalid. Inconclusive may be allowed, invalid never: nothing was seen."""
@@ -71,14 +76,20 @@ class Verdict(Document):
         return EXIT_FAIL if self.outcome == "fail" else EXIT_UNDECIDED
 
 
-def judge(record: Record, thresholds: Thresholds) -> Verdict:
-    """The verdict on a record. Whether a server's own limit has expired is asked of the day of the run."""
+def judge(record: Record, thresholds: Thresholds, past: Past | None = None) -> Verdict:
+    """The verdict on a record, where a `past` is given also against that. Whether a line of thresholds.yml has expired
+    is asked of the day of the run."""
     day = datetime.fromisoformat(record.created).date()
     changes = judge_changes(record, thresholds)
-    judged = [
-        _judge_server(record, thresholds, server, day, [change for change in changes if change.server == server])
-        for server in record.servers
-    ]
+    levels = judge_levels(record, thresholds, past) if past else []
+    judged = []
+    for server in record.servers:
+        own = _Rows(
+            [change for change in changes if change.server == server],
+            [level for level in levels if level.server == server],
+            past.missing if past else "",
+        )
+        judged.append(_judge_server(record, thresholds, server, day, own))
     servers = sorted([*(each.verdict for each in judged), *_unmeasured_servers(record)], key=lambda each: each.server)
     outcome, reasons = _run(record, servers)
     return Verdict(
@@ -92,7 +103,38 @@ def judge(record: Record, thresholds: Thresholds) -> Verdict:
         servers=servers,
         limits=[limit for each in judged for limit in each.limits],
         changes=changes,
+        levels=levels,
     )
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """What a server was compared with."""
+
+    changes: Sequence[JudgedChange]
+    levels: Sequence[JudgedLevel]
+    no_past: str
+    """why there are no levels, where they were asked for"""
+
+    @property
+    def worse(self) -> list[str]:
+        return self._sentences("worse")
+
+    @property
+    def better(self) -> list[str]:
+        return self._sentences("better")
+
+    def _sentences(self, word: Word) -> list[str]:
+        found = [sentences.change(change) for change in self.changes if change.word == word]
+        return found + [sentences.level(level) for level in self.levels if level.word == word]
+
+    def undecided(self, server: str) -> Iterator[str]:
+        yield from (sentences.undecided(change) for change in self.changes if change.word == "unknown")
+        yield from (sentences.level(level) for level in self.levels if level.word == "unknown" and level.level)
+        if unknown := [level for level in self.levels if level.word == "unknown" and not level.level]:
+            yield sentences.few_runs(server, unknown, SHORTEST_LEVEL)
+        if self.no_past:
+            yield sentences.no_past(server, self.no_past)
 
 
 @dataclass(frozen=True)
@@ -102,9 +144,7 @@ class _Judged:
     notes: list[str]
 
 
-def _judge_server(
-    record: Record, thresholds: Thresholds, server: str, day: date, changes: Sequence[JudgedChange]
-) -> _Judged:
+def _judge_server(record: Record, thresholds: Thresholds, server: str, day: date, rows: _Rows) -> _Judged:
     own = (trial for trial in record.trials if trial.server == server and trial.arm == "head")
     trials = sorted(own, key=lambda trial: trial.round)
     valid = [trial for trial in trials if trial.validity.valid]
@@ -117,25 +157,22 @@ def _judge_server(
     ]
     limits = [_judge_limit(valid, server, *each) for each in asked] if valid else []
     expired = thresholds.expired(record.suite, server, day)
-    unreplaced = [old for old in expired if old.metric not in {limit.metric for _, _, limit in asked}]
     outcome: Outcome
-    worse = [sentences.change(change) for change in changes if change.word == "worse"]
-    if broken := [*_failures(valid), *_breaches(limits, several=len(valid) > 1), *worse]:
+    if broken := [*_failures(valid), *_breaches(limits, several=len(valid) > 1), *rows.worse]:
         outcome, reasons = "fail", broken
     elif trials and not valid:
         outcome, reasons = "invalid", [sentences.none_valid(server, trials)]
-    elif changes and not valid_bases:
+    elif rows.changes and not valid_bases:
         outcome, reasons = "invalid", [sentences.no_pair(server)]
     else:
         reasons = [*_missing_trials(record, server), *_unmeasured(server, limits)]
-        reasons += [sentences.undecided(change) for change in changes if change.word == "unknown"]
-        reasons += [sentences.unreplaced(server, old) for old in unreplaced]
-        if not (asked or unreplaced or changes):
+        reasons += [*rows.undecided(server), *(sentences.expired(server, old) for old in expired)]
+        if not (asked or expired or rows.changes or rows.levels or rows.no_past):
             reasons.append(f"{server}: thresholds.yml has no limit for it in {record.suite}")
         outcome = "inconclusive" if reasons else "pass"
-    notes = [sentences.expired(server, old) for old in expired if old not in unreplaced]
-    notes += [sentences.change(change) for change in changes if change.word == "better"]
-    notes += _failures(valid_bases)
+    notes = [*rows.better, *_failures(valid_bases)]
+    if outcome != "inconclusive":
+        notes += [sentences.expired(server, old) for old in expired]
     if 0 < len(valid) < len(trials):
         notes.append(sentences.some_invalid(server, len(valid), len(trials)))
     verdict = ServerVerdict(

@@ -188,21 +188,21 @@ class TestServersOwnLimit:
         verdict = judge(make_record([measured("fastapi", LOSS)]), thresholds)
         assert verdict.reasons == ["fastapi: loss 2.10 % at 1,000 clients, limit 1 %"]
 
-    def test_once_expired_is_named_and_the_suite_s_holds_again(self, tmp_path: Path) -> None:
+    def test_once_expired_is_named_and_never_green_and_the_suite_s_holds_again(self, tmp_path: Path) -> None:
         text = self.OWN.replace("{limit}", "loss_ratio: {max: 20%, reason: known, until: 2026-11-20}")
         thresholds = make_thresholds(tmp_path, text)
-        note = "fastapi: its own limit for loss_ratio expired on 2026-11-20 and was not used (thresholds.yml:11)"
+        note = "fastapi: its own limit for loss_ratio expired on 2026-11-20: renew or remove it (thresholds.yml:11)"
         broken = judge(make_record([measured("fastapi", LOSS)]), thresholds)
         assert (broken.outcome, broken.notes) == ("fail", [note])
         kept = judge(make_record([make_trial("fastapi")]), thresholds)
-        assert (kept.outcome, kept.notes) == ("pass", [note])
+        assert (kept.outcome, kept.reasons, kept.notes) == ("inconclusive", [note], [])
 
     def test_once_expired_with_nothing_in_its_place_leaves_the_run_inconclusive(self, tmp_path: Path) -> None:
         text = self.OWN.replace("{limit}", "memory_bytes.peak: {max: 1MB, reason: known, until: 2026-11-20}")
         verdict = judge(make_record([make_trial("fastapi")]), make_thresholds(tmp_path, text))
         assert verdict.outcome == "inconclusive"
         assert verdict.reasons == [
-            "fastapi: memory_bytes.peak has no limit any more: its own expired on 2026-11-20 (thresholds.yml:11)"
+            "fastapi: its own limit for memory_bytes.peak expired on 2026-11-20: renew or remove it (thresholds.yml:11)"
         ]
 
 

@@ -9,7 +9,10 @@ import typer
 
 from pushbench.cli.options import JsonOption, OutOption, RecordArgument, print_json
 
-_EXAMPLES = "Examples: `pushbench judge`; `pushbench judge 20261121T1015 --thresholds strict.yml --json`."
+_EXAMPLES = (
+    "Examples: `pushbench judge`; `pushbench judge 20261121T1015 --thresholds strict.yml --json`; "
+    "`pushbench judge latest --history`."
+)
 
 
 def register(app: typer.Typer) -> None:
@@ -23,23 +26,32 @@ def judge(
         Path | None,
         typer.Option("--thresholds", help="Judge by this file.", metavar="FILE", show_default="thresholds.yml"),
     ] = None,
+    history: Annotated[bool, typer.Option("--history", help="Against the runs before it, too.")] = False,
+    store: Annotated[
+        Path | None, typer.Option("--store", help="The history.", metavar="FOLDER", show_default="history")
+    ] = None,
     allow_inconclusive: Annotated[
         bool, typer.Option("--allow-inconclusive", help="Exit with 0 when nothing failed but something is unknown.")
     ] = False,
     out: OutOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Ask every limit of thresholds.yml of every valid trial of a record.
+    """Ask every limit of thresholds.yml of every valid trial of a record, and every margin where it has a base.
+
+    With --history every metric with a margin is also held against the level that it had in earlier runs.
 
     Exit code: 0 pass, 1 fail, 2 usage or configuration error, 3 inconclusive or invalid.
     """
-    from pushbench import report, store, verdict
+    from pushbench import report, verdict
     from pushbench.cli.conclusion import color, thresholds_of, width
+    from pushbench.history import past_of
     from pushbench.project import Project
+    from pushbench.store import find_record, read_record
 
     project = Project.current(out)
-    read = store.read_record(store.find_record(project.records, record))
-    judged = verdict.judge(read, thresholds_of(project, thresholds))
+    read = read_record(find_record(project.records, record))
+    past = past_of(store or project.history, read) if history or store else None
+    judged = verdict.judge(read, thresholds_of(project, thresholds), past)
     if as_json:
         print_json(judged.model_dump(mode="json", by_alias=True))
     else:

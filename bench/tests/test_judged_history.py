@@ -1,0 +1,170 @@
+"""A run without a base is held against the runs before it, and says by name why where it cannot be."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pushbench import history
+from pushbench.history import past_of
+from pushbench.judged_history import word
+from pushbench.metrics import Better
+from pushbench.record import Record
+from pushbench.trend import Band
+from pushbench.verdict import Verdict, judge
+from tests.factories import ENVIRONMENT, invalid, make_record, make_thresholds, make_trial, measured
+
+MARGINS = """\
+version: 1
+suites:
+  whiteboard:
+    regressions:
+      cpu_seconds_per_delivery: {margin: 5%}
+      loss_ratio: {margin: 10%, floor: 0.1%}
+"""
+ACCEPTED = """\
+servers:
+  node-ws:
+    whiteboard:
+      accepted:
+        cpu_seconds_per_delivery: {level: 50us, stages: [1000], reason: new parser, until: {until}}
+"""
+SCATTER = (0.0, 0.01, -0.01, 0.02, -0.02, 0.005, -0.005)
+
+
+def record(number: int, cpu: float = 41e-6, loss: float = 0.0, **changed: Any) -> Record:
+    trial = measured("node-ws", {"cpu_seconds_per_delivery": cpu, "loss_ratio": loss})
+    created = f"2026-11-{number:02d}T10:15:00+00:00"
+    return make_record([trial], **{"id": f"202611{number:02d}T101500Z-000000", "created": created, **changed})
+
+
+def keep(store: Path, *, runs: int = 15, **changed: Any) -> Path:
+    for number in range(1, runs + 1):
+        history.append(store, record(number, 41e-6 * (1 + SCATTER[number % 7]), **changed))
+    return store
+
+
+def judged(store: Path, run: Record, *, thresholds: str = MARGINS) -> Verdict:
+    return judge(run, make_thresholds(store, thresholds), past_of(store, run))
+
+
+@pytest.mark.parametrize(
+    ("value", "better", "found"),
+    [
+        (104, Better.LOWER, "same"),  # less than the margin
+        (107, Better.LOWER, "unknown"),  # more than the margin, and within the noise
+        (111, Better.LOWER, "worse"),
+        (89, Better.LOWER, "better"),
+        (111, Better.HIGHER, "better"),
+        (89, Better.HIGHER, "worse"),
+        (None, Better.LOWER, "unknown"),
+    ],
+)
+def test_a_change_counts_from_the_margin_and_is_believed_outside_of_the_band(
+    value: float | None, better: Better, found: str
+) -> None:
+    assert word(value, Band(90, 100, 110, 20), 5, better) == found
+
+
+def test_a_level_of_nothing_has_an_absolute_margin_only() -> None:
+    nothing = Band(0, 0, 0, 20)
+    assert word(0, nothing, 0.0, Better.LOWER) == "same"
+    assert word(0.0005, nothing, 0.001, Better.LOWER) == "same"
+    assert word(0.002, nothing, 0.001, Better.LOWER) == "worse"
+
+
+def test_a_run_like_those_before_it_passes(tmp_path: Path) -> None:
+    found = judged(keep(tmp_path), record(20))
+    assert (found.outcome, found.reasons) == ("pass", [])
+    assert {level.word for level in found.levels} == {"same"}
+    assert {level.runs for level in found.levels} == {15}
+
+
+def test_a_run_above_its_band_fails_with_the_numbers(tmp_path: Path) -> None:
+    found = judged(keep(tmp_path), record(20, 46e-6))
+    assert found.outcome == "fail"
+    [reason] = found.reasons
+    assert reason.startswith(
+        "node-ws: CPU per delivery worse at 1,000 clients: 46 us, level 41.0 us (band 39.2 us to 42."
+    )
+    assert reason.endswith("of 15 runs), margin 2.05 us")
+    assert judged(tmp_path, record(20, 36e-6)).notes[0].startswith("node-ws: CPU per delivery better")
+
+
+def test_a_loss_where_there_was_none_is_worse(tmp_path: Path) -> None:
+    found = judged(keep(tmp_path), record(20, loss=0.005))
+    assert found.reasons == [
+        "node-ws: loss worse at 1,000 clients: 0.50 %, level 0 % (band 0 % to 0 % of 15 runs), margin 0.10 %"
+    ]
+
+
+def test_an_accepted_level_stands_for_the_history_s_until_it_expires(tmp_path: Path) -> None:
+    keep(tmp_path)
+    slower = record(20, 51e-6)
+    accepted = MARGINS + ACCEPTED.replace("{until}", "2026-12-31")
+    found = judged(tmp_path, slower, thresholds=accepted)
+    assert found.outcome == "pass"
+    assert [level.level for level in found.levels if level.accepted == "new parser"] == [pytest.approx(50e-6)]
+    assert judged(tmp_path, record(20, 56e-6), thresholds=accepted).outcome == "fail"
+    expired = MARGINS + ACCEPTED.replace("{until}", "2026-11-19")
+    sentence = (
+        "node-ws: the accepted level of cpu_seconds_per_delivery expired on 2026-11-19: renew or remove it "
+        "(thresholds.yml:11)"
+    )
+    found = judged(tmp_path, slower, thresholds=expired)
+    assert (found.outcome, found.notes[-1]) == ("fail", sentence)
+    found = judged(tmp_path, record(20), thresholds=expired)
+    assert (found.outcome, found.reasons) == ("inconclusive", [sentence])
+
+
+def missing(store: Path, run: Record) -> str:
+    found = judged(store, run)
+    assert found.outcome == "inconclusive"
+    [reason] = found.reasons
+    return reason.removeprefix("node-ws: not judged against the history: ")
+
+
+def test_an_empty_history_is_said(tmp_path: Path) -> None:
+    assert missing(tmp_path, record(20)) == "it has no run of whiteboard with the profile quick"
+
+
+def test_a_history_of_other_environments_is_said(tmp_path: Path) -> None:
+    keep(tmp_path, environment=ENVIRONMENT.model_copy(update={"key": "ffff"}))
+    assert missing(tmp_path, record(20)) == "its runs are of other environments (ffff), this one is 0123456789ab"
+
+
+def test_a_history_of_another_profile_is_said(tmp_path: Path) -> None:
+    keep(tmp_path, profile="full")
+    assert missing(tmp_path, record(20)) == "it has no earlier run of this environment with the profile quick (full)"
+
+
+def test_a_history_of_other_parameters_is_said(tmp_path: Path) -> None:
+    keep(tmp_path, parameters={"board_size": 99})
+    assert missing(tmp_path, record(20)) == "its runs have other parameters"
+
+
+def test_too_few_runs_are_said_with_their_number(tmp_path: Path) -> None:
+    found = judged(keep(tmp_path, runs=4), record(20))
+    assert found.outcome == "inconclusive"
+    assert found.reasons == [
+        "node-ws: not judged against the history, which has 4 runs where 5 are needed: CPU per delivery, loss"
+    ]
+
+
+def test_later_runs_and_the_run_itself_are_no_past(tmp_path: Path) -> None:
+    keep(tmp_path)
+    assert len(past_of(tmp_path, record(8)).entries) == 7
+
+
+def test_a_run_without_a_valid_trial_stays_invalid(tmp_path: Path) -> None:
+    keep(tmp_path)
+    run = make_record([invalid(make_trial("node-ws"))], created="2026-11-20T10:15:00+00:00")
+    assert judged(tmp_path, run).outcome == "invalid"
+
+
+def test_who_does_not_ask_for_the_history_hears_nothing_of_it(tmp_path: Path) -> None:
+    found = judge(record(20), make_thresholds(tmp_path, MARGINS))
+    assert found.levels == []
+    assert not any("history" in sentence for sentence in [*found.reasons, *found.notes])
