@@ -18,6 +18,7 @@ from pushbench.errors import UserError
 from pushbench.faults import NOTHING, Fault
 from pushbench.measuring import Options, bench_of, holding_machine, new_record
 from pushbench.preparation import Prepared
+from pushbench.process_driver import ProcessDriver
 from pushbench.progress import Watch
 from pushbench.project import Project
 from pushbench.record import Comparison, Record
@@ -43,16 +44,17 @@ def calibrate(project: Project, request: Request, options: Options, thresholds: 
     if not commit:
         raise UserError("not a git checkout", where=str(project.root), hint="a record names the commit it measured")
     chosen = preparation.select_servers(project, suite, request.servers, watch.note, options.driver)
-    if chosen.driver.name != "process":
+    driver = chosen.driver
+    if not isinstance(driver, ProcessDriver):
         raise UserError("faults are injected by the process driver", hint="add --driver process")
     with holding_machine(options, watch):
         binary, built = preparation.build_all(project, chosen, watch.note)
-        verified = preparation.verify_all(project, built, chosen.driver, watch.note) if options.verify else built
+        verified = preparation.verify_all(project, built, driver, watch.note) if options.verify else built
         sound = {each.server.id: each for each in verified if isinstance(each.result, Build)}
         faults = build_faults(project)
         base, head = (
             Arm(
-                chosen.driver,
+                replace(driver, arm="head" if active else "base"),
                 {
                     name: wrapped(each, request.fault.wrapper(faults, active=active), request.fault if active else None)
                     for name, each in sound.items()
@@ -60,10 +62,10 @@ def calibrate(project: Project, request: Request, options: Options, thresholds: 
             )
             for active in (False, True)
         )
-        bench = bench_of(project, binary, chosen.driver, load, options)
+        bench = bench_of(project, binary, driver, load, options)
         comparison = Comparison(
             base=commit,
-            most_rounds=request.budget.most_rounds or 0,
+            most_rounds=0,
             identical=[],
             one_sided=[],
             injected=str(request.fault),

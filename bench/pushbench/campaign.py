@@ -1,28 +1,33 @@
 """The rounds of a comparison: both arms of every server that is not decided yet, until everything is.
 
-What is decided, and when is looked, is found by `sequential`; here is what is done until then.
+The arms of a server are measured at the same time, on the same CPUs, unless that is more than these can do. What is
+decided, and when is looked, is found by `sequential`; here is what is done until then.
 """
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from pushbench import store
 from pushbench.arms import ArmName, Arms
 from pushbench.changes import complete_rounds, decisions, rows
+from pushbench.company import Company, run_together
 from pushbench.measuring import Interrupted, measure_one
 from pushbench.plan import make_round
-from pushbench.progress import Watch
+from pushbench.progress import LoadWatch, Unwatched, Watch
 from pushbench.project import Project
-from pushbench.record import Comparison, Record
+from pushbench.record import Comparison, PlannedTrial, Record, Trial
 from pushbench.sentences import after_look
 from pushbench.sequential import FIRST_LOOK, looks
 from pushbench.thresholds import Thresholds
 from pushbench.trial import Bench
 from pushbench.units import format_elapsed
+from pushbench.validity import is_crowded, judge_together
 
 ARMS: Sequence[ArmName] = ("base", "head")
 
@@ -36,6 +41,8 @@ class Budget:
     most_rounds: int | None = None
     until_decided: bool = True
     """else all rounds are played"""
+    together: bool = True
+    """both arms at the same time where the CPUs allow it, else one after the other"""
 
 
 @dataclass(frozen=True)
@@ -56,36 +63,71 @@ class Campaign:
         path = store.write_record(self.project.records, record)
         began = time.monotonic()
         rounds, undecided = 0, list(servers)
+        together = set(servers) if self.budget.together else set()
         try:
             while undecided:
                 rounds += 1
-                record = self._round(record, undecided, rounds, began)
-                passed = time.monotonic() - began
-                if rounds == 1:
-                    record = self._with_most_rounds(record, passed)
+                round_began = time.monotonic()
+                record = self._round(record, undecided, rounds, together, self.budget.seconds - (round_began - began))
+                passed, last = time.monotonic() - began, time.monotonic() - round_began
+                crowded = self._crowded(record, together)
+                together -= crowded
+                if not (_comparison(record).most_rounds or crowded):
+                    record = self._with_most_rounds(record, rounds, last, passed)
                 if self.budget.until_decided:
                     undecided = self._undecided(record, undecided)
-                if rounds >= _comparison(record).most_rounds or passed * (rounds + 1) / rounds > self.budget.seconds:
+                if rounds == _comparison(record).most_rounds or passed + last > self.budget.seconds:
                     break
         except KeyboardInterrupt:
             raise Interrupted(record, path) from None
         return record
 
-    def _round(self, record: Record, servers: Sequence[str], number: int, began: float) -> Record:
-        planned = make_round(servers, round_number=number, seed=self.seed, first=len(record.plan), arms=ARMS)
+    def _round(
+        self, record: Record, servers: Sequence[str], number: int, together: Collection[str], seconds_left: float
+    ) -> Record:
+        planned = make_round(
+            servers, round_number=number, seed=self.seed, first=len(record.plan), arms=ARMS, together=together
+        )
         record = record.model_copy(update={"plan": [*record.plan, *planned]})
-        for each in planned:
-            left = self.budget.seconds - (time.monotonic() - began)
-            self.watch.trial(each, 0, record.schedule, left)
-            arm = self.arms[each.arm]
-            trial = measure_one(replace(self.bench, driver=arm.driver), each, arm.prepared[each.server], self.watch)
-            self.watch.finished(trial)
-            record = record.model_copy(update={"trials": [*record.trials, trial]})
+        ends_at = time.monotonic() + seconds_left
+        for each, *others in _simultaneous(planned):
+            self.watch.trial(each, 0, record.schedule, ends_at - time.monotonic())
+            for trial in self._measure([each, *others]):
+                self.watch.finished(trial)
+                record = record.model_copy(update={"trials": [*record.trials, trial]})
             store.write_record(self.project.records, record)
         return record
 
-    def _with_most_rounds(self, record: Record, round_seconds: float) -> Record:
-        fitting = max(1, int(self.budget.seconds / round_seconds))
+    def _measure(self, planned: Sequence[PlannedTrial]) -> Sequence[Trial]:
+        """One trial, or those of one moment, of which the first is shown."""
+        if len(planned) == 1:
+            return [self._trial(planned[0], self.watch, None)]
+        watches: Sequence[LoadWatch] = [self.watch, *(Unwatched() for _ in planned[1:])]
+        trials = run_together([partial(self._trial, *each) for each in zip(planned, watches, strict=True)])
+        return judge_together(trials, self.bench.environment)
+
+    def _trial(self, planned: PlannedTrial, watch: LoadWatch, company: Company | None) -> Trial:
+        arm = self.arms[planned.arm]
+        generator = replace(self.bench.generator, workspace=self.bench.generator.workspace / planned.arm)
+        bench = replace(self.bench, driver=arm.driver, generator=generator)
+        return measure_one(bench, planned, arm.prepared[planned.server], watch, company)
+
+    def _crowded(self, record: Record, together: Collection[str]) -> set[str]:
+        """Servers whose arms were too much for the CPUs they share in the last round."""
+        last = max((trial.round for trial in record.trials), default=0)
+        crowded = {
+            trial.server
+            for trial in record.trials
+            if trial.round == last and trial.server in together and is_crowded(trial)
+        }
+        for server in sorted(crowded):
+            self.watch.note(
+                f"{server}: both arms are too much for the CPUs they share: from now on one after the other"
+            )
+        return crowded
+
+    def _with_most_rounds(self, record: Record, played: int, round_seconds: float, passed: float) -> Record:
+        fitting = played + max(0, int((self.budget.seconds - passed) / round_seconds))
         most = min(fitting, self.budget.most_rounds or fitting)
         self.watch.note(f"a round takes {round_seconds:.0f} s: at most {most}, fewer when everything is decided")
         if most < FIRST_LOOK:
@@ -102,6 +144,13 @@ class Campaign:
                 self.watch.note(after_look(server, {row: found[row] for row in found if row.server == server}))
         unknown = {row.server for row, decision in found.items() if decision.word == "unknown"}
         return [server for server in servers if server in unknown and not _fails(record, server)]
+
+
+def _simultaneous(planned: Sequence[PlannedTrial]) -> Iterator[list[PlannedTrial]]:
+    """The trials of a round, those of one moment together."""
+    for server, trials in itertools.groupby(planned, key=lambda each: (each.server, each.together)):
+        own = list(trials)
+        yield from [own] if server[1] else ([each] for each in own)
 
 
 def _fails(record: Record, server: str) -> bool:

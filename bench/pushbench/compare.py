@@ -6,7 +6,7 @@ One harness drives both arms: this checkout's Python, k6 and scenario.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pushbench import preparation
 from pushbench.arms import prepare_arms
@@ -59,7 +59,7 @@ def compare(project: Project, request: Request, options: Options, thresholds: Th
         bench = bench_of(project, binary, chosen.driver, load, options)
         comparison = Comparison(
             base=base_commit,
-            most_rounds=request.budget.most_rounds or 0,
+            most_rounds=0,
             identical=arms.identical,
             one_sided=list(arms.one_sided),
         )
@@ -73,5 +73,9 @@ def compare(project: Project, request: Request, options: Options, thresholds: Th
             comparison=comparison,
         )
         bench = streaming(bench, options, record, watch)
-        campaign = Campaign(project, thresholds, bench, arms, request.budget, request.seed, watch)
+        budget = request.budget
+        if options.driver.port is not None and budget.together:
+            watch.note("one arm after the other: with --port both would need the same")
+            budget = replace(budget, together=False)
+        campaign = Campaign(project, thresholds, bench, arms, budget, request.seed, watch)
         return campaign.play(record, [server for server in arms.servers if server not in arms.identical])

@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from pushbench import __version__, store
+from pushbench.company import Company
 from pushbench.driver_choice import DriverChoice
 from pushbench.drivers import Build, Driver
 from pushbench.environment import read_environment
@@ -24,7 +25,7 @@ from pushbench.ownership import only_run_on_machine
 from pushbench.preparation import Prepared
 from pushbench.process_driver import require_free
 from pushbench.processes import raise_open_files
-from pushbench.progress import Watch
+from pushbench.progress import LoadWatch, Watch
 from pushbench.project import Project
 from pushbench.record import Commit, Comparison, Finding, Harness, PlannedTrial, Record, Skipped, Trial
 from pushbench.suites import Load
@@ -81,10 +82,12 @@ def streaming(bench: Bench, options: Options, record: Record, watch: Watch) -> B
     return replace(bench, live=open_stream(options.live, record.id, watch.note))
 
 
-def measure_one(bench: Bench, planned: PlannedTrial, prepared: Prepared, watch: Watch) -> Trial:
+def measure_one(
+    bench: Bench, planned: PlannedTrial, prepared: Prepared, watch: LoadWatch, company: Company | None = None
+) -> Trial:
     if not isinstance(prepared.result, Build):
         return failed_trial(planned, prepared.digest, prepared.result)
-    trial = run_trial(bench, planned, prepared.server, prepared.result, watch)
+    trial = run_trial(bench, planned, prepared.server, prepared.result, watch, company=company)
     if prepared.verified:
         return trial
     warning = Finding(code="not_verified", message="the server was measured without being verified (--skip-verify)")

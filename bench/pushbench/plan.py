@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Literal
 
 from pushbench.load import planned_seconds
@@ -24,9 +24,16 @@ def make_plan(servers: Sequence[str], *, rounds: int, seed: int) -> list[Planned
 
 
 def make_round(
-    servers: Sequence[str], *, round_number: int, seed: int, first: int, arms: Sequence[Arm] = ("head",)
+    servers: Sequence[str],
+    *,
+    round_number: int,
+    seed: int,
+    first: int,
+    arms: Sequence[Arm] = ("head",),
+    together: Collection[str] = (),
 ) -> list[PlannedTrial]:
-    """The trials of one round, in random order, from position `first` of the run on; the arms of a server side by side.
+    """The trials of one round, in random order, from position `first` of the run on; the arms of a server side by side,
+    at the same time for the servers of `together`.
 
     All get the same seed: their clients do the same things.
     """
@@ -36,7 +43,14 @@ def make_round(
         (server, arm) for server in shuffled.sample(servers, len(servers)) for arm in shuffled.sample(arms, len(arms))
     ]
     return [
-        PlannedTrial(server=server, arm=arm, round=round_number, order=first + position, seed=own_seed)
+        PlannedTrial(
+            server=server,
+            arm=arm,
+            round=round_number,
+            order=first + position,
+            seed=own_seed,
+            together=server in together,
+        )
         for position, (server, arm) in enumerate(pairs)
     ]
 

@@ -6,6 +6,7 @@ import contextlib
 import socket
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from pushbench import builds, processes, services, toolchains
 from pushbench.builds import Note
@@ -61,6 +62,12 @@ class ProcessDriver:
     workers: int | None = None
     name: DriverName = "process"
     engine: str | None = None
+    arm: str = ""
+    """where two run at the same time from one checkout: each has its own logs"""
+
+    @property
+    def logs(self) -> Path:
+        return self.project.logs / self.arm
 
     def lacks(self, server: Server) -> str | None:
         tools = toolchains.choose(server.spec.process.toolchains)
@@ -83,7 +90,7 @@ class ProcessDriver:
 
     @contextlib.contextmanager
     def running(self, server: Server, build: Build, env: Mapping[str, str] | None = None) -> Iterator[ProcessInstance]:
-        with services.running(server.spec.services, free_port, self.split.generator, self.project.logs) as started:
+        with services.running(server.spec.services, free_port, self.split.generator, self.logs) as started:
             port = free_port() if self.port is None else self.port
             require_free(port)
             own = {"PORT": str(port), "WORKERS": str(self.workers or len(self.split.server))}
@@ -106,7 +113,7 @@ class ProcessDriver:
                 folder=server.folder,
                 environment=processes.clean_environment(build.toolchains.environment, environment),
                 cpus=self.split.server,
-                log=self.project.logs / f"{server.slug}.log",
+                log=self.logs / f"{server.slug}.log",
             )
         except OSError as error:
             raise ServerFailed("start", f"{start[0]}: {error.strerror}") from None

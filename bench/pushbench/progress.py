@@ -18,7 +18,23 @@ from pushbench.stages import is_named
 from pushbench.units import format_elapsed, format_number, format_quantity
 
 
-class Watch(Protocol):
+class LoadWatch(Protocol):
+    """Hears of a load that is played."""
+
+    def started(self, load: Started) -> None: ...
+
+    def second(self, second: Second) -> None: ...
+
+
+class Unwatched:
+    """Nobody looks: the load of another trial is shown meanwhile."""
+
+    def started(self, load: Started) -> None: ...
+
+    def second(self, second: Second) -> None: ...
+
+
+class Watch(LoadWatch, Protocol):
     """Hears of everything that a run does, in order."""
 
     def note(self, text: str) -> None:
@@ -26,10 +42,6 @@ class Watch(Protocol):
         ...
 
     def trial(self, planned: PlannedTrial, total: int, schedule: Schedule, seconds_left: float) -> None: ...
-
-    def started(self, load: Started) -> None: ...
-
-    def second(self, second: Second) -> None: ...
 
     def finished(self, trial: Trial) -> None: ...
 
@@ -39,16 +51,14 @@ class Follower:
 
     def __init__(self) -> None:
         self._title = ""
+        self._total = 0
         self._stages: Sequence[StagePlan] = ()
         self._windows: Sequence[tuple[float, float]] = ()
         self._ends_at = 0.0
 
     def trial(self, planned: PlannedTrial, total: int, schedule: Schedule, seconds_left: float) -> None:
-        self._title = (
-            f"[{planned.order + 1}/{total}] {planned.server}"
-            if total
-            else f"[round {planned.round}] {planned.server}, {planned.arm}"
-        )
+        self._total = total
+        self._title = self._name(planned) if planned.together else self._name(planned, arm=True)
         self._stages = schedule.stages
         self._windows = ()
         self._ends_at = time.monotonic() + seconds_left
@@ -78,7 +88,13 @@ class Follower:
 
     def finished(self, trial: Trial) -> None:
         """What came of the trial, to stay."""
-        self.note(f"{self._title}: {conclusion(trial)}")
+        self.note(f"{self._name(trial, arm=True)}: {conclusion(trial)}")
+
+    def _name(self, planned: PlannedTrial, *, arm: bool = False) -> str:
+        """`[3/8] node-ws`; `[round 3] node-ws`, with which arm where that matters."""
+        if self._total:
+            return f"[{planned.order + 1}/{self._total}] {planned.server}"
+        return f"[round {planned.round}] {planned.server}" + (f", {planned.arm}" if arm else "")
 
     def note(self, text: str) -> None:
         raise NotImplementedError

@@ -92,6 +92,7 @@ class PlannedTrial(Document):
     round: int
     order: int = Field(description="position in the run, from 0")
     seed: int = Field(description="for the clients' phases")
+    together: bool = Field(False, description="with the other arm's trial of the round, at the same time")
 
 
 class ReportedVersions(Document):
@@ -162,14 +163,9 @@ class Failure(Document):
     log_tail: str = Field("", description="the last lines that the server printed")
 
 
-class Trial(Document):
+class Trial(PlannedTrial):
     """One fresh start of one server driven once through all stages."""
 
-    server: str
-    arm: Literal["head", "base"]
-    round: int
-    order: int
-    seed: int
     started: str = Field(description="ISO 8601, UTC")
     seconds: float
     build: str = Field(description="source digest (process driver) or image digest (docker driver)")

@@ -5,12 +5,14 @@ The effects are here, in order; what the numbers mean is in `results` and `valid
 
 from __future__ import annotations
 
+import contextlib
 import time
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from pushbench import results, validity
 from pushbench.catalog import Server
+from pushbench.company import Company
 from pushbench.drivers import STOP_SECONDS, Build, Driver, Instance, WrongServer
 from pushbench.environment import CpuSplit
 from pushbench.failures import ServerFailed
@@ -18,7 +20,7 @@ from pushbench.live import Feed, Live, NotLive
 from pushbench.load import Generator, LoadFailed, LoadPlan, Second, Started, playing
 from pushbench.load_report import LoadReport
 from pushbench.processes import affinity, ending
-from pushbench.progress import Watch
+from pushbench.progress import LoadWatch
 from pushbench.record import Environment, Failure, Finding, PlannedTrial, ReportedVersions, Trial, Validity
 from pushbench.resources import Tree
 from pushbench.sampling import Sample, Sampler, Watched
@@ -50,16 +52,33 @@ class _Course:
     invalid: Finding | None = None
 
 
-def run_trial(bench: Bench, planned: PlannedTrial, server: Server, build: Build, watch: Watch) -> Trial:
-    """Always a trial: what goes wrong with the server or the generator is told in it."""
+def run_trial(
+    bench: Bench,
+    planned: PlannedTrial,
+    server: Server,
+    build: Build,
+    watch: LoadWatch,
+    *,
+    company: Company | None = None,
+) -> Trial:
+    """Always a trial: what goes wrong with the server or the generator is told in it. Raises Cancelled when its company
+    has to end early."""
     course = _Course(datetime.now(UTC))
+    company = company or Company()
     began = time.monotonic()
-    with affinity(bench.environment.generator_cpus):
+    with contextlib.ExitStack() as stack:
+        stack.callback(company.leave)
+        stack.enter_context(affinity(bench.environment.generator_cpus))
         try:
-            with bench.driver.running(server, build) as instance:
+            with contextlib.ExitStack() as server_stack:
+                with company.starting():
+                    instance = server_stack.enter_context(bench.driver.running(server, build))
                 course.reported = instance.reported
-                with bench.live.trial(planned.server, bench.load.schedule) as feed:
-                    _drive(bench, _load_plan(bench, planned, server, instance), instance, course, watch, feed=feed)
+                company.programs += [instance.tree, *(service.tree for service in instance.services)]
+                company.meet()
+                with bench.live.trial(_label(planned), bench.load.schedule) as feed:
+                    play = _Play(bench, _load_plan(bench, planned, server, instance), instance, company, feed)
+                    _drive(play, course, watch)
                 _end(instance, course)
         except ServerFailed as failed:
             course.failure = failed.failure
@@ -98,23 +117,40 @@ def _load_plan(bench: Bench, planned: PlannedTrial, server: Server, instance: In
     )
 
 
-def _drive(bench: Bench, plan: LoadPlan, instance: Instance, course: _Course, watch: Watch, *, feed: Feed) -> None:
+def _label(planned: PlannedTrial) -> str:
+    return planned.server if planned.arm == "head" else f"{planned.server} ({planned.arm})"
+
+
+@dataclass(frozen=True)
+class _Play:
+    """A load that is to be played: to what, in which company, and where it can be seen."""
+
+    bench: Bench
+    plan: LoadPlan
+    instance: Instance
+    company: Company
+    feed: Feed
+
+
+def _drive(play: _Play, course: _Course, watch: LoadWatch) -> None:
     """Play the load and watch. Raises ServerFailed when the server ends before the load, LoadFailed when k6 fails."""
-    generator = replace(bench.generator, arguments=feed.k6_arguments, environment=feed.k6_environment)
+    instance, feed = play.instance, play.feed
+    generator = replace(play.bench.generator, arguments=feed.k6_arguments, environment=feed.k6_environment)
     sampler: Sampler | None = None
     death: str | None = None
     try:
-        with playing(generator, plan) as load:
+        with playing(generator, play.plan) as load:
             for event in load.events():
                 match event:
                     case Started():
                         course.started = event
                         feed.begin(event.windows)
-                        sampler = _sampler(bench.environment, instance, load.pids, event, feed)
+                        sampler = _sampler(play, load.pids, event)
                         sampler.start()
                         watch.started(event)
                     case Second():
                         watch.second(event)
+                play.company.require_going_on()
                 if death is None and (death := instance.exited()):
                     load.interrupt()
             course.report = load.report()
@@ -128,13 +164,18 @@ def _drive(bench: Bench, plan: LoadPlan, instance: Instance, course: _Course, wa
         raise ServerFailed("load", f"the server ended under load with {death}", instance.log_tail())
 
 
-def _sampler(
-    environment: Environment, instance: Instance, generators: list[int], started: Started, feed: Feed
-) -> Sampler:
-    cpus = CpuSplit(environment.server_cpus, environment.generator_cpus)
-    services = [service.tree for service in instance.services]
-    watched = Watched(instance.tree, services, [Tree(pid) for pid in generators], cpus)
-    return Sampler(watched, started.at, [moment for window in started.windows for moment in window], feed.sample)
+def _sampler(play: _Play, generators: list[int], started: Started) -> Sampler:
+    environment, instance = play.bench.environment, play.instance
+    trees = [Tree(pid) for pid in generators]
+    play.company.programs += trees
+    watched = Watched(
+        instance.tree,
+        [service.tree for service in instance.services],
+        trees,
+        CpuSplit(environment.server_cpus, environment.generator_cpus),
+        play.company.programs,
+    )
+    return Sampler(watched, started.at, [moment for window in started.windows for moment in window], play.feed.sample)
 
 
 def _end(instance: Instance, course: _Course) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pushbench.load_report import StageReport
 from pushbench.machine import Machine
 from pushbench.metrics import Unit
-from pushbench.record import Environment, Finding, StageResult, Validity
+from pushbench.record import Environment, Finding, StageResult, Trial, Validity
 from pushbench.results import Window
 from pushbench.units import format_quantity
 
@@ -22,6 +22,9 @@ LATENESS_ALWAYS_ALLOWED = 0.010
 """seconds: the scheduler of a busy machine alone costs a few milliseconds at the 99th percentile"""
 STEAL_MOST = 0.01
 """of the CPU time: what the hypervisor takes is missing in one place and shows as latency in another"""
+SERVERS_CROWDED, GENERATORS_CROWDED = "servers_crowded", "generators_crowded"
+SHARED_CPU_MOST = 0.80
+"""of the CPUs that the servers of two trials at the same time share: above that each waits for the other"""
 DELIVERED_MOST = 1.005
 """of the expected deliveries: more is a bug of server or generator, and no number of it can be believed"""
 SWAPPED_BYTES_MOST = 1 << 20
@@ -49,6 +52,45 @@ def judge(
         warnings += _connect_failures(index, report)
         warnings += _other_processes(index, window)
     return Validity(valid=not reasons, reasons=reasons, warnings=warnings)
+
+
+def judge_together(trials: Sequence[Trial], environment: Environment) -> list[Trial]:
+    """Trials that ran at the same time: invalid, all of them, where they were too much for the CPUs they share."""
+    reasons: list[Finding] = []
+    for index, stages in enumerate(zip(*(trial.stages for trial in trials), strict=False)):
+        reasons += _together(index, stages, environment)
+    return [
+        trial.model_copy(
+            update={
+                "validity": Validity(
+                    valid=trial.validity.valid and not reasons,
+                    reasons=[*trial.validity.reasons, *reasons],
+                    warnings=trial.validity.warnings,
+                )
+            }
+        )
+        for trial in trials
+    ]
+
+
+def is_crowded(trial: Trial) -> bool:
+    """It was too much to run at the same time as another."""
+    return any(reason.code in (SERVERS_CROWDED, GENERATORS_CROWDED) for reason in trial.validity.reasons)
+
+
+def _together(index: int, stages: Sequence[StageResult], environment: Environment) -> Iterator[Finding]:
+    asked = [
+        (SERVERS_CROWDED, "servers", "cpu_cores", environment.server_cpus, SHARED_CPU_MOST),
+        (GENERATORS_CROWDED, "generators", "generator_cpu_cores", environment.generator_cpus, GENERATOR_CPU_MOST),
+    ]
+    for code, whose, metric, cpus, most in asked:
+        share = sum(stage.metrics[metric] or 0.0 for stage in stages) / len(cpus)
+        if share > most:
+            message = (
+                f"the {whose} of both arms used {_percent(share)} of the CPU that they share, above {_percent(most)}: "
+                "each may have measured the other"
+            )
+            yield Finding(code=code, message=message, stage=index)
 
 
 def _generator(stage: int, result: StageResult, cpus: int) -> Iterator[Finding]:

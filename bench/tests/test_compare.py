@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,12 +17,25 @@ from pushbench.driver_choice import DriverChoice
 from pushbench.errors import UserError
 from pushbench.measuring import Interrupted, Options
 from pushbench.project import Project
-from pushbench.record import Record
+from pushbench.record import PlannedTrial, Record, Schedule, Trial
 from pushbench.verdict import Verdict, judge
 from tests.support import add_server, fake_generator, make_project
 from tests.test_run import Notebook
 
 UNVERIFIED = Options(DriverChoice("process"), verify=False)
+
+
+class Stopwatch(Notebook):
+    """How many seconds the last trial, or those of one moment, took."""
+
+    took = 0.0
+    _began = 0.0
+
+    def trial(self, planned: PlannedTrial, total: int, schedule: Schedule, seconds_left: float) -> None:
+        self._began = time.monotonic()
+
+    def finished(self, trial: Trial) -> None:
+        self.took = time.monotonic() - self._began
 
 
 @pytest.fixture(autouse=True)
@@ -59,8 +73,10 @@ def change(project: Project, server: str) -> None:
     (project.servers / server / "README").write_text("other sources\n")
 
 
-def measure(project: Project, *, base: str = "HEAD", rounds: int = 2, watch: Notebook | None = None) -> Record:
-    request = Request("tiny", "smoke", base, budget=Budget(600.0, rounds))
+def measure(
+    project: Project, *, base: str = "HEAD", rounds: int = 2, together: bool = True, watch: Notebook | None = None
+) -> Record:
+    request = Request("tiny", "smoke", base, budget=Budget(600.0, rounds, together=together))
     return compare(project, request, UNVERIFIED, thresholds_of(project), watch or Notebook())
 
 
@@ -97,6 +113,31 @@ def test_it_stops_as_soon_as_everything_is_decided(project: Project) -> None:
     assert max(trial.round for trial in record.trials) < 20
     assert watch.notes[-1].startswith("x: same: loss") or "x: same: loss" in watch.notes
     assert verdict(project, record).outcome == "pass"
+
+
+def test_both_arms_run_at_the_same_time_unless_somebody_wants_turns(project: Project) -> None:
+    change(project, "x")
+    watch = Stopwatch()
+    record = measure(project, rounds=1, watch=watch)
+    assert [trial.together for trial in record.trials] == [True, True]
+    assert watch.took < 0.8 * sum(trial.seconds for trial in record.trials)
+    record = measure(project, rounds=1, together=False)
+    assert [trial.together for trial in record.trials] == [False, False]
+
+
+@pytest.mark.slow
+def test_arms_that_are_too_much_for_their_cpus_go_on_in_turns(project: Project) -> None:
+    add_server(project, "z", "busy")
+    commit(project, "Add a busy one")
+    change(project, "z")
+    watch = Notebook()
+    record = measure(project, rounds=3, watch=watch)
+    assert [(trial.round, trial.together) for trial in record.trials] == [
+        (1, True), (1, True), (2, False), (2, False), (3, False), (3, False)
+    ]  # fmt: skip
+    assert [trial.validity.valid for trial in record.trials] == [False] * 2 + [True] * 4
+    assert "z: both arms are too much for the CPUs they share: from now on one after the other" in watch.notes
+    assert "z: 2 of 3 trials are valid, only those are judged" in verdict(project, record).notes
 
 
 def test_a_head_that_fails_is_judged_by_that_and_not_measured_on(project: Project) -> None:
@@ -184,9 +225,9 @@ def test_thresholds_without_a_margin_are_nothing_to_compare_by(project: Project)
 def test_an_interrupted_comparison_keeps_what_was_measured(project: Project) -> None:
     change(project, "x")
     with pytest.raises(Interrupted) as interrupted:
-        measure(project, watch=Notebook(interrupt_at=3))
+        measure(project, watch=Notebook(interrupt_at=2))
     kept = store.read_record(interrupted.value.path)
-    assert len(kept.trials) == 3
+    assert len(kept.trials) == 2
     assert verdict(project, kept).outcome == "inconclusive"
 
 

@@ -10,6 +10,7 @@ from pushbench import validity
 from pushbench.load_report import StageReport
 from pushbench.record import Environment, Validity
 from pushbench.results import Window, stage_result
+from tests.factories import make_trial
 from tests.samples import ENVIRONMENT, stage_report, window
 
 
@@ -119,3 +120,23 @@ def test_a_shared_cpu_is_a_warning() -> None:
     shared = ENVIRONMENT.model_copy(update={"server_cpus": [0], "generator_cpus": [0]})
     found = judge(seen=window(generator_cpu=1.0), environment=shared)
     assert only_warning(found).startswith("shared_cpu: ")
+
+
+def together(*servers: float, generators: float = 1.2) -> list[str]:
+    """What is said of trials at the same time whose programs use these CPU seconds of the 12 that there are."""
+    windows = [window(server_cpu=each, generator_cpu=generators) for each in servers]
+    trials = [make_trial("x", results=[stage_result(stage_report(), each, 4)]) for each in windows]
+    judged = validity.judge_together(trials, ENVIRONMENT)
+    assert [validity.is_crowded(trial) for trial in judged] == [not trial.validity.valid for trial in judged]
+    assert len({trial.validity.valid for trial in judged}) == 1
+    return [f"{reason.code}: {reason.message}" for reason in judged[0].validity.reasons]
+
+
+def test_trials_at_the_same_time_are_invalid_where_they_are_too_much_for_their_cpus() -> None:
+    assert together(4.7, 4.8) == []
+    assert together(6.0, 3.8) == [
+        "servers_crowded: the servers of both arms used 81.7 % of the CPU that they share, above 80 %: "
+        "each may have measured the other"
+    ]
+    told = "generators_crowded: the generators of both arms used 81.7 % of the CPU that they share"
+    assert together(1.0, 1.0, generators=4.9)[0].startswith(told)

@@ -12,6 +12,7 @@ from pushbench.cli.measuring import measure
 from pushbench.cli.options import (
     DEFAULT_SUITE,
     DriverOption,
+    InTurnsOption,
     JsonOption,
     OutOption,
     ServersOption,
@@ -52,6 +53,7 @@ def measure_judge(
     rounds: Annotated[int | None, typer.Option("--rounds", min=1, help="At most so many.")] = None,
     all_rounds: Annotated[bool, typer.Option("--all-rounds", help="Play them all, whatever is decided.")] = False,
     max_time: Annotated[str, typer.Option("--max-time", help="Stop after this time.", metavar="TIME")] = "10m",
+    in_turns: InTurnsOption = False,
     suite: SuiteOption = DEFAULT_SUITE,
     profile: Annotated[str, typer.Option("--profile", metavar="PROFILE")] = "compare",
     seed: Annotated[
@@ -84,7 +86,9 @@ def measure_judge(
         profile=profile,
         servers=options.names(servers),
         fault=parse_fault(fault),
-        budget=Budget(options.seconds("--max-time", max_time), rounds, until_decided=not all_rounds),
+        budget=Budget(
+            options.seconds("--max-time", max_time), rounds, until_decided=not all_rounds, together=not in_turns
+        ),
         seed=secrets.randbelow(1 << 30) if seed is None else seed,
     )
     how = Options(DriverChoice(driver), wait=wait, verify=not skip_verify)

@@ -12,6 +12,7 @@ from pushbench.cli.options import (
     DEFAULT_SUITE,
     DriverOption,
     GeneratorsOption,
+    InTurnsOption,
     JsonOption,
     LiveOption,
     OutOption,
@@ -56,6 +57,7 @@ def compare(
     max_time: Annotated[
         str, typer.Option("--max-time", help="Stop after this time at the latest, builds not counted.", metavar="TIME")
     ] = "10m",
+    in_turns: InTurnsOption = False,
     parameter: ParameterOption = [],  # noqa: B006 - typer reads it, nobody changes it
     seed: SeedOption = 1,
     driver: DriverOption = "auto",
@@ -68,7 +70,7 @@ def compare(
     out: OutOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Measure servers as they are here and as they were at another commit, in turns, until it is clear what changed.
+    """Measure servers as they are here and as they were at another commit, both at once, until it is clear.
 
     A server whose build is the same at both is not measured. One harness drives both: that of this checkout.
 
@@ -92,7 +94,7 @@ def compare(
         head=head or None,
         servers=options.names(servers),
         parameters=options.parameters(parameter),
-        budget=Budget(options.seconds("--max-time", max_time), max_rounds),
+        budget=Budget(options.seconds("--max-time", max_time), max_rounds, together=not in_turns),
         seed=seed,
     )
 

@@ -52,6 +52,10 @@ GeneratorsOption = Annotated[int, typer.Option("--generators", min=1, help="k6 p
 SkipVerifyOption = Annotated[
     bool, typer.Option("--skip-verify", help="Measure without verifying; every trial is marked with it.")
 ]
+InTurnsOption = Annotated[
+    bool,
+    typer.Option("--in-turns", help="One arm after the other, not both at the same time: several times the noise."),
+]
 LiveOption = Annotated[
     str | None,
     typer.Option(

@@ -1,7 +1,7 @@
 """A server as far as the drivers see one: /healthz, SIGTERM, and the misbehaviour that FAKE names.
 
 FAKE: "" | wrong_id | exits | mute (never healthy) | dies (half a second after it is healthy) |
-stubborn (ignores SIGTERM) | rude (ends with code 1)
+stubborn (ignores SIGTERM) | rude (ends with code 1) | busy (uses a whole CPU)
 """
 
 from __future__ import annotations
@@ -35,6 +35,11 @@ class Handler(BaseHTTPRequestHandler):
         pass
 
 
+def spin() -> None:
+    while True:
+        pass
+
+
 def main() -> None:
     print("hello from the fake server", flush=True)
     if BEHAVIOUR == "exits":
@@ -45,6 +50,8 @@ def main() -> None:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
     else:
         signal.signal(signal.SIGTERM, lambda *_: os._exit(1 if BEHAVIOUR == "rude" else 0))
+    if BEHAVIOUR == "busy":
+        threading.Thread(target=spin, daemon=True).start()
     server.serve_forever(poll_interval=0.05)
 
 
