@@ -22,7 +22,7 @@ from pushbench.faults import NOTHING
 from pushbench.judged_changes import judge_changes
 from pushbench.load_report import Histograms
 from pushbench.model import Document
-from pushbench.record import Record, StageResult
+from pushbench.record import Record, StageResult, Trial
 from pushbench.sequential import Gated, Word, decide
 from pushbench.thresholds import Thresholds
 
@@ -60,7 +60,8 @@ class Case(Document):
         description="scaled: a server against itself, the head's CPU per delivery multiplied"
     )
     runs: NonNegativeInt
-    rounds: float = Field(description="median of those that a run took, or could take at most where it was resampled")
+    rounds: float = Field(description="median of those that a run took")
+    most_rounds: NonNegativeInt = Field(description="that a run had time for")
     words: dict[Word, NonNegativeInt] = Field(description="runs by the worst word of what the fault changes")
     failed: Rate = Field(description="runs in which any metric was called worse")
 
@@ -120,16 +121,26 @@ def rate(count: int, of: int) -> Rate:
     return Rate(count=count, of=of, low=max(0.0, centre - half), high=min(1.0, centre + half))
 
 
+@dataclass(frozen=True)
+class _Run:
+    """One comparison of one server."""
+
+    words: Mapping[Row, Word]
+    rounds: int
+    most_rounds: int
+
+
 def _real(records: Sequence[Record], thresholds: Thresholds) -> Iterator[Case]:
-    found: dict[tuple[str, str], list[tuple[dict[Row, Word], int]]] = {}
+    found: dict[tuple[str, str], list[_Run]] = {}
     for record in records:
         changes = judge_changes(record, thresholds)
         for server in record.servers:
             words = {Row(each.server, each.stage, each.metric): each.word for each in changes if each.server == server}
             rounds = max(trial.round for trial in record.trials if trial.server == server)
-            found.setdefault((server, _injected(record)), []).append((words, rounds))
-    for (server, injected), results in sorted(found.items()):
-        yield _case(server, injected, "real", [words for words, _ in results], median(rounds for _, rounds in results))
+            most = record.comparison.most_rounds if record.comparison else rounds
+            found.setdefault((server, _injected(record)), []).append(_Run(words, rounds, most))
+    for (server, injected), runs in sorted(found.items()):
+        yield _case(server, injected, "real", runs)
 
 
 def _resampled(
@@ -146,11 +157,10 @@ def _resampled(
     for (server, injected), own in sorted(campaigns.items()):
         pool = _pool(own, server, thresholds)
         swap = injected == NOTHING
-        results = [pool.play(random, swap=swap) for _ in range(runs)]
-        yield _case(server, injected, "resampled", results, pool.most_rounds)
+        yield _case(server, injected, "resampled", [pool.play(random, swap=swap) for _ in range(runs)])
         for factor in scaled if injected == NOTHING else ():
-            results = [pool.play(random, swap=swap, factor=factor) for _ in range(runs)]
-            yield _case(server, f"burn={factor - 1:.0%}", "resampled and scaled", results, pool.most_rounds)
+            played = [pool.play(random, swap=swap, factor=factor) for _ in range(runs)]
+            yield _case(server, f"burn={factor - 1:.0%}", "resampled and scaled", played)
 
 
 @dataclass(frozen=True)
@@ -160,7 +170,7 @@ class _Pool:
     campaigns: Sequence[Mapping[Row, Gated]]
     most_rounds: int
 
-    def play(self, random: np.random.Generator, *, swap: bool, factor: float = 1.0) -> dict[Row, Word]:
+    def play(self, random: np.random.Generator, *, swap: bool, factor: float = 1.0) -> _Run:
         """A comparison of drawn blocks; where both arms are alike, chance says which of a round is called the head."""
         drawn: dict[Row, list[Pair]] = {row: [] for row in self.campaigns[0]}
         for first in range(1, self.most_rounds + 1, BLOCK_ROUNDS):
@@ -175,14 +185,26 @@ class _Pool:
                             drawn[row].append(_taken(pair, number, row, factor, swapped=swapped))
         played = {row: Gated(pairs, self.campaigns[0][row].regression) for row, pairs in drawn.items()}
         decided = decide(played, rounds=self.most_rounds, most=self.most_rounds)
-        return {row: decision.word for row, decision in decided.items()}
+        rounds = [each.rounds if each.word != "unknown" else self.most_rounds for each in decided.values()]
+        words = {row: decision.word for row, decision in decided.items()}
+        return _Run(words, max(rounds, default=0), self.most_rounds)
 
 
 def _pool(records: Sequence[Record], server: str, thresholds: Thresholds) -> _Pool:
     gated = [rows(record, thresholds) for record in records]
-    seconds = [trial.seconds for record in records for trial in record.trials if trial.server == server]
+    seconds = [each for record in records for each in _round_seconds(record, server)]
     own = [{row: each for row, each in of_record.items() if row.server == server} for of_record in gated]
-    return _Pool(own, most_rounds=int(RUN_SECONDS / (2 * median(seconds))))
+    return _Pool(own, most_rounds=int(RUN_SECONDS / median(seconds)))
+
+
+def _round_seconds(record: Record, server: str) -> Iterator[float]:
+    rounds: dict[int, list[Trial]] = {}
+    for trial in record.trials:
+        if trial.server == server:
+            rounds.setdefault(trial.round, []).append(trial)
+    for trials in rounds.values():
+        seconds = [trial.seconds for trial in trials]
+        yield max(seconds) if trials[0].together else sum(seconds)
 
 
 def _taken(pair: Pair, number: int, row: Row, factor: float, *, swapped: bool) -> Pair:
@@ -193,25 +215,21 @@ def _taken(pair: Pair, number: int, row: Row, factor: float, *, swapped: bool) -
 
 
 def _case(
-    server: str,
-    injected: str,
-    how: Literal["real", "resampled", "resampled and scaled"],
-    results: Sequence[Mapping[Row, Word]],
-    rounds: float,
+    server: str, injected: str, how: Literal["real", "resampled", "resampled and scaled"], runs: Sequence[_Run]
 ) -> Case:
     targets = TARGETS.get(injected.partition("=")[0])
     worst = Counter(
-        _worst([word for row, word in words.items() if targets is None or row.metric in targets]) for words in results
+        _worst([word for row, word in run.words.items() if targets is None or row.metric in targets]) for run in runs
     )
-    failed = sum("worse" in words.values() for words in results)
     return Case(
         server=server,
         injected=injected,
         how=how,
-        runs=len(results),
-        rounds=rounds,
+        runs=len(runs),
+        rounds=median(run.rounds for run in runs),
+        most_rounds=round(median(run.most_rounds for run in runs)),
         words=dict(worst),
-        failed=rate(failed, len(results)),
+        failed=rate(sum("worse" in run.words.values() for run in runs), len(runs)),
     )
 
 

@@ -14,7 +14,8 @@ def markdown(found: Calibration) -> str:
         "",
         "Comparisons whose answer is known: a server against itself, and against itself with a fault that a wrapper",
         "injects. *Real* ones were measured; *resampled* ones draw blocks of neighbouring rounds from campaigns that",
-        "were played to their end; *scaled* ones multiply the head's CPU per delivery of such a draw.",
+        "were played to their end; *scaled* ones multiply the head's CPU per delivery of such a draw. Rounds are the",
+        "median of those after which everything was decided, and those that ten minutes have time for.",
         "",
         f"Environments: {', '.join(found.environments) or 'none'}.",
         "",
@@ -38,7 +39,7 @@ def markdown(found: Calibration) -> str:
 
 def _alarms(case: Case) -> str:
     undecided = case.words.get("unknown", 0)
-    cells = [case.server, case.how, case.runs, case.failed.count, _interval(case.failed), undecided, f"{case.rounds:g}"]
+    cells = [case.server, case.how, case.runs, case.failed.count, _interval(case.failed), undecided, _rounds(case)]
     return _row(cells)
 
 
@@ -48,7 +49,12 @@ def _power(found: Calibration) -> Iterator[str]:
             worse = rate(case.words.get("worse", 0), case.runs)
             words = [case.words.get("unknown", 0), case.words.get("same", 0)]
             cells = [case.server, case.injected, case.how, case.runs, worse.count, _interval(worse), *words]
-            yield _row([*cells, f"{case.rounds:g}"])
+            yield _row([*cells, _rounds(case)])
+
+
+def _rounds(case: Case) -> str:
+    """`8 of 47`: that a run took, and that it had time for."""
+    return f"{case.rounds:g} of {case.most_rounds}"
 
 
 def _row(cells: Sequence[object]) -> str:

@@ -36,7 +36,7 @@ def test_campaigns_are_resampled_and_servers_against_themselves_scaled() -> None
     found = calibrate(records, THRESHOLDS, runs=40, scaled=[1.2])
     cases = {(case.injected, case.how): case for case in found.cases}
     assert cases["none", "resampled"].failed.count <= 1
-    assert cases["none", "resampled"].rounds == 20
+    assert cases["none", "resampled"].rounds < cases["none", "resampled"].most_rounds == 20
     assert cases["burn=10%", "resampled"].words["worse"] >= 36
     assert cases["burn=20%", "resampled and scaled"].words == {"worse": 40}
 
