@@ -6,8 +6,7 @@ and what must not be compared lies in different folders.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
 
@@ -49,17 +48,6 @@ class Entry(Document):
     servers: dict[str, MeasuredServer]
 
 
-@dataclass(frozen=True)
-class Point:
-    """One run in a series; `value` is None where no valid trial measured the metric."""
-
-    record: str
-    created: str
-    commit: str | None
-    subject: str
-    value: float | None
-
-
 def entry_of(record: Record) -> Entry:
     return Entry(
         record=record.id,
@@ -93,15 +81,22 @@ def append(store: Path, record: Record) -> Path:
     return path
 
 
-def read(store: Path, environment: str, suite: str, profile: str) -> Iterator[Entry]:
-    """All runs of one environment, the oldest first. Raises UserError for a file that is no entry."""
-    for path in sorted((store / environment / suite / profile).glob("*.json")):
-        try:
-            yield Entry.model_validate_json(path.read_bytes())
-        except ValidationError as error:
-            first = error.errors()[0]
-            location = ".".join(str(part) for part in first["loc"])
-            raise UserError(f"no entry of a history: {location}: {first['msg']}", where=str(path)) from None
+def files(store: Path, environment: str, suite: str, profile: str) -> list[Path]:
+    """Those of all runs of one environment, the oldest first."""
+    return sorted((store / environment / suite / profile).glob("*.json"))
+
+
+def read_entry(path: Path) -> Entry:
+    """Raises UserError for a file that is no entry, or lies where another one belongs."""
+    try:
+        entry = Entry.model_validate_json(path.read_bytes())
+    except ValidationError as error:
+        first = error.errors()[0]
+        location = ".".join(str(part) for part in first["loc"])
+        raise UserError(f"no entry of a history: {location}: {first['msg']}", where=str(path)) from None
+    if path_of(path.parents[3], entry) != path:
+        raise UserError(f"the run {entry.record} belongs elsewhere", where=str(path))
+    return entry
 
 
 def environments(store: Path, suite: str, profile: str) -> list[str]:
@@ -111,50 +106,6 @@ def environments(store: Path, suite: str, profile: str) -> list[str]:
         for folder in store.glob(f"*/{suite}/{profile}")
     }
     return sorted((key for key in newest if newest[key]), key=lambda key: newest[key], reverse=True)
-
-
-@dataclass(frozen=True)
-class Past:
-    """The runs before one, the oldest first, as far as they can be compared with it; else why there are none."""
-
-    entries: Sequence[Entry]
-    missing: str = ""
-
-
-def past_of(store: Path, record: Record) -> Past:
-    """Raises UserError for a file that is no entry."""
-    key, suite, profile = record.environment.key, record.suite, record.profile
-    entries = [
-        entry
-        for entry in read(store, key, suite, profile)
-        if entry.created <= record.created and entry.record != record.id
-    ]
-    alike = [entry for entry in entries if entry.parameters == record.parameters]
-    if alike:
-        return Past(alike)
-    if entries:
-        return Past([], "its runs have other parameters")
-    if others := sorted(folder.name for folder in (store / key / suite).glob("*") if any(folder.glob("*.json"))):
-        return Past([], f"it has no earlier run of this environment with the profile {profile} ({', '.join(others)})")
-    if keys := environments(store, suite, profile):
-        return Past([], f"its runs are of other environments ({', '.join(keys)}), this one is {key}")
-    return Past([], f"it has no run of {suite} with the profile {profile}")
-
-
-def series(entries: Sequence[Entry], server: str, stage: str, metric: str) -> list[Point]:
-    """A metric over the runs that had the server; runs with other parameters than the newest one are left out."""
-    having = [entry for entry in entries if server in entry.servers]
-    return [
-        Point(
-            entry.record,
-            entry.created,
-            entry.commit,
-            entry.subject,
-            entry.servers[server].stages.get(stage, {}).get(metric),
-        )
-        for entry in having
-        if entry.parameters == having[-1].parameters
-    ]
 
 
 def _measured(record: Record, server: str) -> MeasuredServer:

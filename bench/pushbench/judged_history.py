@@ -7,10 +7,11 @@ from datetime import date, datetime
 
 from pydantic import Field, NonNegativeInt
 
-from pushbench.history import Past, entry_of, series
+from pushbench.history import entry_of
 from pushbench.metrics import Better
 from pushbench.model import Document
 from pushbench.record import Record, StagePlan
+from pushbench.runs import Past
 from pushbench.sequential import Word
 from pushbench.thresholds import Accepted, Regression, Thresholds
 from pushbench.trend import Band, band
@@ -37,7 +38,7 @@ class JudgedLevel(Document):
 def judge_levels(record: Record, thresholds: Thresholds, past: Past) -> list[JudgedLevel]:
     """A row for each metric with a margin; none where the history has nothing to compare with."""
     day = datetime.fromisoformat(record.created).date()
-    return list(_levels(record, thresholds, past, day)) if past.entries else []
+    return list(_levels(record, thresholds, past, day)) if past.runs.heads else []
 
 
 def _levels(record: Record, thresholds: Thresholds, past: Past, day: date) -> Iterator[JudgedLevel]:
@@ -45,8 +46,7 @@ def _levels(record: Record, thresholds: Thresholds, past: Past, day: date) -> It
     for server in record.servers:
         for index, stage in enumerate(record.schedule.stages):
             for regression in thresholds.suite(record.suite).regressions:
-                points = series(past.entries, server, stage.name, regression.metric)
-                values = [point.value for point in points if point.value is not None]
+                values = past.runs.column(server, stage.name, regression.metric)
                 accepted = thresholds.accepted(record.suite, server, stage.name, regression.metric, day)
                 value = own.servers[server].stages[stage.name].get(regression.metric)
                 yield _judge(

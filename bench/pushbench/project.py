@@ -54,6 +54,10 @@ class Project:
         return self.root / ".cache" / "pushbench"
 
     @property
+    def history_cache(self) -> Path:
+        return self.cache / "history"
+
+    @property
     def logs(self) -> Path:
         return self.cache / "logs"
 

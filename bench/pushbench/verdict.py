@@ -16,11 +16,11 @@ from pydantic import Field, NonNegativeInt
 from pushbench import sentences
 from pushbench.changes import value_of
 from pushbench.errors import EXIT_FAIL, EXIT_PASS, EXIT_UNDECIDED
-from pushbench.history import Past
 from pushbench.judged_changes import JudgedChange, judge_changes
 from pushbench.judged_history import JudgedLevel, judge_levels
 from pushbench.model import Document
 from pushbench.record import PlannedTrial, Record, StagePlan, Trial
+from pushbench.runs import Past
 from pushbench.sequential import Word
 from pushbench.thresholds import Bound, Limit, Thresholds
 from pushbench.trend import SHORTEST_LEVEL
@@ -87,7 +87,7 @@ def judge(record: Record, thresholds: Thresholds, past: Past | None = None) -> V
         own = _Rows(
             [change for change in changes if change.server == server],
             [level for level in levels if level.server == server],
-            past.missing if past else "",
+            _no_past(past, thresholds, record.suite) if past else "",
         )
         judged.append(_judge_server(record, thresholds, server, day, own))
     servers = sorted([*(each.verdict for each in judged), *_unmeasured_servers(record)], key=lambda each: each.server)
@@ -105,6 +105,10 @@ def judge(record: Record, thresholds: Thresholds, past: Past | None = None) -> V
         changes=changes,
         levels=levels,
     )
+
+
+def _no_past(past: Past, thresholds: Thresholds, suite: str) -> str:
+    return past.missing or ("" if thresholds.suite(suite).regressions else f"thresholds.yml has no margin for {suite}")
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pushbench import store
+from pushbench import history, store
 from pushbench.cli import main
 from pushbench.cli.conclusion import conclude, thresholds_of
 from pushbench.project import Project
@@ -72,6 +72,26 @@ def test_judge_uses_other_thresholds_when_told(checkout: Checkout) -> None:
     loose = checkout.root / "loose.yml"
     loose.write_text(LIMITS.replace("1%", "5%"))
     assert checkout("judge", "--thresholds", str(loose))[0] == 0
+
+
+def test_judge_by_the_history_says_what_it_has_and_what_it_lacks(checkout: Checkout) -> None:
+    (checkout.root / "thresholds.yml").write_text(LIMITS)
+    checkout.write(make_record([make_trial("node-ws")]))
+    code, out, _ = checkout("judge", "--history")
+    assert code == 3
+    assert "not judged against the history: it has no run of whiteboard with the profile quick" in " ".join(out.split())
+    for day in range(10, 20):
+        run = make_record([make_trial("node-ws")], id=f"202611{day}T101500Z-000000", created=f"2026-11-{day}T10:15:00Z")
+        history.append(checkout.root / "history", run)
+    code, out, _ = checkout("judge", "--history")
+    assert code == 3
+    assert "not judged against the history: thresholds.yml has no margin for whiteboard" in " ".join(out.split())
+    margin = "    regressions: {cpu_seconds_per_delivery: {margin: 5%}}\n"
+    (checkout.root / "thresholds.yml").write_text(LIMITS + margin)
+    code, out, _ = checkout("judge", "--history")
+    assert code == 0
+    assert "Against the history" in out
+    assert "CPU per delivery" in out
 
 
 def test_show_prints_the_largest_stage_any_other_or_all(checkout: Checkout) -> None:

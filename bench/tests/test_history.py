@@ -9,7 +9,9 @@ import pytest
 
 from pushbench import history
 from pushbench.errors import UserError
+from pushbench.history import Entry
 from pushbench.record import Record
+from pushbench.runs import Runs, read_runs
 from tests.factories import invalid, make_record, make_trial, measured
 
 COMMIT = make_record([]).commit
@@ -20,13 +22,17 @@ def record(number: int, cpu: float, **changed: Any) -> Record:
     return make_record([trial], **{"id": f"20261121T1015{number:02d}Z-000000", **changed})
 
 
+def read(store: Path) -> Runs:
+    return read_runs(store, "0123456789ab", "whiteboard", "quick", store / "cache")
+
+
 def test_a_record_becomes_an_entry_with_medians_of_valid_trials(tmp_path: Path) -> None:
     trials = [
         measured("node-ws", {"cpu_seconds_per_delivery": each}, round_=n) for n, each in enumerate((1.0, 2.0, 9.0))
     ]
     path = history.append(tmp_path, make_record([*trials, invalid(make_trial("node-ws", 3))]))
     assert path == tmp_path / "0123456789ab" / "whiteboard" / "quick" / "20261121T101500Z-1a2b3c.json"
-    [entry] = history.read(tmp_path, "0123456789ab", "whiteboard", "quick")
+    entry = history.read_entry(path)
     kept = entry.servers["node-ws"]
     assert (kept.trials, kept.valid_trials, kept.failed_trials) == (4, 3, 0)
     assert kept.stages["1000"]["cpu_seconds_per_delivery"] == 2.0
@@ -51,8 +57,7 @@ def test_runs_with_other_parameters_are_no_part_of_a_series(tmp_path: Path) -> N
     history.append(tmp_path, record(1, 1.0, parameters={"board_size": 20}))
     for number in (2, 3):
         history.append(tmp_path, record(number, number))
-    entries = list(history.read(tmp_path, "0123456789ab", "whiteboard", "quick"))
-    found = history.series(entries, "node-ws", "1000", "cpu_seconds_per_delivery")
+    found = read(tmp_path).series("node-ws", "1000", "cpu_seconds_per_delivery")
     assert [point.value for point in found] == [2.0, 3.0]
 
 
@@ -60,4 +65,56 @@ def test_a_file_that_is_no_entry_is_named(tmp_path: Path) -> None:
     path = history.append(tmp_path, record(1, 1.0))
     path.write_text(path.read_text()[:50])
     with pytest.raises(UserError, match=path.name):
-        list(history.read(tmp_path, "0123456789ab", "whiteboard", "quick"))
+        read(tmp_path)
+
+
+def test_an_entry_in_another_one_s_place_is_refused(tmp_path: Path) -> None:
+    path = history.append(tmp_path, record(1, 1.0))
+    moved = path.with_name("20261121T101502Z-000000.json")
+    path.rename(moved)
+    with pytest.raises(UserError, match="the run 20261121T101501Z-000000 belongs elsewhere"):
+        read(tmp_path)
+
+
+def test_only_new_entries_are_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in (1, 3):
+        history.append(tmp_path, record(number, number))
+    first = read(tmp_path)
+    history.append(tmp_path, record(2, 2.0))
+    opened: list[str] = []
+    whole = history.read_entry
+
+    def reading(path: Path) -> Entry:
+        opened.append(path.stem)
+        return whole(path)
+
+    monkeypatch.setattr(history, "read_entry", reading)
+    second = read(tmp_path)
+    assert opened == ["20261121T101502Z-000000"]
+    assert [head.record[13:15] for head in second.heads] == ["01", "02", "03"]
+    assert second.column("node-ws", "1000", "cpu_seconds_per_delivery") == [1.0, 2.0, 3.0]
+    assert len(first.heads) == 2
+    assert read(tmp_path).column("node-ws", "1000", "cpu_seconds_per_delivery") == [1.0, 2.0, 3.0]
+    assert len(opened) == 1
+
+
+def test_a_cache_that_fits_no_longer_is_made_anew(tmp_path: Path) -> None:
+    paths = [history.append(tmp_path, record(number, number)) for number in (1, 2)]
+    read(tmp_path)
+    paths[0].unlink()
+    assert [head.record[13:15] for head in read(tmp_path).heads] == ["02"]
+    [kept] = (tmp_path / "cache").glob("*.npz")
+    kept.write_bytes(kept.read_bytes()[:100])
+    assert [head.record[13:15] for head in read(tmp_path).heads] == ["02"]
+
+
+def test_a_server_that_a_run_did_not_have_has_no_point_there(tmp_path: Path) -> None:
+    history.append(tmp_path, make_record([make_trial("fastapi")], id="20261121T101501Z-000000"))
+    history.append(tmp_path, record(2, 2.0))
+    invalid_one = make_record([invalid(make_trial("node-ws"))], id="20261121T101503Z-000000")
+    history.append(tmp_path, invalid_one)
+    runs = read(tmp_path)
+    assert runs.servers == ["fastapi", "node-ws"]
+    assert runs.stages("node-ws")[-1] == "1000"
+    found = runs.series("node-ws", "1000", "cpu_seconds_per_delivery")
+    assert [point.value for point in found] == [2.0, None]

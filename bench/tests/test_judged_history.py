@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from pushbench import history
-from pushbench.history import past_of
 from pushbench.judged_history import word
 from pushbench.metrics import Better
 from pushbench.record import Record
+from pushbench.runs import past_of
 from pushbench.trend import Band
 from pushbench.verdict import Verdict, judge
 from tests.factories import ENVIRONMENT, invalid, make_record, make_thresholds, make_trial, measured
@@ -47,7 +47,7 @@ def keep(store: Path, *, runs: int = 15, **changed: Any) -> Path:
 
 
 def judged(store: Path, run: Record, *, thresholds: str = MARGINS) -> Verdict:
-    return judge(run, make_thresholds(store, thresholds), past_of(store, run))
+    return judge(run, make_thresholds(store, thresholds), past_of(store, run, store / "cache"))
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ def test_too_few_runs_are_said_with_their_number(tmp_path: Path) -> None:
 
 def test_later_runs_and_the_run_itself_are_no_past(tmp_path: Path) -> None:
     keep(tmp_path)
-    assert len(past_of(tmp_path, record(8)).entries) == 7
+    assert len(past_of(tmp_path, record(8), tmp_path / "cache").runs.heads) == 7
 
 
 def test_a_run_without_a_valid_trial_stays_invalid(tmp_path: Path) -> None:

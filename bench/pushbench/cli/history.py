@@ -14,7 +14,7 @@ from pushbench.cli.options import DEFAULT_PROFILE, DEFAULT_SUITE, JsonOption, Ou
 from pushbench.errors import UserError
 
 if TYPE_CHECKING:
-    from pushbench.history import Entry, Point
+    from pushbench.runs import Point, Runs
 
 _EXAMPLES = (
     "Examples: `pushbench history --add latest` keeps a record; `pushbench history` lists what there is; "
@@ -51,6 +51,7 @@ def history(
     """
     from pushbench import history as histories
     from pushbench.project import Project
+    from pushbench.runs import read_runs
     from pushbench.store import find_record, read_record
 
     project = Project.current(out)
@@ -70,41 +71,37 @@ def history(
     if environment and environment not in keys:
         hint = f"there are {', '.join(keys)}"
         raise UserError(f"no run in the environment {environment!r}", where=str(folder), hint=hint)
-    entries = list(histories.read(folder, environment or keys[0], suite, profile))
+    runs = read_runs(folder, environment or keys[0], suite, profile, project.history_cache)
     if not server:
-        _list(entries, keys)
+        _list(runs, keys)
         return
-    _show(entries, server, metric, stage, as_csv=as_csv, as_json=as_json)
+    _show(runs, server, metric, stage, as_csv=as_csv, as_json=as_json)
 
 
-def _list(entries: list[Entry], keys: list[str]) -> None:
-    servers = sorted({server for entry in entries for server in entry.servers})
+def _list(runs: Runs, keys: list[str]) -> None:
     rows = []
-    for server in servers:
-        having = [entry for entry in entries if server in entry.servers]
-        stages = sorted({stage for entry in having for stage in entry.servers[server].stages})
-        rows.append([server, str(len(having)), having[0].created[:10], having[-1].created[:10], ", ".join(stages)])
+    for server in runs.servers:
+        having = [runs.heads[number] for number in runs.having(server)]
+        stages = ", ".join(runs.stages(server))
+        rows.append([server, str(len(having)), having[0].created[:10], having[-1].created[:10], stages])
     options.print_table(["server", "runs", "first", "last", "stages"], rows)
     if len(keys) > 1:
         options.note(f"of the environment {keys[0]}; there are others: {', '.join(keys[1:])}")
 
 
-def _show(entries: list[Entry], server: str, metric: str, stage: str, *, as_csv: bool, as_json: bool) -> None:
-    from pushbench import history as histories
+def _show(runs: Runs, server: str, metric: str, stage: str, *, as_csv: bool, as_json: bool) -> None:
     from pushbench.metrics import METRICS
     from pushbench.yamlfile import unknown
 
-    known = sorted({each for entry in entries for each in entry.servers})
-    if server not in known:
-        raise unknown("server in the history", server, known)
+    if server not in runs.servers:
+        raise unknown("server in the history", server, runs.servers)
     if metric not in METRICS:
         raise unknown("metric", metric, list(METRICS))
-    newest = next(entry for entry in reversed(entries) if server in entry.servers)
-    stages = list(newest.servers[server].stages)
+    stages = runs.stages(server)
     if stage and stage not in stages:
         raise unknown(f"stage of {server}", stage, stages)
-    chosen = stage or max(stages, key=lambda name: newest.servers[server].stages[name].get("clients", 0))
-    points = histories.series(entries, server, chosen, metric)
+    chosen = stage or (stages[-1] if stages else "")
+    points = runs.series(server, chosen, metric)
     if as_csv:
         _csv(points)
     elif as_json:

@@ -44,13 +44,13 @@ def judge(
     """
     from pushbench import report, verdict
     from pushbench.cli.conclusion import color, thresholds_of, width
-    from pushbench.history import past_of
     from pushbench.project import Project
+    from pushbench.runs import past_of
     from pushbench.store import find_record, read_record
 
     project = Project.current(out)
     read = read_record(find_record(project.records, record))
-    past = past_of(store or project.history, read) if history or store else None
+    past = past_of(store or project.history, read, project.history_cache) if history or store else None
     judged = verdict.judge(read, thresholds_of(project, thresholds), past)
     if as_json:
         print_json(judged.model_dump(mode="json", by_alias=True))

@@ -1,0 +1,203 @@
+"""The runs of a history as columns: a series is one column, and thousands of runs of many servers fit into memory.
+
+Entries never change, so what was read once is kept in a cache, and only new ones are read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zipfile
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from io import BytesIO
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pushbench import history
+from pushbench.files import write_atomically
+from pushbench.history import Entry
+from pushbench.record import Parameters, Record
+
+Values = NDArray[np.float64]
+Column = tuple[str, str, str]
+"""server, stage, metric"""
+
+CACHE_SCHEMA = 1
+PRESENT = ("", "valid_trials")
+"""stage and metric of the column that tells whether a run had the server, valid or not"""
+
+
+@dataclass(frozen=True)
+class Head:
+    """One run, without its values."""
+
+    record: str
+    created: str
+    commit: str | None
+    subject: str
+    parameters: Parameters
+    bytes: int
+    """size of its file: an entry that is another one than before is seen by that"""
+
+
+@dataclass(frozen=True)
+class Point:
+    """One run in a series; `value` is None where no valid trial measured the metric."""
+
+    record: str
+    created: str
+    commit: str | None
+    subject: str
+    value: float | None
+
+
+@dataclass(frozen=True)
+class Runs:
+    """Runs of one environment, suite and profile, the oldest first."""
+
+    heads: Sequence[Head]
+    columns: Mapping[Column, int]
+    values: Values
+    """shape (runs, columns), in base units; NaN where a run has no value"""
+
+    @property
+    def servers(self) -> list[str]:
+        return sorted({server for server, _, _ in self.columns})
+
+    def having(self, server: str) -> list[int]:
+        """The runs that had the server."""
+        column = self.columns.get((server, *PRESENT))
+        return [] if column is None else np.flatnonzero(~np.isnan(self.values[:, column])).tolist()
+
+    def stages(self, server: str) -> list[str]:
+        """Those of the newest run with a value of the server, the one with the most clients last."""
+        stages = {stage for name, stage, metric in self.columns if (name, metric) == (server, "clients")}
+        clients = {stage: self.values[:, self.columns[server, stage, "clients"]] for stage in stages}
+        measured = [run for run in self.having(server) if any(not np.isnan(of[run]) for of in clients.values())]
+        last = {stage: of[measured[-1]] for stage, of in clients.items()} if measured else {}
+        return sorted((stage for stage in last if not np.isnan(last[stage])), key=lambda stage: last[stage])
+
+    def series(self, server: str, stage: str, metric: str) -> list[Point]:
+        """A metric over the runs that had the server; those with other parameters than the newest are left out."""
+        having = self.having(server)
+        column = self.columns.get((server, stage, metric))
+        points = []
+        for run in having:
+            head = self.heads[run]
+            if head.parameters == self.heads[having[-1]].parameters:
+                value = None if column is None else float(self.values[run, column])
+                known = None if value is None or np.isnan(value) else value
+                points.append(Point(head.record, head.created, head.commit, head.subject, known))
+        return points
+
+    def column(self, server: str, stage: str, metric: str) -> list[float]:
+        """The values of a series that there are."""
+        column = self.columns.get((server, stage, metric))
+        if column is None:
+            return []
+        values = self.values[:, column]
+        found: list[float] = values[~np.isnan(values)].tolist()
+        return found
+
+    def only(self, chosen: Sequence[int]) -> Runs:
+        return Runs([self.heads[run] for run in chosen], self.columns, self.values[list(chosen)])
+
+
+@dataclass(frozen=True)
+class Past:
+    """The runs before one as far as they can be compared with it; where there are none, why."""
+
+    runs: Runs
+    missing: str = ""
+
+
+def read_runs(store: Path, environment: str, suite: str, profile: str, cache: Path) -> Runs:
+    """All runs of one environment. Raises UserError for a file that is no entry."""
+    paths = history.files(store, environment, suite, profile)
+    folder = store / environment / suite / profile
+    kept = cache / f"{hashlib.sha256(str(folder.resolve()).encode()).hexdigest()[:16]}.npz"
+    sizes = {path.stem: path.stat().st_size for path in paths}
+    known = _load(kept)
+    if known is None or any(sizes.get(head.record) != head.bytes for head in known.heads):
+        known = Runs([], {}, np.empty((0, 0)))
+    names = {head.record for head in known.heads}
+    fresh = [path for path in paths if path.stem not in names]
+    if not fresh:
+        return known
+    runs = _extended(known, fresh, sizes)
+    _save(kept, runs)
+    return runs
+
+
+def past_of(store: Path, record: Record, cache: Path) -> Past:
+    """Raises UserError for a file that is no entry."""
+    key, suite, profile = record.environment.key, record.suite, record.profile
+    runs = read_runs(store, key, suite, profile, cache)
+    before = [
+        number for number, head in enumerate(runs.heads) if head.created <= record.created and head.record != record.id
+    ]
+    alike = [number for number in before if runs.heads[number].parameters == record.parameters]
+    return Past(runs.only(alike), "" if alike else _missing(store, record, others=bool(before)))
+
+
+def _missing(store: Path, record: Record, *, others: bool) -> str:
+    key, suite, profile = record.environment.key, record.suite, record.profile
+    if others:
+        return "its runs have other parameters"
+    if profiles := sorted(folder.name for folder in (store / key / suite).glob("*") if any(folder.glob("*.json"))):
+        return f"it has no earlier run of this environment with the profile {profile} ({', '.join(profiles)})"
+    if keys := history.environments(store, suite, profile):
+        return f"its runs are of other environments ({', '.join(keys)}), this one is {key}"
+    return f"it has no run of {suite} with the profile {profile}"
+
+
+def _extended(known: Runs, fresh: Sequence[Path], sizes: Mapping[str, int]) -> Runs:
+    """With the runs of these files, in their order in time."""
+    columns = dict(known.columns)
+    heads, rows = list(known.heads), []
+    for path in fresh:
+        entry = history.read_entry(path)
+        heads.append(Head(entry.record, entry.created, entry.commit, entry.subject, entry.parameters, sizes[path.stem]))
+        rows.append(_row(entry, columns))
+    values = np.full((len(heads), len(columns)), np.nan)
+    values[: known.values.shape[0], : known.values.shape[1]] = known.values
+    for number, (places, found) in enumerate(rows, known.values.shape[0]):
+        values[number, places] = found
+    order = sorted(range(len(heads)), key=lambda run: heads[run].record)
+    return Runs([heads[run] for run in order], columns, values[order])
+
+
+def _row(entry: Entry, columns: dict[Column, int]) -> tuple[NDArray[np.int32], Values]:
+    """Where the values of a run belong, and they themselves; columns that are new are added."""
+    places, values = [], []
+    for server, measured in entry.servers.items():
+        places.append(columns.setdefault((server, *PRESENT), len(columns)))
+        values.append(float(measured.valid_trials))
+        for stage, metrics in measured.stages.items():
+            for metric, value in metrics.items():
+                places.append(columns.setdefault((server, stage, metric), len(columns)))
+                values.append(value)
+    return np.array(places, dtype=np.int32), np.array(values)
+
+
+def _save(path: Path, runs: Runs) -> None:
+    about = {"schema": CACHE_SCHEMA, "heads": [asdict(head) for head in runs.heads], "columns": list(runs.columns)}
+    content = BytesIO()
+    np.savez(content, about=np.frombuffer(json.dumps(about).encode(), dtype=np.uint8), values=runs.values)
+    write_atomically(path, content.getvalue())
+
+
+def _load(path: Path) -> Runs | None:
+    """None where there is no cache, or one of another version."""
+    try:
+        with np.load(BytesIO(path.read_bytes()), allow_pickle=False) as content:
+            about = json.loads(content["about"].tobytes())
+            if about["schema"] != CACHE_SCHEMA:
+                return None
+            columns: dict[Column, int] = {(a, b, c): number for number, (a, b, c) in enumerate(about["columns"])}
+            return Runs([Head(**head) for head in about["heads"]], columns, content["values"])
+    except (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile):
+        return None
