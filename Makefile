@@ -9,7 +9,7 @@ STATICCHECK := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 JAVA_FORMAT := mvn -q -B -ntp com.spotify.fmt:fmt-maven-plugin:2.29
 
 .DEFAULT_GOAL := help
-.PHONY: help bench bench-all test test-fast stack stack-down images test-images agreement check format schemas lock bench-generator clean
+.PHONY: help bench bench-all test test-fast stack stack-down images test-images agreement bench-judge check format schemas lock bench-generator clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | awk -F '\t' '{printf "  make %-18s %s\n", $$1, $$2}'
@@ -24,7 +24,9 @@ test: $(DEV)/stamp ## run every test, real servers and real load included
 	cd k6 && go test -parallel 16 ./internal/... ./push/...
 	@./pushbench build --test
 	@./pushbench verify --driver process
-	cd bench && ../$(BIN)/python -m pytest -m "not measurement"
+	@# Conformance tests mostly wait for servers that misbehave; the others share the machine with nobody.
+	cd bench && ../$(BIN)/python -m pytest -n 3 tests/conformance
+	cd bench && ../$(BIN)/python -m pytest -m "not measurement" --ignore tests/conformance
 
 test-fast: $(DEV)/stamp ## run what takes less than a minute
 	cd k6 && go test -short -parallel 16 ./internal/... ./push/...
@@ -33,6 +35,9 @@ test-fast: $(DEV)/stamp ## run what takes less than a minute
 test-images: images ## verify every server in its container, and measure it for seconds
 	@# 3 means that the machine was disturbed, which says nothing of the images.
 	./pushbench run --driver docker --profile smoke --out .cache/pushbench/test-images || test $$? = 3
+
+bench-judge: $(DEV)/stamp ## measure what judging by a history of 5,000 runs takes
+	cd bench && ../$(BIN)/python -m pytest -q -s -m measurement tests/test_judge_speed.py
 
 agreement: $(DEV)/stamp ## measure whether both drivers find the same CPU per delivery
 	cd bench && ../$(BIN)/python -m pytest -s -m measurement tests/test_agreement.py

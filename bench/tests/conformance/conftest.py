@@ -72,8 +72,9 @@ def whiteboard(tmp_path: Path) -> Subjects:
 
 
 def _free_port() -> int:
-    """Of the range that these tests keep to."""
-    for port in range(24_000, 25_000):
+    """Of the range that these tests keep to; where they run side by side, each has a part of it."""
+    first = 24_000 + 100 * int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    for port in range(first, first + 100):
         with socket.socket() as probe, contextlib.suppress(OSError):
             probe.bind(("127.0.0.1", port))
             return port
