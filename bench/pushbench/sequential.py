@@ -85,11 +85,12 @@ def decide(rows: Mapping[Row, Gated], *, rounds: int, most: int) -> dict[Row, De
     state = {row: _Course() for row in rows}
     suspicion = _Budget(SUSPICION_ALPHA)
     for now in looks(most):
-        if now > rounds:
+        if now > rounds or not any(course.open for course in state.values()):
             break
+        seen = {row: gated.between(0, now) for row, gated in rows.items()}
         _confirm(rows, state, now, most)
-        _suspect(rows, state, suspicion, now, most)
-        _find_same(rows, state, now, most)
+        _suspect(seen, state, suspicion, now, most)
+        _find_same(seen, state, now, most)
     return {row: course.decision for row, course in state.items()}
 
 
@@ -121,10 +122,9 @@ def _confirm(rows: Mapping[Row, Gated], state: Mapping[Row, _Course], now: int, 
             course.decision = replace(found, word=found.suspected, rounds=now)
 
 
-def _suspect(rows: Mapping[Row, Gated], state: Mapping[Row, _Course], budget: _Budget, now: int, most: int) -> None:
-    seen = {row: gated.between(0, now) for row, gated in rows.items()}
+def _suspect(seen: Mapping[Row, Contrast], state: Mapping[Row, _Course], budget: _Budget, now: int, most: int) -> None:
     smallest = min((2 * signed_ranks.smallest_p(len(each.differences)) for each in seen.values()), default=1.0)
-    level = budget.level(now / most, smallest * len(rows))
+    level = budget.level(now / most, smallest * len(seen))
     p = {
         row: 2 * min(signed_ranks.p_greater(each.differences), signed_ranks.p_less(each.differences))
         for row, each in seen.items()
@@ -138,15 +138,13 @@ def _suspect(rows: Mapping[Row, Gated], state: Mapping[Row, _Course], budget: _B
                 course.decision = Decision(suspected=direction, suspected_at=now)
 
 
-def _find_same(rows: Mapping[Row, Gated], state: Mapping[Row, _Course], now: int, most: int) -> None:
+def _find_same(seen: Mapping[Row, Contrast], state: Mapping[Row, _Course], now: int, most: int) -> None:
     for row, course in state.items():
         if not course.open:
             continue
-        seen = rows[row].between(0, now)
-        level = course.same.level(now / most, signed_ranks.smallest_p(len(seen.differences)))
-        inside = max(
-            signed_ranks.p_less(seen.differences, seen.margin), signed_ranks.p_greater(seen.differences, -seen.margin)
-        )
+        differences, margin = seen[row].differences, seen[row].margin
+        level = course.same.level(now / most, signed_ranks.smallest_p(len(differences)))
+        inside = max(signed_ranks.p_less(differences, margin), signed_ranks.p_greater(differences, -margin))
         if inside <= level:
             course.decision = Decision("same", rounds=now)
 
