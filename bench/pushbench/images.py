@@ -10,13 +10,13 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from pushbench.catalog import Server
+from pushbench.git import git
 from pushbench.project import Project
 from pushbench.sources import source_digest
 
@@ -116,25 +116,17 @@ def _output(name: str, output: Output) -> str:
 
 def _last_commit(folder: Path) -> tuple[str, str]:
     """Hash and time (seconds since 1970) of the last commit that changed `folder`; empty outside a git checkout."""
-    said = _git(folder, "log", "-1", "--format=%H %ct", "--", ".")
+    said = git(folder, "log", "-1", "--format=%H %ct", "--", ".").text
     sha, _, epoch = said.partition(" ")
     return sha, epoch
 
 
 def _home(root: Path) -> str:
     """Where the project lives, without whatever credentials the address may hold."""
-    url = _git(root, "config", "--get", "remote.origin.url")
+    url = git(root, "config", "--get", "remote.origin.url").text
     if url.startswith("git@"):
         url = "https://" + url.removeprefix("git@").replace(":", "/", 1)
     scheme, found, rest = url.partition("://")
     if scheme != "https" or not found:
         return ""
     return f"https://{rest.rpartition('@')[2].removesuffix('.git')}"
-
-
-def _git(folder: Path, *arguments: str) -> str:
-    try:
-        done = subprocess.run(["git", *arguments], cwd=folder, capture_output=True, text=True, check=False)
-    except OSError:
-        return ""
-    return done.stdout.strip() if done.returncode == 0 else ""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import os
-import subprocess
 from collections.abc import Iterable
 from pathlib import Path
+
+from pushbench.git import git
 
 BUILD_FOLDERS = {"node_modules", "target", "dist", ".venv", "__pycache__", ".cache", ".git"}
 """What is no source where git cannot be asked: the places that builds of the servers write to."""
@@ -36,9 +37,5 @@ def source_digest(folder: Path) -> str:
 
 
 def _asked_of_git(folder: Path) -> list[Path] | None:
-    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
-    try:
-        listed = subprocess.run(command, cwd=folder, capture_output=True, check=True)
-    except (OSError, subprocess.CalledProcessError):
-        return None
-    return [Path(os.fsdecode(name)) for name in listed.stdout.split(b"\0") if name]
+    listed = git(folder, "ls-files", "--cached", "--others", "--exclude-standard", "-z")
+    return [Path(name) for name in listed.output.split("\0") if name] if listed.ok else None

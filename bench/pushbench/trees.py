@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 from pathlib import Path
 
 from pushbench.errors import UserError
 from pushbench.files import locked
+from pushbench.git import git
 from pushbench.project import Project
 
 KEPT = 3
@@ -20,25 +20,25 @@ def check_out(project: Project, ref: str) -> Project:
     trees = project.cache / "trees"
     tree = trees / sha
     with locked(trees / ".lock", lambda: None):
-        if _git(tree, "rev-parse", "HEAD").stdout.strip() != sha or _changes(tree):
+        if git(tree, "rev-parse", "HEAD").text != sha or _changes(tree):
             shutil.rmtree(tree, ignore_errors=True)
-            _git(project.root, "worktree", "prune")
-            made = _git(project.root, "worktree", "add", "--detach", "--force", str(tree), sha)
-            if made.returncode != 0:
-                raise UserError(f"{ref!r} cannot be checked out: {made.stderr.strip()}", where=str(tree))
+            git(project.root, "worktree", "prune")
+            made = git(project.root, "worktree", "add", "--detach", "--force", str(tree), sha)
+            if not made.ok:
+                raise UserError(f"{ref!r} cannot be checked out: {made.error}", where=str(tree))
         tree.touch()
         for old in sorted(trees.glob("?" * 40), key=lambda each: each.stat().st_mtime)[:-KEPT]:
             shutil.rmtree(old, ignore_errors=True)
-        _git(project.root, "worktree", "prune")
+        git(project.root, "worktree", "prune")
     return Project.at(tree, project.out)
 
 
 def resolve(root: Path, ref: str) -> str:
     """The full name of a commit. Raises UserError when git knows none, or `root` is no git checkout."""
-    found = _git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
-    if found.returncode == 0:
-        return found.stdout.strip()
-    if _git(root, "rev-parse", "--git-dir").returncode != 0:
+    found = git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
+    if found.ok:
+        return found.text
+    if not git(root, "rev-parse", "--git-dir").ok:
         raise UserError("not a git checkout: there is nothing to compare with", where=str(root))
     raise UserError(
         f"git knows no commit {ref!r}",
@@ -48,11 +48,4 @@ def resolve(root: Path, ref: str) -> str:
 
 
 def _changes(tree: Path) -> bool:
-    return bool(_git(tree, "status", "--porcelain", "--untracked-files=no").stdout)
-
-
-def _git(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    try:
-        return subprocess.run(["git", "-C", str(folder), *arguments], capture_output=True, text=True, check=False)
-    except OSError as error:
-        return subprocess.CompletedProcess(arguments, 127, "", str(error))
+    return bool(git(tree, "status", "--porcelain", "--untracked-files=no").text)

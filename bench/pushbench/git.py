@@ -1,0 +1,37 @@
+"""Asking git: the one place that runs it. A machine without git, and a folder that is no checkout, answer nothing."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+NOT_FOUND = 127
+"""what a shell says of a command that is not there"""
+
+
+@dataclass(frozen=True)
+class Answer:
+    code: int
+    output: str
+    """file names that are no UTF-8 survive, as surrogates"""
+    error: str
+
+    @property
+    def ok(self) -> bool:
+        return self.code == 0
+
+    @property
+    def text(self) -> str:
+        """The output without the newline at its end; empty when git failed."""
+        return self.output.strip() if self.ok else ""
+
+
+def git(folder: Path, *arguments: str) -> Answer:
+    """`git arguments` in `folder`. Never raises: what failed is in the answer."""
+    try:
+        done = subprocess.run(["git", *arguments], cwd=folder, capture_output=True, check=False)
+    except OSError as error:
+        return Answer(NOT_FOUND, "", str(error))
+    return Answer(done.returncode, os.fsdecode(done.stdout), os.fsdecode(done.stderr).strip())
