@@ -13,6 +13,7 @@ from pushbench.cli import (
     build,
     calibrate,
     compare,
+    export,
     history,
     judge,
     plan,
@@ -36,7 +37,22 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for command in (servers, suites, plan, build, bake, verify, run, compare, judge, history, calibrate, show, schema):
+for command in (
+    servers,
+    suites,
+    plan,
+    build,
+    bake,
+    verify,
+    run,
+    compare,
+    judge,
+    history,
+    calibrate,
+    show,
+    export,
+    schema,
+):
     command.register(app)
 
 

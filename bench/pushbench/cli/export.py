@@ -1,0 +1,57 @@
+"""`pushbench export`: a record for other tools."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pushbench.cli import options
+from pushbench.cli.options import OutOption, RecordArgument
+from pushbench.yamlfile import unknown
+
+_EXAMPLES = "Examples: `pushbench export`; `pushbench export 20261121T1015 --into out/export`."
+
+
+def register(app: typer.Typer) -> None:
+    app.command("export", epilog=_EXAMPLES)(export)
+
+
+def export(
+    *,
+    record: RecordArgument = "latest",
+    format_: Annotated[
+        str, typer.Option("--format", help="github-action-benchmark is the one that there is.", metavar="FORMAT")
+    ] = "github-action-benchmark",
+    into: Annotated[
+        Path | None, typer.Option("--into", help="Where the files go.", metavar="FOLDER", show_default="out/export")
+    ] = None,
+    out: OutOption = None,
+) -> None:
+    """Write the headline numbers of a record in the format of another tool, one file for each of its kinds.
+
+    For github-action-benchmark these are customSmallerIsBetter.json and customBiggerIsBetter.json, named by the `tool`
+    that reads them. A server without a valid trial is left out, and said.
+    """
+    import json
+
+    from pushbench import exporting, store
+    from pushbench.cli.conclusion import thresholds_of
+    from pushbench.files import write_atomically
+    from pushbench.project import Project
+    from pushbench.summary import summarize
+    from pushbench.verdict import judge
+
+    if format_ not in exporting.FORMATS:
+        raise unknown("format", format_, exporting.FORMATS)
+    project = Project.current(out)
+    read = store.read_record(store.find_record(project.records, record))
+    summary = summarize(read, judge(read, thresholds_of(project)))
+    for server in summary.servers:
+        if not server.valid_trials:
+            options.note(f"{server.server}: left out: it has no valid trial")
+    for tool, benchmarks in exporting.github_action_benchmark(read, summary).items():
+        path = (into or project.out / "export") / f"{tool}.json"
+        write_atomically(path, json.dumps(benchmarks, indent=2).encode() + b"\n")
+        options.note(f"wrote {project.relative(path)}: {len(benchmarks)} numbers")

@@ -1,0 +1,81 @@
+"""A record in the formats of other tools. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal, TypedDict
+
+from pushbench.metrics import METRICS, Better
+from pushbench.record import Record
+from pushbench.report import largest_stages
+from pushbench.stages import places
+from pushbench.summary import Spread, Summary
+from pushbench.table import ROWS
+from pushbench.text import MESSAGE, one_line
+from pushbench.units import format_number
+
+HEADLINES = (
+    "delivery_seconds.p95",
+    "cpu_seconds_per_delivery",
+    "memory_bytes.peak",
+    "loss_ratio",
+    "throughput_per_second",
+)
+"""the few that a page that keeps everything in one file has room for"""
+
+FORMATS = ("github-action-benchmark",)
+
+
+class Benchmark(TypedDict):
+    """One number of github-action-benchmark's custom tools (v1.22)."""
+
+    name: str
+    unit: str
+    value: float
+    range: str
+    extra: str
+
+
+Tool = Literal["customSmallerIsBetter", "customBiggerIsBetter"]
+
+
+def github_action_benchmark(record: Record, summary: Summary) -> dict[Tool, list[Benchmark]]:
+    """The headline metrics of the largest stage, of servers that have a valid trial, by the tool that reads them.
+
+    A name stands for one series: it has everything that makes runs comparable but the machine.
+    """
+    found: dict[Tool, list[Benchmark]] = {"customSmallerIsBetter": [], "customBiggerIsBetter": []}
+    for metric, benchmark in _benchmarks(record, summary):
+        better = METRICS[metric].better
+        found["customSmallerIsBetter" if better is Better.LOWER else "customBiggerIsBetter"].append(benchmark)
+    return found
+
+
+def _benchmarks(record: Record, summary: Summary) -> Iterator[tuple[str, Benchmark]]:
+    rows = {row.metric: row for group in ROWS for row in group}
+    stage = largest_stages(record)[0]
+    where = f"{record.suite}, {record.profile}, {places([record.schedule.stages[stage]]).removeprefix('at ')}"
+    for server in summary.servers:
+        if server.numbers_from == "invalid trials" or not server.valid_trials:
+            continue
+        extra = [f"{server.valid_trials} of {server.trials} trials valid", f"environment {record.environment.key}"]
+        if record.commit:
+            extra.append(one_line(record.commit.subject, MESSAGE))
+        for metric in HEADLINES:
+            spread = server.stages[stage].metrics.get(metric)
+            if spread is not None:
+                row = rows[metric]
+                yield (
+                    metric,
+                    {
+                        "name": f"{server.server}: {row.title} ({where})",
+                        "unit": row.unit,
+                        "value": float(f"{spread.median * row.factor:.5g}"),
+                        "range": _range(spread, row.factor),
+                        "extra": "\n".join(extra),
+                    },
+                )
+
+
+def _range(spread: Spread, factor: float) -> str:
+    return f"{format_number(spread.min * factor)} to {format_number(spread.max * factor)}"
