@@ -23,7 +23,7 @@ SUSPICION_ALPHA = 0.05
 """two-sided, over all looks and all metrics of a run: with the confirmation below far under 1 % of runs"""
 CONFIRMATION_ALPHA = 0.10
 """one-sided, over all looks at fresh rounds"""
-SAME_ALPHA = 0.05
+SAME_ALPHA = 0.10
 """over all looks, for one metric: so often may a change as large as the margin be called the same"""
 FIRST_LOOK = 6
 """rounds: fewer cannot say anything at these levels"""
