@@ -11,7 +11,9 @@ from pushbench.summary import Summary
 from pushbench.table import Cell, Table, changes_table, levels_table, loud, stage_table
 from pushbench.text import one_line
 
-# `@` would notify people and `#` link issues when the report becomes a comment.
+# `@` would notify people and `#` link issues when the report becomes a comment. GitHub looks for both in the text that
+# Markdown gave, so no escape helps: a space of no width has to follow.
+_MENTIONS = re.compile(r"(@|\\#)")
 _SPECIAL = re.compile(r"([\\`*_\[\]<>#|~$])")
 
 
@@ -24,13 +26,13 @@ def render(record: Record, summary: Summary) -> str:
         *_sections(record, summary),
     ]
     if summary.verdict.levels:
-        lines += ["## Against the history", "", *_table(levels_table(summary.verdict)), ""]
+        lines += ["## Against the history", "", *table_lines(levels_table(summary.verdict)), ""]
     if summary.verdict.changes:
         against = escape(notes.against(record))
-        lines += [f"## Changes {against}", "", *_table(changes_table(summary.verdict)), ""]
+        lines += [f"## Changes {against}", "", *table_lines(changes_table(summary.verdict)), ""]
     for stage in _largest_first(summary):
         title = escape(notes.stage_heading(summary.stages[stage]))
-        lines += [f"## {title}", "", *_table(stage_table(summary, stage)), ""]
+        lines += [f"## {title}", "", *table_lines(stage_table(summary, stage)), ""]
     lines += [
         "## Environment",
         "",
@@ -42,7 +44,7 @@ def render(record: Record, summary: Summary) -> str:
         "",
         "## Do it again",
         "",
-        *_fenced([one_line(notes.command(record))], "sh"),
+        *fenced([one_line(notes.command(record))], "sh"),
         "",
     ]
     return "\n".join(lines)
@@ -51,8 +53,7 @@ def render(record: Record, summary: Summary) -> str:
 def escape(text: str) -> str:
     """`text` as text: no markup, no table cell, no mention, no link of its own."""
     return (
-        _SPECIAL.sub(r"\\\1", one_line(text))
-        .replace("@", "&#64;")
+        _MENTIONS.sub(r"\1&#8203;", _SPECIAL.sub(r"\\\1", one_line(text)))
         .replace("://", ":&#47;/")
         .replace("www.", "www&#46;")
     )
@@ -70,11 +71,11 @@ def _sections(record: Record, summary: Summary) -> Iterator[str]:
         for note in section.notes:
             yield f"- {escape(note.text)}"
             if note.log:
-                yield from ("", *(f"  {line}" for line in _fenced(note.log, "text")), "")
+                yield from ("", *(f"  {line}" for line in fenced(note.log, "text")), "")
         yield ""
 
 
-def _table(table: Table) -> Iterator[str]:
+def table_lines(table: Table) -> Iterator[str]:
     yield _cells(["", "", *(escape(heading) for heading in table.headings)])
     yield _cells(["---", "---", *("---:" for _ in table.headings)])
     for line in table.lines:
@@ -93,7 +94,7 @@ def _cell(cell: Cell) -> str:
     return f"{shown} <sub>{escape(cell.spread)}</sub>" if cell.spread else shown
 
 
-def _fenced(lines: Sequence[str], language: str) -> list[str]:
+def fenced(lines: Sequence[str], language: str) -> list[str]:
     """A code block that no line of it can end: the fence is longer than any run of backticks inside."""
     longest = max((len(run) for line in lines for run in re.findall(r"`+", line)), default=0)
     fence = "`" * max(3, longest + 1)
