@@ -1,0 +1,129 @@
+"""What a pull request is told: one screen, and the rest folded. Pure; the same text is step summary and check run.
+
+Everything that came from a pull request passes `markdown.escape`, so it is text and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from pushbench import notes
+from pushbench.markdown import escape, fenced, table_lines
+from pushbench.record import Record
+from pushbench.summary import Summary
+from pushbench.table import changes_table, levels_table, limits_table, loud, stage_table
+from pushbench.text import one_line
+from pushbench.verdict import Verdict
+
+MARK = "<!-- pushbench: this comment is kept up to date -->"
+"""by which the comment of an earlier push is found"""
+MOST_CHARACTERS = 60_000
+"""GitHub refuses 65,536"""
+MOST_SENTENCES = 12
+"""of one kind on the first screen"""
+CHANGED = ("worse", "better")
+
+
+@dataclass(frozen=True)
+class Link:
+    title: str
+    url: str
+    """ours, never a pull request's"""
+
+
+def comment(record: Record, summary: Summary, links: Sequence[Link] = ()) -> str:
+    """At most `MOST_CHARACTERS`: what does not fit of the folded parts is left out, and said."""
+    verdict = summary.verdict
+    first = [
+        MARK,
+        f"### Pushbench: {loud(verdict.outcome)}",
+        "",
+        escape(notes.tally(verdict)),
+        "",
+        *_changed(verdict),
+        *_reasons(verdict),
+        *_links(links),
+        "",
+    ]
+    lines, left = list(first), MOST_CHARACTERS - _length(first) - 400
+    left_out = []
+    for title, content in _folded(record, summary):
+        section = ["<details>", f"<summary>{escape(title)}</summary>", "", *content, "", "</details>", ""]
+        if _length(section) <= left:
+            lines += section
+            left -= _length(section)
+        else:
+            left_out.append(title)
+    if left_out:
+        lines += [f"Too long for a comment, and in the report: {escape(', '.join(left_out))}.", ""]
+    return "\n".join(lines)
+
+
+def _length(lines: Sequence[str]) -> int:
+    return sum(len(line) + 1 for line in lines)
+
+
+def _changed(verdict: Verdict) -> Iterator[str]:
+    """A table of what changed, and of nothing else."""
+    moved = verdict.model_copy(
+        update={
+            "changes": [change for change in verdict.changes if change.word in CHANGED],
+            "levels": [level for level in verdict.levels if level.word in CHANGED],
+        }
+    )
+    if moved.changes:
+        yield from [*table_lines(replace(changes_table(moved), legend=[])), ""]
+    if moved.levels:
+        yield from [*table_lines(replace(levels_table(moved), legend=[])), ""]
+    compared = len(verdict.changes) + len(verdict.levels)
+    if compared and not (moved.changes or moved.levels):
+        same = [*(each.word for each in verdict.changes), *(each.word for each in verdict.levels)].count("same")
+        yield from (f"Nothing changed: {same} of {compared} comparisons are the same within their margins.", "")
+
+
+def _reasons(verdict: Verdict) -> Iterator[str]:
+    """Why it is no pass, what was not decided, and what was not measured."""
+    sentences = [*verdict.reasons, *verdict.notes]
+    for sentence in sentences[:MOST_SENTENCES]:
+        yield f"- {escape(one_line(sentence, 600))}"
+    if len(sentences) > MOST_SENTENCES:
+        yield f"- and {len(sentences) - MOST_SENTENCES} more, in the report"
+    if sentences:
+        yield ""
+
+
+def _links(links: Sequence[Link]) -> Iterator[str]:
+    if links:
+        yield " · ".join(f"[{escape(link.title)}]({link.url})" for link in links)
+
+
+def _folded(record: Record, summary: Summary) -> Iterator[tuple[str, list[str]]]:
+    """What can be unfolded, the most wanted first."""
+    verdict = summary.verdict
+    yield "Do it again", fenced([one_line(notes.command(record))], "sh")
+    if verdict.changes:
+        yield f"All changes {notes.against(record)}", list(table_lines(changes_table(verdict)))
+    if verdict.levels:
+        yield "All levels of the history", list(table_lines(levels_table(verdict)))
+    if verdict.limits:
+        yield "Limits", list(table_lines(limits_table(verdict)))
+    for stage in range(len(summary.stages)) if record.trials else ():
+        yield notes.stage_heading(summary.stages[stage]), list(table_lines(stage_table(summary, stage)))
+    for section in notes.sections(record, verdict):
+        if section.title not in ("Reasons", "Notes"):
+            content = []
+            for note in section.notes:
+                content += [f"- {escape(note.text)}"]
+                content += ["", *(f"  {line}" for line in fenced(note.log, "text")), ""] if note.log else []
+            yield section.title, content
+    yield (
+        "Environment and versions",
+        [
+            f"- {escape(notes.environment(record.environment))}",
+            f"- {escape(notes.split(record.environment))}",
+            f"- {escape(notes.origin(record))}",
+            f"- pushbench {escape(record.harness.pushbench)}, k6 {escape(record.harness.k6)}",
+            *(f"- {escape(server)}: {escape(said)}" for server, said in notes.versions(record).items()),
+        ],
+    )
