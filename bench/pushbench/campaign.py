@@ -148,9 +148,9 @@ class Campaign:
 
 def _simultaneous(planned: Sequence[PlannedTrial]) -> Iterator[list[PlannedTrial]]:
     """The trials of a round, those of one moment together."""
-    for server, trials in itertools.groupby(planned, key=lambda each: (each.server, each.together)):
+    for (_, together), trials in itertools.groupby(planned, key=lambda each: (each.server, each.together)):
         own = list(trials)
-        yield from [own] if server[1] else ([each] for each in own)
+        yield from [own] if together else ([each] for each in own)
 
 
 def _fails(record: Record, server: str) -> bool:

@@ -86,6 +86,8 @@ def measure_one(
     bench: Bench, planned: PlannedTrial, prepared: Prepared, watch: LoadWatch, company: Company | None = None
 ) -> Trial:
     if not isinstance(prepared.result, Build):
+        if company:
+            company.leave()
         return failed_trial(planned, prepared.digest, prepared.result)
     trial = run_trial(bench, planned, prepared.server, prepared.result, watch, company=company)
     if prepared.verified:

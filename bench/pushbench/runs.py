@@ -7,17 +7,16 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from io import BytesIO
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pushbench import history
-from pushbench.files import write_atomically
 from pushbench.history import Entry
 from pushbench.record import Parameters, Record
 
@@ -103,7 +102,10 @@ class Runs:
         return found
 
     def only(self, chosen: Sequence[int]) -> Runs:
-        return Runs([self.heads[run] for run in chosen], self.columns, self.values[list(chosen)])
+        """These runs; the first ones without a copy of their values."""
+        first = list(chosen) == list(range(len(chosen)))
+        values = self.values[: len(chosen)] if first else self.values[list(chosen)]
+        return Runs([self.heads[run] for run in chosen], self.columns, values)
 
 
 @dataclass(frozen=True)
@@ -156,44 +158,70 @@ def _missing(store: Path, record: Record, *, others: bool) -> str:
 
 def _extended(known: Runs, fresh: Sequence[Path], sizes: Mapping[str, int]) -> Runs:
     """With the runs of these files, in their order in time."""
-    columns = dict(known.columns)
-    heads, rows = list(known.heads), []
+    columns, heads = _Places(known.columns), list(known.heads)
+    values = _enlarged(known.values, len(heads) + len(fresh), len(known.columns))
     for path in fresh:
         entry = history.read_entry(path)
+        places, found = columns.row(entry)
+        if len(columns.columns) > values.shape[1]:
+            values = _enlarged(values, len(values), len(columns.columns))
+        values[len(heads), places] = found
         heads.append(Head(entry.record, entry.created, entry.commit, entry.subject, entry.parameters, sizes[path.stem]))
-        rows.append(_row(entry, columns))
-    values = np.full((len(heads), len(columns)), np.nan)
-    values[: known.values.shape[0], : known.values.shape[1]] = known.values
-    for number, (places, found) in enumerate(rows, known.values.shape[0]):
-        values[number, places] = found
     order = sorted(range(len(heads)), key=lambda run: heads[run].record)
-    return Runs([heads[run] for run in order], columns, values[order])
+    if order == list(range(len(heads))):
+        return Runs(heads, columns.columns, values)
+    return Runs([heads[run] for run in order], columns.columns, values[order])
 
 
-def _row(entry: Entry, columns: dict[Column, int]) -> tuple[NDArray[np.int32], Values]:
-    """Where the values of a run belong, and they themselves; columns that are new are added."""
-    places, values = [], []
-    for server, measured in entry.servers.items():
-        places.append(columns.setdefault((server, *PRESENT), len(columns)))
-        values.append(float(measured.valid_trials))
-        for stage, metrics in measured.stages.items():
-            for metric, value in metrics.items():
-                places.append(columns.setdefault((server, stage, metric), len(columns)))
-                values.append(value)
-    return np.array(places, dtype=np.int32), np.array(values)
+def _enlarged(values: Values, runs: int, columns: int) -> Values:
+    larger = np.full((runs, columns), np.nan)
+    larger[: values.shape[0], : values.shape[1]] = values
+    return larger
+
+
+class _Places:
+    """Where values belong; columns that are new are added. Runs are much alike, so it remembers what it was asked."""
+
+    def __init__(self, columns: Mapping[Column, int]) -> None:
+        self.columns = dict(columns)
+        self._known: dict[tuple[str, str, tuple[str, ...]], list[int]] = {}
+
+    def row(self, entry: Entry) -> tuple[list[int], list[float]]:
+        """The columns of a run's values, and they themselves."""
+        places: list[int] = []
+        values: list[float] = []
+        for server, measured in entry.servers.items():
+            stage, metric = PRESENT
+            places += self._of(server, stage, (metric,))
+            values.append(float(measured.valid_trials))
+            for stage, metrics in measured.stages.items():
+                places += self._of(server, stage, tuple(metrics))
+                values += metrics.values()
+        return places, values
+
+    def _of(self, server: str, stage: str, metrics: tuple[str, ...]) -> list[int]:
+        asked = server, stage, metrics
+        if asked not in self._known:
+            self._known[asked] = [
+                self.columns.setdefault((server, stage, metric), len(self.columns)) for metric in metrics
+            ]
+        return self._known[asked]
 
 
 def _save(path: Path, runs: Runs) -> None:
+    """Written as a stream: a copy of everything in memory would be as large again."""
     about = {"schema": CACHE_SCHEMA, "heads": [asdict(head) for head in runs.heads], "columns": list(runs.columns)}
-    content = BytesIO()
-    np.savez(content, about=np.frombuffer(json.dumps(about).encode(), dtype=np.uint8), values=runs.values)
-    write_atomically(path, content.getvalue())
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_suffix(f".{os.getpid()}.unfinished")
+    with unfinished.open("wb") as file:
+        np.savez(file, about=np.frombuffer(json.dumps(about).encode(), dtype=np.uint8), values=runs.values)
+    unfinished.replace(path)
 
 
 def _load(path: Path) -> Runs | None:
     """None where there is no cache, or one of another version."""
     try:
-        with np.load(BytesIO(path.read_bytes()), allow_pickle=False) as content:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as content:
             about = json.loads(content["about"].tobytes())
             if about["schema"] != CACHE_SCHEMA:
                 return None

@@ -9,7 +9,6 @@ import typer
 
 from pushbench.cli import options
 from pushbench.cli.options import OutOption, RecordArgument
-from pushbench.yamlfile import unknown
 
 _EXAMPLES = "Examples: `pushbench export`; `pushbench export 20261121T1015 --into out/export`."
 
@@ -42,6 +41,7 @@ def export(
     from pushbench.project import Project
     from pushbench.summary import summarize
     from pushbench.verdict import judge
+    from pushbench.yamlfile import unknown
 
     if format_ not in exporting.FORMATS:
         raise unknown("format", format_, exporting.FORMATS)
