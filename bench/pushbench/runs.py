@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import zipfile
+import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -17,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pushbench import history
+from pushbench.files import write_atomically
 from pushbench.history import Entry
 from pushbench.record import Parameters, Record
 
@@ -25,6 +25,8 @@ Column = tuple[str, str, str]
 """server, stage, metric"""
 
 CACHE_SCHEMA = 1
+FEW = 64
+"""runs that are read again each time, before the cache is written anew"""
 PRESENT = ("", "valid_trials")
 """stage and metric of the column that tells whether a run had the server, valid or not"""
 
@@ -60,7 +62,7 @@ class Runs:
     heads: Sequence[Head]
     columns: Mapping[Column, int]
     values: Values
-    """shape (runs, columns), in base units; NaN where a run has no value"""
+    """shape (runs or more, columns), in base units; NaN where a run has no value"""
 
     @property
     def servers(self) -> list[str]:
@@ -69,7 +71,7 @@ class Runs:
     def having(self, server: str) -> list[int]:
         """The runs that had the server."""
         column = self.columns.get((server, *PRESENT))
-        return [] if column is None else np.flatnonzero(~np.isnan(self.values[:, column])).tolist()
+        return [] if column is None else np.flatnonzero(~np.isnan(self.values[: len(self.heads), column])).tolist()
 
     def stages(self, server: str) -> list[str]:
         """Those of the newest run with a value of the server, the one with the most clients last."""
@@ -119,18 +121,20 @@ class Past:
 def read_runs(store: Path, environment: str, suite: str, profile: str, cache: Path) -> Runs:
     """All runs of one environment. Raises UserError for a file that is no entry."""
     paths = history.files(store, environment, suite, profile)
-    folder = store / environment / suite / profile
-    kept = cache / f"{hashlib.sha256(str(folder.resolve()).encode()).hexdigest()[:16]}.npz"
+    folder = (store / environment / suite / profile).resolve()
+    kept = _Cache(cache, hashlib.sha256(str(folder).encode()).hexdigest()[:16])
     sizes = {path.stem: path.stat().st_size for path in paths}
-    known = _load(kept)
+    known = kept.load()
     if known is None or any(sizes.get(head.record) != head.bytes for head in known.heads):
         known = Runs([], {}, np.empty((0, 0)))
     names = {head.record for head in known.heads}
     fresh = [path for path in paths if path.stem not in names]
     if not fresh:
         return known
+    appended = bool(known.heads) and fresh[0].stem > known.heads[-1].record
     runs = _extended(known, fresh, sizes)
-    _save(kept, runs)
+    if not appended or len(fresh) > FEW:
+        kept.save(runs)
     return runs
 
 
@@ -159,14 +163,16 @@ def _missing(store: Path, record: Record, *, others: bool) -> str:
 def _extended(known: Runs, fresh: Sequence[Path], sizes: Mapping[str, int]) -> Runs:
     """With the runs of these files, in their order in time."""
     columns, heads = _Places(known.columns), list(known.heads)
-    values = _enlarged(known.values, len(heads) + len(fresh), len(known.columns))
-    for path in fresh:
+    values = known.values
+    for number, path in enumerate(fresh):
         entry = history.read_entry(path)
         places, found = columns.row(entry)
-        if len(columns.columns) > values.shape[1]:
-            values = _enlarged(values, len(values), len(columns.columns))
+        if len(heads) == len(values) or len(columns.columns) > values.shape[1]:
+            values = _enlarged(values, len(heads) + len(fresh) - number, len(columns.columns))
         values[len(heads), places] = found
-        heads.append(Head(entry.record, entry.created, entry.commit, entry.subject, entry.parameters, sizes[path.stem]))
+        heads.append(
+            Head(entry.record, entry.created, entry.commit, entry.subject, entry.parameters, sizes[path.stem])
+        )
     order = sorted(range(len(heads)), key=lambda run: heads[run].record)
     if order == list(range(len(heads))):
         return Runs(heads, columns.columns, values)
@@ -208,24 +214,42 @@ class _Places:
         return self._known[asked]
 
 
-def _save(path: Path, runs: Runs) -> None:
-    """Written as a stream: a copy of everything in memory would be as large again."""
-    about = {"schema": CACHE_SCHEMA, "heads": [asdict(head) for head in runs.heads], "columns": list(runs.columns)}
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_suffix(f".{os.getpid()}.unfinished")
-    with unfinished.open("wb") as file:
-        np.savez(file, about=np.frombuffer(json.dumps(about).encode(), dtype=np.uint8), values=runs.values)
-    unfinished.replace(path)
+class _Cache:
+    """The runs of one folder as they were read: `<name>.json` says what is in the matrix that it names.
 
+    The matrix is mapped, not read, and has a few rows to spare: what is new is written there, in memory only.
+    """
 
-def _load(path: Path) -> Runs | None:
-    """None where there is no cache, or one of another version."""
-    try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as content:
-            about = json.loads(content["about"].tobytes())
+    def __init__(self, folder: Path, name: str) -> None:
+        self._folder, self._name = folder, name
+        self._about = folder / f"{name}.json"
+
+    def load(self) -> Runs | None:
+        """None where there is no cache, or one of another version."""
+        try:
+            about = json.loads(self._about.read_bytes())
             if about["schema"] != CACHE_SCHEMA:
                 return None
+            values = np.load(self._folder / Path(about["values"]).name, mmap_mode="c", allow_pickle=False)
+            heads = [Head(**head) for head in about["heads"]]
             columns: dict[Column, int] = {(a, b, c): number for number, (a, b, c) in enumerate(about["columns"])}
-            return Runs([Head(**head) for head in about["heads"]], columns, content["values"])
-    except (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile):
-        return None
+            fits = values.shape[0] >= len(heads) and values.shape[1] >= len(columns)
+            return Runs(heads, columns, values) if fits else None
+        except (OSError, ValueError, KeyError, TypeError, IndexError):
+            return None
+
+    def save(self, runs: Runs) -> None:
+        self._folder.mkdir(parents=True, exist_ok=True)
+        before = list(self._folder.glob(f"{self._name}-*.npy"))
+        values = self._folder / f"{self._name}-{secrets.token_hex(4)}.npy"
+        spare = _enlarged(runs.values[: len(runs.heads)], len(runs.heads) + FEW, len(runs.columns))
+        np.save(values, spare, allow_pickle=False)
+        about = {
+            "schema": CACHE_SCHEMA,
+            "values": values.name,
+            "heads": [asdict(head) for head in runs.heads],
+            "columns": list(runs.columns),
+        }
+        write_atomically(self._about, json.dumps(about).encode())
+        for old in before:
+            old.unlink(missing_ok=True)

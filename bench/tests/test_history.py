@@ -103,7 +103,7 @@ def test_a_cache_that_fits_no_longer_is_made_anew(tmp_path: Path) -> None:
     read(tmp_path)
     paths[0].unlink()
     assert [head.record[13:15] for head in read(tmp_path).heads] == ["02"]
-    [kept] = (tmp_path / "cache").glob("*.npz")
+    [kept] = (tmp_path / "cache").glob("*.npy")
     kept.write_bytes(kept.read_bytes()[:100])
     assert [head.record[13:15] for head in read(tmp_path).heads] == ["02"]
 
