@@ -170,9 +170,7 @@ def _extended(known: Runs, fresh: Sequence[Path], sizes: Mapping[str, int]) -> R
         if len(heads) == len(values) or len(columns.columns) > values.shape[1]:
             values = _enlarged(values, len(heads) + len(fresh) - number, len(columns.columns))
         values[len(heads), places] = found
-        heads.append(
-            Head(entry.record, entry.created, entry.commit, entry.subject, entry.parameters, sizes[path.stem])
-        )
+        heads.append(Head(entry.record, entry.created, entry.commit, entry.subject, entry.parameters, sizes[path.stem]))
     order = sorted(range(len(heads)), key=lambda run: heads[run].record)
     if order == list(range(len(heads))):
         return Runs(heads, columns.columns, values)
