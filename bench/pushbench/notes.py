@@ -117,7 +117,8 @@ def versions(record: Record) -> dict[str, str]:
 def command(record: Record) -> str:
     """The command that does the run again."""
     arguments = ["./pushbench", *_verb(record), "--suite", record.suite, "--profile", record.profile]
-    arguments += ["--servers", ",".join(record.servers)]
+    servers = record.servers or [each.server for each in (record.comparison.one_sided if record.comparison else ())]
+    arguments += ["--servers", ",".join(servers)] if servers else []
     if record.comparison and record.comparison.injected:
         return shlex.join(arguments)
     for name, value in record.parameters.items():
