@@ -173,10 +173,9 @@ class _Pool:
     def play(self, random: np.random.Generator, *, swap: bool, factor: float = 1.0) -> _Run:
         """A comparison of drawn blocks; where both arms are alike, chance says which of a round is called the head."""
         drawn: dict[Row, list[Pair]] = {row: [] for row in self.campaigns[0]}
+        blocks = list(self._blocks())
         for first in range(1, self.most_rounds + 1, BLOCK_ROUNDS):
-            campaign = self.campaigns[int(random.integers(len(self.campaigns)))]
-            last = max((pair.round for gated in campaign.values() for pair in gated.pairs), default=0)
-            begin = int(random.integers(1, max(2, last - BLOCK_ROUNDS + 2)))
+            campaign, begin = blocks[int(random.integers(len(blocks)))]
             for number in range(first, min(first + BLOCK_ROUNDS, self.most_rounds + 1)):
                 swapped = swap and bool(random.integers(2))
                 for row, gated in campaign.items():
@@ -188,6 +187,13 @@ class _Pool:
         rounds = [each.rounds if each.word != "unknown" else self.most_rounds for each in decided.values()]
         words = {row: decision.word for row, decision in decided.items()}
         return _Run(words, max(rounds, default=0), self.most_rounds)
+
+    def _blocks(self) -> Iterator[tuple[Mapping[Row, Gated], int]]:
+        """All that can be drawn, each as likely as any other: a campaign, and the round that the block begins with."""
+        for campaign in self.campaigns:
+            last = max((pair.round for gated in campaign.values() for pair in gated.pairs), default=0)
+            for begin in range(1, max(2, last - BLOCK_ROUNDS + 2)):
+                yield campaign, begin
 
 
 def _pool(records: Sequence[Record], server: str, thresholds: Thresholds) -> _Pool:

@@ -41,6 +41,12 @@ def test_campaigns_are_resampled_and_servers_against_themselves_scaled() -> None
     assert cases["burn=20%", "resampled and scaled"].words == {"worse": 40}
 
 
+def test_a_short_campaign_is_drawn_no_more_often_than_its_rounds_deserve() -> None:
+    records = [campaign("none", fixed=True), campaign("none", fixed=True, rounds=3, cpu=3.0)]
+    [case] = calibrate(records, THRESHOLDS, runs=40).cases
+    assert case.words["same"] >= 24
+
+
 def test_the_same_seed_draws_the_same() -> None:
     records = [campaign("none", fixed=True)]
     assert calibrate(records, THRESHOLDS, runs=20, seed=4) == calibrate(records, THRESHOLDS, runs=20, seed=4)
