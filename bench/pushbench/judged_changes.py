@@ -11,8 +11,8 @@ from pydantic import Field, NonNegativeInt
 
 from pushbench.changes import Row, decisions, rows
 from pushbench.comparison import Contrast, Scale, as_share, contrast, effect
+from pushbench.judged import JudgedRow
 from pushbench.metrics import Better
-from pushbench.model import Document
 from pushbench.record import Record
 from pushbench.sequential import LOOK_EVERY, Decision, Gated, Word
 from pushbench.thresholds import Regression, Thresholds
@@ -23,14 +23,9 @@ SEVERAL_LOOKS = 1.3
 """how much wider an interval is at the level that one of several looks has: normal quantiles of 0.995 and 0.975"""
 
 
-class JudgedChange(Document):
+class JudgedChange(JudgedRow):
     """What the head did to one metric of one server in one stage."""
 
-    server: str
-    metric: str
-    stage: NonNegativeInt = Field(description="index of the stage")
-    name: str = Field(description="of the stage")
-    clients: NonNegativeInt = Field(description="of the stage")
     word: Word
     suspected: Literal["better", "worse"] | None = Field(description="what the first rounds said, confirmed or not")
     scale: Scale = Field(description="ratio: changes are relative, 0.05 is 5 % more; difference: in base units")

@@ -8,8 +8,8 @@ from datetime import date, datetime
 from pydantic import Field, NonNegativeInt
 
 from pushbench.history import entry_of
+from pushbench.judged import JudgedRow
 from pushbench.metrics import Better
-from pushbench.model import Document
 from pushbench.record import Record, StagePlan
 from pushbench.runs import Past
 from pushbench.sequential import Word
@@ -17,14 +17,9 @@ from pushbench.thresholds import Accepted, Regression, Thresholds
 from pushbench.trend import Band, band
 
 
-class JudgedLevel(Document):
+class JudgedLevel(JudgedRow):
     """One metric of one server in one stage, beside the level that it had."""
 
-    server: str
-    metric: str
-    stage: NonNegativeInt = Field(description="index of the stage")
-    name: str = Field(description="of the stage")
-    clients: NonNegativeInt = Field(description="of the stage")
     word: Word
     value: float | None = Field(description="median of the valid trials; null where one of them did not measure it")
     level: float | None = Field(description="of the history, or the accepted one; null where neither is known")

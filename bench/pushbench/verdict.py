@@ -16,6 +16,7 @@ from pydantic import Field, NonNegativeInt
 from pushbench import sentences
 from pushbench.changes import value_of
 from pushbench.errors import EXIT_FAIL, EXIT_PASS, EXIT_UNDECIDED
+from pushbench.judged import JudgedRow
 from pushbench.judged_changes import JudgedChange, judge_changes
 from pushbench.judged_history import JudgedLevel, judge_levels
 from pushbench.model import Document
@@ -28,14 +29,9 @@ from pushbench.trend import SHORTEST_LEVEL
 Outcome = Literal["pass", "fail", "inconclusive", "invalid"]
 
 
-class JudgedLimit(Document):
+class JudgedLimit(JudgedRow):
     """One limit of one server in one stage."""
 
-    server: str
-    metric: str
-    stage: NonNegativeInt = Field(description="index of the stage")
-    name: str = Field(description="of the stage")
-    clients: NonNegativeInt = Field(description="of the stage")
     bound: Bound
     value: float | None = Field(description="the worst of the valid trials; null when one of them did not measure it")
     round: int | None = Field(description="of the trial with that value")
