@@ -30,7 +30,7 @@ test: $(DEV)/stamp ## run every test, real servers and real load included
 
 test-fast: $(DEV)/stamp ## run what takes less than a minute
 	cd k6 && go test -short -parallel 16 ./internal/... ./push/...
-	cd bench && ../$(BIN)/python -m pytest -m "not slow"
+	cd bench && ../$(BIN)/python -m pytest -n 3 -m "not slow"
 
 test-images: images ## verify every server in its container, and measure it for seconds
 	@# 3 means that the machine was disturbed, which says nothing of the images.
