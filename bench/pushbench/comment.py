@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from pushbench import notes
-from pushbench.markdown import escape, fenced, table_lines
+from pushbench.markdown import escape, fenced, measured_by, points, table_lines
 from pushbench.record import Record
 from pushbench.summary import Summary
 from pushbench.table import changes_table, levels_table, limits_table, loud, stage_table
@@ -112,18 +112,5 @@ def _folded(record: Record, summary: Summary) -> Iterator[tuple[str, list[str]]]
         yield notes.stage_heading(summary.stages[stage]), list(table_lines(stage_table(summary, stage)))
     for section in notes.sections(record, verdict):
         if section.title not in ("Reasons", "Notes"):
-            content = []
-            for note in section.notes:
-                content += [f"- {escape(note.text)}"]
-                content += ["", *(f"  {line}" for line in fenced(note.log, "text")), ""] if note.log else []
-            yield section.title, content
-    yield (
-        "Environment and versions",
-        [
-            f"- {escape(notes.environment(record.environment))}",
-            f"- {escape(notes.split(record.environment))}",
-            f"- {escape(notes.origin(record))}",
-            f"- pushbench {escape(record.harness.pushbench)}, k6 {escape(record.harness.k6)}",
-            *(f"- {escape(server)}: {escape(said)}" for server, said in notes.versions(record).items()),
-        ],
-    )
+            yield section.title, list(points(section))
+    yield "Environment and versions", measured_by(record)

@@ -36,11 +36,7 @@ def render(record: Record, summary: Summary) -> str:
     lines += [
         "## Environment",
         "",
-        f"- {escape(notes.environment(record.environment))}",
-        f"- {escape(notes.split(record.environment))}",
-        f"- {escape(notes.origin(record))}",
-        f"- pushbench {escape(record.harness.pushbench)}, k6 {escape(record.harness.k6)}",
-        *(f"- {escape(server)}: {escape(said)}" for server, said in notes.versions(record).items()),
+        *measured_by(record),
         "",
         "## Do it again",
         "",
@@ -48,6 +44,25 @@ def render(record: Record, summary: Summary) -> str:
         "",
     ]
     return "\n".join(lines)
+
+
+def measured_by(record: Record) -> list[str]:
+    """Machine, harness and servers, a point each."""
+    return [
+        f"- {escape(notes.environment(record.environment))}",
+        f"- {escape(notes.split(record.environment))}",
+        f"- {escape(notes.origin(record))}",
+        f"- pushbench {escape(record.harness.pushbench)}, k6 {escape(record.harness.k6)}",
+        *(f"- {escape(server)}: {escape(said)}" for server, said in notes.versions(record).items()),
+    ]
+
+
+def points(section: notes.Section) -> Iterator[str]:
+    """The notes of a section, their logs below them."""
+    for note in section.notes:
+        yield f"- {escape(note.text)}"
+        if note.log:
+            yield from ("", *(f"  {line}" for line in fenced(note.log, "text")), "")
 
 
 def escape(text: str) -> str:
@@ -67,12 +82,7 @@ def _largest_first(summary: Summary) -> list[int]:
 
 def _sections(record: Record, summary: Summary) -> Iterator[str]:
     for section in notes.sections(record, summary.verdict):
-        yield from (f"## {section.title}", "")
-        for note in section.notes:
-            yield f"- {escape(note.text)}"
-            if note.log:
-                yield from ("", *(f"  {line}" for line in fenced(note.log, "text")), "")
-        yield ""
+        yield from (f"## {section.title}", "", *points(section), "")
 
 
 def table_lines(table: Table) -> Iterator[str]:

@@ -5,10 +5,12 @@ How it looks on a terminal or in Markdown is decided in `terminal` and `markdown
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from typing import TypeVar
 
+from pushbench.judged import JudgedRow
 from pushbench.judged_changes import JudgedChange
 from pushbench.judged_history import JudgedLevel
 from pushbench.metrics import METRICS, Unit
@@ -29,6 +31,9 @@ _UNITS: dict[Unit, tuple[str, float]] = {
     Unit.RATIO: ("%", 100.0),
     Unit.CORES: ("cores", 1.0),
 }
+
+
+Judged = TypeVar("Judged", bound=JudgedRow)
 
 
 @dataclass(frozen=True)
@@ -172,12 +177,6 @@ def limits_table(verdict: Verdict) -> Table:
 
 def changes_table(verdict: Verdict) -> Table:
     """Every change against the base, the servers below each other."""
-    lines: list[Line] = []
-    for server, of_server in groupby(verdict.changes, lambda change: change.server):
-        lines.append(Line(server, "", [Cell("") for _ in CHANGE_COLUMNS], opens_group=bool(lines)))
-        changes = list(of_server)
-        several = len({change.stage for change in changes}) > 1
-        lines += [_change(each, several=several) for each in changes]
     rounds = sorted({change.pairs for change in verdict.changes})
     legend = [
         f"{_count_range(rounds)} rounds; below the change its 95 % interval",
@@ -185,56 +184,53 @@ def changes_table(verdict: Verdict) -> Table:
     ]
     if any(change.controlled for change in verdict.changes):
         legend.append("~ less what the generator's own cost per delivery says of the machine")
-    return Table(CHANGE_COLUMNS, lines, legend)
+    return Table(CHANGE_COLUMNS, _by_server(verdict.changes, _change, len(CHANGE_COLUMNS)), legend)
 
 
-def _change(found: JudgedChange, *, several: bool) -> Line:
-    unit = METRICS[found.metric].unit
-    title = METRICS[found.metric].title + (f" {short(found)}" if several else "")
-    return Line(
-        f"  {title}",
-        "",
-        [
-            Cell(format_quantity(found.head, unit)),
-            Cell(signed(found, found.change) + (" ~" if found.controlled else ""), interval(found)),
-            Cell(signed(found, found.margin).removeprefix("+")),
-            Cell(signed(found, found.visible).removeprefix("+")),
-            Cell(_word(found.word)),
-        ],
-    )
+def _change(found: JudgedChange) -> list[Cell]:
+    return [
+        Cell(format_quantity(found.head, METRICS[found.metric].unit)),
+        Cell(signed(found, found.change) + (" ~" if found.controlled else ""), interval(found)),
+        Cell(signed(found, found.margin).removeprefix("+")),
+        Cell(signed(found, found.visible).removeprefix("+")),
+        Cell(_word(found.word)),
+    ]
 
 
 def levels_table(verdict: Verdict) -> Table:
     """Every metric beside the level that it had, the servers below each other."""
-    lines: list[Line] = []
-    for server, of_server in groupby(verdict.levels, lambda level: level.server):
-        lines.append(Line(server, "", [Cell("") for _ in LEVEL_COLUMNS], opens_group=bool(lines)))
-        levels = list(of_server)
-        several = len({level.stage for level in levels}) > 1
-        lines += [_level(each, several=several) for each in levels]
     legend = ["below the level the band in which its runs lie; margin: from where on a change counts"]
     if any(level.accepted for level in verdict.levels):
         legend.append("* accepted in thresholds.yml, whatever the history says")
-    return Table(LEVEL_COLUMNS, lines, legend)
+    return Table(LEVEL_COLUMNS, _by_server(verdict.levels, _level, len(LEVEL_COLUMNS)), legend)
 
 
-def _level(found: JudgedLevel, *, several: bool) -> Line:
+def _level(found: JudgedLevel) -> list[Cell]:
     unit = METRICS[found.metric].unit
     value, level, low, high, margin = (
         format_quantity(each, unit) for each in (found.value, found.level, found.low, found.high, found.margin)
     )
     band = "" if found.low is None else f"{low.removesuffix(high[high.rfind(' ') :])} to {high}"
-    return Line(
-        "  " + METRICS[found.metric].title + (f" {short(found)}" if several else ""),
-        "",
-        [
-            Cell(value),
-            Cell(level + (" *" if found.accepted else ""), band),
-            Cell(margin),
-            Cell(str(found.runs)),
-            Cell(_word(found.word)),
-        ],
-    )
+    return [
+        Cell(value),
+        Cell(level + (" *" if found.accepted else ""), band),
+        Cell(margin),
+        Cell(str(found.runs)),
+        Cell(_word(found.word)),
+    ]
+
+
+def _by_server(rows: Sequence[Judged], cells: Callable[[Judged], list[Cell]], columns: int) -> list[Line]:
+    """A line for each row, below the name of its server; the stage is told where there are several."""
+    lines: list[Line] = []
+    for server, of_server in groupby(rows, lambda row: row.server):
+        lines.append(Line(server, "", [Cell("")] * columns, opens_group=bool(lines)))
+        own = list(of_server)
+        several = len({row.stage for row in own}) > 1
+        for row in own:
+            title = METRICS[row.metric].title + (f" {short(row)}" if several else "")
+            lines.append(Line(f"  {title}", "", cells(row)))
+    return lines
 
 
 def _word(word: str) -> str:
