@@ -16,7 +16,7 @@ from pushbench.drivers import Build, Driver
 from pushbench.measuring import Options
 from pushbench.preparation import Prepared
 from pushbench.project import Project
-from pushbench.record import Failure, Skipped
+from pushbench.record import Failure, OneSided
 
 ArmName = Literal["base", "head"]
 
@@ -38,7 +38,7 @@ class Arm:
 class Arms:
     base: Arm
     head: Arm
-    one_sided: Sequence[Skipped] = ()
+    one_sided: Sequence[OneSided] = ()
     """servers that cannot be compared, and why"""
 
     def __getitem__(self, name: ArmName) -> Arm:
@@ -64,8 +64,8 @@ def prepare_arms(
     known = {server.id: server for server in read_catalog(base.servers)}
     ready = {each.server.id: each for each in heads if isinstance(each.result, Build)}
     for name in ready.keys() - known.keys():
-        left_out.append(Skipped(server=name, reason="the base does not have it: there is nothing to compare with"))
-    asked = [known[name] for name in ready if name in known]
+        left_out.append(OneSided(server=name, reason="the base does not have it: there is nothing to compare with"))
+    asked = [known[each.server.id] for each in heads if each.server.id in known]
     base_driver = _driver_like(driver, base, asked, options, note)
     if isinstance(base_driver, DockerDriver):
         bake_missing(base_driver, asked, note)
@@ -82,11 +82,11 @@ def _verified(
     return preparation.verify_all(project, built, driver, note) if options.verify else built
 
 
-def _failures(arm: ArmName, prepared: Sequence[Prepared]) -> Iterator[Skipped]:
+def _failures(arm: ArmName, prepared: Sequence[Prepared]) -> Iterator[OneSided]:
     for each in prepared:
         if isinstance(each.result, Failure):
             reason = f"the {arm} failed before any trial: {each.result.step}: {each.result.message}"
-            yield Skipped(server=each.server.id, reason=reason)
+            yield OneSided(server=each.server.id, reason=reason, failed=arm)
 
 
 def _driver_like(driver: Driver, project: Project, asked: Sequence[Server], options: Options, note: Note) -> Driver:

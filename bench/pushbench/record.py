@@ -185,13 +185,21 @@ class Skipped(Document):
     reason: str
 
 
+class OneSided(Skipped):
+    """A server that cannot be compared."""
+
+    failed: Literal["base", "head"] | None = Field(
+        None, description="the arm that did not build or conform; null where the base does not have the server"
+    )
+
+
 class Comparison(Document):
     """What makes a run a comparison: the head's servers with those of another commit, by one harness, the head's."""
 
     base: Commit
     most_rounds: int = Field(description="after so many nothing more is asked; the looks are spread over them")
     identical: list[str] = Field(description="servers whose builds are the same in both arms: nothing to measure")
-    one_sided: list[Skipped] = Field(description="servers that only one arm has, or can run, and why")
+    one_sided: list[OneSided] = Field(description="servers that only one arm has, or can run, and why")
     injected: str | None = Field(
         None, description="the fault that the head was given, `none` for none, where the judge itself was measured"
     )

@@ -20,7 +20,7 @@ from pushbench.judged import JudgedRow
 from pushbench.judged_changes import JudgedChange, judge_changes
 from pushbench.judged_history import JudgedLevel, judge_levels
 from pushbench.model import Document
-from pushbench.record import PlannedTrial, Record, StagePlan, Trial
+from pushbench.record import OneSided, PlannedTrial, Record, StagePlan, Trial
 from pushbench.runs import Past
 from pushbench.sequential import Word
 from pushbench.thresholds import Bound, Limit, Thresholds
@@ -241,15 +241,21 @@ def _unmeasured_servers(record: Record) -> Iterator[ServerVerdict]:
     if record.comparison:
         for server in record.comparison.identical:
             yield ServerVerdict(server=server, outcome="pass", valid_trials=0, trials=0, reasons=[])
+        broken: dict[str, list[OneSided]] = {}
         for each in record.comparison.one_sided:
-            reason = sentences.one_sided(each)
-            yield ServerVerdict(server=each.server, outcome="inconclusive", valid_trials=0, trials=0, reasons=[reason])
+            broken.setdefault(each.server, []).append(each)
+        for server, found in broken.items():
+            # A head that breaks what works at the base got worse, by more than any number says.
+            outcome: Outcome = "fail" if [each.failed for each in found] == ["head"] else "inconclusive"
+            reasons = [sentences.one_sided(each) for each in found]
+            yield ServerVerdict(server=server, outcome=outcome, valid_trials=0, trials=0, reasons=reasons)
 
 
 def _run(record: Record, servers: Sequence[ServerVerdict]) -> tuple[Outcome, list[str]]:
     """The worst outcome of a server, with the reasons of all; a run that measured nothing is invalid."""
     reasons = [reason for server in servers for reason in server.reasons]
-    if not record.trials and not (record.comparison and record.comparison.identical):
+    failed = any(server.outcome == "fail" for server in servers)
+    if not record.trials and not failed and not (record.comparison and record.comparison.identical):
         return "invalid", ["the run has no trial", *reasons]
     outcomes: Sequence[Outcome] = ("fail", "invalid", "inconclusive")
     return next((worst for worst in outcomes if any(each.outcome == worst for each in servers)), "pass"), reasons

@@ -9,7 +9,7 @@ import pytest
 
 from pushbench import report
 from pushbench.metrics import Better
-from pushbench.record import Commit, Comparison, Record, Skipped, StagePlan, Trial
+from pushbench.record import Commit, Comparison, OneSided, Record, StagePlan, Trial
 from pushbench.thresholds import Regression, SuiteThresholds, Thresholds
 from pushbench.verdict import Verdict, judge
 from tests.factories import SCHEDULE, invalid, make_record, make_stage, make_trial
@@ -126,10 +126,20 @@ def test_the_worst_server_decides_and_each_is_told_apart() -> None:
 
 
 def test_a_server_of_one_arm_is_named_and_not_passed() -> None:
-    skipped = Skipped(server="go", reason="the base does not have it: there is nothing to compare with")
+    skipped = OneSided(server="go", reason="the base does not have it: there is nothing to compare with")
     verdict = found([], identical=["bun"], one_sided=[skipped])
     assert verdict.outcome == "inconclusive"
     assert verdict.reasons == [f"go: not compared: {skipped.reason}"]
+
+
+def test_a_head_that_breaks_what_works_at_the_base_fails_without_a_trial() -> None:
+    head = OneSided(server="go", reason="the head failed before any trial: verify: R07: no", failed="head")
+    verdict = found([], one_sided=[head])
+    assert verdict.outcome == "fail"
+    assert verdict.reasons == ["go: not compared: the head failed before any trial: verify: R07: no"]
+    base = OneSided(server="go", reason="the base failed before any trial: verify: R07: no", failed="base")
+    assert found([*arms("node-ws")], one_sided=[head, base]).outcome == "inconclusive"
+    assert found([*arms("node-ws")], one_sided=[base]).outcome == "inconclusive"
 
 
 def test_the_order_of_trials_in_the_record_changes_nothing() -> None:

@@ -16,7 +16,7 @@ from markdown_it import MarkdownIt
 
 from pushbench import notes, report
 from pushbench.load_report import ReportedError
-from pushbench.record import Comparison, Finding, Record, Skipped, Trial, Validity
+from pushbench.record import Comparison, Finding, OneSided, Record, Trial, Validity
 from pushbench.verdict import Verdict, judge
 from tests.factories import (
     CLASSROOM_SCHEDULE,
@@ -239,7 +239,7 @@ def test_numbers_of_invalid_trials_are_used_only_where_no_trial_is_valid(judged:
 def test_the_command_of_a_comparison_that_measured_nothing_names_what_it_could_not_compare() -> None:
     commit = make_record([]).commit
     assert commit
-    one_sided = [Skipped(server="node-ws", reason="no image")]
+    one_sided = [OneSided(server="node-ws", reason="no image")]
     comparison = Comparison(base=commit, most_rounds=0, identical=[], one_sided=one_sided)
     assert "--servers node-ws" in notes.command(make_record([], comparison=comparison))
     nothing = comparison.model_copy(update={"one_sided": []})
