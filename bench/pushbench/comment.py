@@ -32,32 +32,65 @@ class Link:
     """ours, never a pull request's"""
 
 
-def comment(record: Record, summary: Summary, links: Sequence[Link] = ()) -> str:
+@dataclass(frozen=True)
+class Part:
+    """One thing that was measured."""
+
+    record: Record
+    summary: Summary
+
+
+@dataclass(frozen=True)
+class Message:
+    outcome: str
+    parts: Sequence[Part]
+    sentences: Sequence[str] = ()
+    """what is to be said beside what was measured, such as why something was not"""
+    links: Sequence[Link] = ()
+
+
+def comment(message: Message) -> str:
     """At most `MOST_CHARACTERS`: what does not fit of the folded parts is left out, and said."""
-    verdict = summary.verdict
-    first = [
-        MARK,
-        f"### Pushbench: {loud(verdict.outcome)}",
-        "",
-        escape(notes.tally(verdict)),
-        "",
-        *_changed(verdict),
-        *_reasons(verdict),
-        *_links(links),
-        "",
-    ]
-    lines, left = list(first), MOST_CHARACTERS - _length(first) - 400
+    several = len(message.parts) > 1
+    first = [MARK, f"### Pushbench: {loud(message.outcome)}", "", *_list(message.sentences)]
+    for part in message.parts:
+        first += [f"#### {_title(part)}", ""] if several else []
+        first += [escape(notes.tally(part.summary.verdict)), ""]
+        first += [*_changed(part.summary.verdict), *_reasons(part.summary.verdict)]
+    lines = [*_bounded(first, MOST_CHARACTERS // 2), *_links(message.links), ""]
+    left = MOST_CHARACTERS - _length(lines) - 400
     left_out = []
-    for title, content in _folded(record, summary):
-        section = ["<details>", f"<summary>{escape(title)}</summary>", "", *content, "", "</details>", ""]
-        if _length(section) <= left:
-            lines += section
-            left -= _length(section)
-        else:
-            left_out.append(title)
+    for part in message.parts:
+        for title, content in _folded(part.record, part.summary):
+            full = f"{escape(title)} ({_title(part)})" if several else escape(title)
+            section = ["<details>", f"<summary>{full}</summary>", "", *content, "", "</details>", ""]
+            if _length(section) <= left:
+                lines += section
+                left -= _length(section)
+            else:
+                left_out.append(title)
     if left_out:
-        lines += [f"Too long for a comment, and in the report: {escape(', '.join(left_out))}.", ""]
+        lines += [f"Too long for a comment, and in the report: {escape(', '.join(dict.fromkeys(left_out)))}.", ""]
     return "\n".join(lines)
+
+
+def _title(part: Part) -> str:
+    what = "against the base" if part.record.comparison else "by the limits"
+    if part.record.comparison and part.record.comparison.injected:
+        what = "control, against itself"
+    return escape(f"{notes.heading(part.record)}, {what}: {part.summary.verdict.outcome}")
+
+
+def _bounded(lines: list[str], most: int) -> list[str]:
+    """The first lines that fit."""
+    kept: list[str] = []
+    length = 0
+    for line in lines:
+        length += len(line) + 1
+        if length > most:
+            return [*kept, "", "Too long for a comment; the rest is in the report.", ""]
+        kept.append(line)
+    return kept
 
 
 def _length(lines: Sequence[str]) -> int:
@@ -84,7 +117,10 @@ def _changed(verdict: Verdict) -> Iterator[str]:
 
 def _reasons(verdict: Verdict) -> Iterator[str]:
     """Why it is no pass, what was not decided, and what was not measured."""
-    sentences = [*verdict.reasons, *verdict.notes]
+    yield from _list([*verdict.reasons, *verdict.notes])
+
+
+def _list(sentences: Sequence[str]) -> Iterator[str]:
     for sentence in sentences[:MOST_SENTENCES]:
         yield f"- {escape(one_line(sentence, 600))}"
     if len(sentences) > MOST_SENTENCES:

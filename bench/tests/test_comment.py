@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from markdown_it import MarkdownIt
 
-from pushbench.comment import MARK, MOST_CHARACTERS, Link, comment
+from pushbench.comment import MARK, MOST_CHARACTERS, Link, Message, Part, comment
 from pushbench.record import Record
 from pushbench.summary import summarize
+from pushbench.thresholds import Thresholds
 from pushbench.verdict import judge
 from tests.factories import make_record, make_thresholds, make_trial, measured
 from tests.test_changes import THRESHOLDS, arms, compared
 from tests.test_report import CONTROL, bad, hostile
 
 
-def said(record: Record) -> str:
-    verdict = judge(record, THRESHOLDS)
-    return comment(record, summarize(record, verdict), [Link("Run", "https://example.org/runs/1")])
+def said(*records: Record, thresholds: Thresholds = THRESHOLDS, sentences: Sequence[str] = ()) -> str:
+    parts = [Part(record, summarize(record, judge(record, thresholds))) for record in records]
+    links = [Link("Run", "https://example.org/runs/1")]
+    return comment(Message(parts[0].summary.verdict.outcome, parts, sentences, links))
+
+
+HOSTILE = "<script>alert(1)</script> [x](javascript:1) @team #1 <!-- | ` :: --> </details>"
 
 
 def first_screen(text: str) -> str:
@@ -61,12 +67,11 @@ def test_all_rows_limits_environment_and_the_command_are_folded() -> None:
 def test_a_comment_is_text_whatever_the_pull_request_says(record: object, tmp_path: Path) -> None:
     assert callable(record)
     run = record()
-    verdict = judge(run, make_thresholds(tmp_path))
-    text = comment(run, summarize(run, verdict))
+    text = said(run, thresholds=make_thresholds(tmp_path), sentences=[HOSTILE])
     html = MarkdownIt("commonmark").enable("table").render(text)
     assert CONTROL.search(text) is None
     assert "<script" not in html
-    assert "<a " not in html
+    assert html.count("<a ") == 1, "ours, to the run"
     assert html.count("<!--") == 1
     assert html.count("<details>") == html.count("</details>") == text.count("\n<details>\n")
     outside = re.sub(r"(?s)<pre>.*?</pre>", "", html)
@@ -77,7 +82,7 @@ def test_a_comment_is_text_whatever_the_pull_request_says(record: object, tmp_pa
 def test_a_comment_of_very_many_servers_keeps_to_what_fits(tmp_path: Path) -> None:
     trials = [measured(f"server-{number:03d}-{'x' * 60}", {"loss_ratio": 0.5}) for number in range(300)]
     run = make_record(trials)
-    text = comment(run, summarize(run, judge(run, make_thresholds(tmp_path, servers=[t.server for t in trials]))))
+    text = said(run, thresholds=make_thresholds(tmp_path, servers=[trial.server for trial in trials]))
     assert len(text) <= MOST_CHARACTERS
     assert "more, in the report" in text
     assert "Too long for a comment, and in the report:" in text
@@ -85,5 +90,24 @@ def test_a_comment_of_very_many_servers_keeps_to_what_fits(tmp_path: Path) -> No
 
 def test_a_run_that_measured_nothing_still_has_its_sentence(tmp_path: Path) -> None:
     run = make_record([], planned=[make_trial("node-ws")])
-    text = comment(run, summarize(run, judge(run, make_thresholds(tmp_path))))
+    text = said(run, thresholds=make_thresholds(tmp_path))
     assert "### Pushbench: INVALID" in text
+
+
+def test_several_steps_have_a_heading_each_and_one_line_says_what_it_amounts_to(tmp_path: Path) -> None:
+    compared_one = compared(arms("node-ws", rounds=20, cpu=0.10))
+    text = said(compared_one, make_record([make_trial("fastapi")]), sentences=["go: it is new"])
+    screen = first_screen(text)
+    assert screen.startswith(f"{MARK}\n### Pushbench: FAIL\n\n- go: it is new\n")
+    assert [line for line in screen.splitlines() if line.startswith("#### ")] == [
+        "#### whiteboard, profile quick (board\\_size 10, pattern steady), against the base: fail",
+        "#### whiteboard, profile quick (board\\_size 10, pattern steady), by the limits: inconclusive",
+    ]
+    assert text.count("<summary>Environment and versions") == 2
+
+
+def test_a_first_screen_that_is_too_long_ends_with_a_sentence(tmp_path: Path) -> None:
+    records = [compared(arms(f"server-{number}-{'x' * 400}", rounds=20, cpu=0.10)) for number in range(20)]
+    text = said(*records)
+    assert len(text) <= MOST_CHARACTERS
+    assert "the rest is in the report" in text
