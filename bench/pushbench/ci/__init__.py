@@ -1,0 +1,1 @@
+"""What the workflows call: Pushbench's part in continuous integration on GitHub."""

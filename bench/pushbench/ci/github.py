@@ -1,0 +1,248 @@
+"""GitHub as far as Pushbench needs it: runs and their artifacts, pull requests, one comment, one check run.
+
+Every method raises GitHubError, which says what to do. What is sent is bounded by GitHub's limits. Waiting for limits
+and faults is in `github_connection`, what answers look like in `github_answers`.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Self
+
+import httpx
+from pydantic import TypeAdapter
+
+from pushbench.ci.github_answers import (
+    Annotation,
+    Artifact,
+    Artifacts,
+    CheckRun,
+    CheckRuns,
+    Comment,
+    Conclusion,
+    Job,
+    Jobs,
+    PullRequest,
+    Run,
+)
+from pushbench.ci.github_connection import Call, Connection
+from pushbench.errors import UserError
+
+API = "https://api.github.com"
+ACTIONS = "github-actions"
+"""the app behind the token of a job"""
+READ_ACTIONS, READ_PULLS = "actions: read", "pull-requests: read"
+WRITE_PULLS, WRITE_CHECKS = "pull-requests: write", "checks: write"
+
+MOST_COMMENT = 65_536
+"""characters that GitHub takes"""
+MOST_SUMMARY = 65_535
+"""bytes, though the documentation says characters (github/docs, issue 35252)"""
+MOST_TITLE = 255
+MOST_MESSAGE = 4_000
+"""bytes of an annotation, which is shown between lines of code; GitHub takes 64 KB"""
+BATCH = 50
+"""annotations that GitHub takes in a request; those of further requests are added"""
+MOST_ANNOTATIONS = 500
+CUT = "\n\n(cut: too long for GitHub)"
+
+RUN, JOBS, ARTIFACTS = TypeAdapter(Run), TypeAdapter(Jobs), TypeAdapter(Artifacts)
+PULL, PULLS = TypeAdapter(PullRequest), TypeAdapter(list[PullRequest])
+COMMENT, COMMENTS = TypeAdapter(Comment), TypeAdapter(list[Comment])
+CHECK, CHECKS, ANNOTATIONS = TypeAdapter(CheckRun), TypeAdapter(CheckRuns), TypeAdapter(list[Annotation])
+
+
+class GitHub:
+    """One repository, seen with one token. `app` is the app of the token; only what that app wrote is ever changed."""
+
+    def __init__(
+        self,
+        repository: str,
+        token: str,
+        *,
+        note: Callable[[str], None],
+        api: str = API,
+        app: str = ACTIONS,
+        transport: httpx.BaseTransport | None = None,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        """`note` hears about long waits. Raises UserError for a repository that is no owner/name."""
+        if not re.fullmatch(r"(?!\.{1,2}/)[\w.-]{1,100}/(?!\.{1,2}$)[\w.-]{1,100}", repository, re.ASCII):
+            raise UserError(f"expected a repository as owner/name, found {repository[:200]!r}")
+        self._app, self._note = app, note
+        self._path = f"/repos/{repository}"
+        self._connection = Connection(token, api, transport, sleep, note)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._connection.close()
+
+    def run(self, run_id: int) -> Run:
+        return self._connection.ask(Call("GET", f"{self._path}/actions/runs/{run_id:d}", READ_ACTIONS), RUN)
+
+    def jobs(self, run_id: int) -> list[Job]:
+        """Of the newest attempt."""
+        call = Call("GET", f"{self._path}/actions/runs/{run_id:d}/jobs", READ_ACTIONS, {"filter": "latest"})
+        return [job for page in self._connection.pages(call, JOBS) for job in page.jobs]
+
+    def artifacts(self, run_id: int) -> list[Artifact]:
+        """The newest of each name; GitHub lists those of all attempts."""
+        call = Call("GET", f"{self._path}/actions/runs/{run_id:d}/artifacts", READ_ACTIONS)
+        found = [artifact for page in self._connection.pages(call, ARTIFACTS) for artifact in page.artifacts]
+        newest = {artifact.name: artifact for artifact in sorted(found, key=lambda each: each.id)}
+        return list(newest.values())
+
+    def download(self, artifact: Artifact, most_bytes: int) -> bytes:
+        """Its zip; what is in it is not to be trusted. Raises GitHubError when it is larger than `most_bytes`, too."""
+        call = Call("GET", f"{self._path}/actions/artifacts/{artifact.id:d}/zip", READ_ACTIONS)
+        return self._connection.download(call, most_bytes)
+
+    def pull_request(self, number: int) -> PullRequest:
+        return self._connection.ask(Call("GET", f"{self._path}/pulls/{number:d}", READ_PULLS), PULL)
+
+    def pull_requests_of(self, run: Run) -> list[PullRequest]:
+        """The open ones whose head is now the very commit of that run, from forks, too.
+
+        They are looked up by branch: GitHub does not know the commits of forks (`commits/{sha}/pulls`), and leaves
+        a run's own list empty for them.
+        """
+        if run.head_repository is None or run.head_branch is None:
+            return []
+        head = f"{run.head_repository.owner.login}:{run.head_branch}"
+        call = Call("GET", f"{self._path}/pulls", READ_PULLS, {"state": "open", "head": head})
+        return [
+            pull
+            for page in self._connection.pages(call, PULLS)
+            for pull in page
+            if pull.state == "open" and pull.head.sha == run.head_sha
+            if pull.head.repo is not None and pull.head.repo.id == run.head_repository.id
+        ]
+
+    def upsert_comment(self, number: int, mark: str, body: str) -> str:
+        """The URL of the one comment that begins with `mark`, as `body` must: ours is updated, or there is a new one.
+
+        A comment of anybody else is left alone, whatever it begins with.
+        """
+        if not body.startswith(mark):
+            raise ValueError("a comment that does not begin with the mark would not be found again")
+        sent = {"body": _encodable(body)[:MOST_COMMENT]}
+        path = f"{self._path}/issues/{number:d}/comments"
+
+        def ours() -> Comment | None:
+            for page in self._connection.pages(Call("GET", path, WRITE_PULLS), COMMENTS):
+                for comment in page:
+                    if comment.user and comment.user.login == f"{self._app}[bot]" and comment.body.startswith(mark):
+                        return comment
+            return None
+
+        if found := ours():
+            call = Call("PATCH", f"{self._path}/issues/comments/{found.id:d}", WRITE_PULLS, body=sent)
+            return self._connection.ask(call, COMMENT).html_url
+        return self._connection.ask(Call("POST", path, WRITE_PULLS, body=sent), COMMENT, already=ours).html_url
+
+    def check_run(
+        self,
+        sha: str,
+        *,
+        name: str,
+        conclusion: Conclusion,
+        title: str,
+        summary: str,
+        annotations: Sequence[Annotation] = (),
+        details_url: str = "",
+        external_id: str = "",
+    ) -> str:
+        """The URL of the check run of that name and external id on the commit, which is completed with `conclusion`.
+
+        Ours is updated, or there is a new one. Annotations that it has are kept, since GitHub can only add to them.
+        GitHub ignores `details_url` where the token is that of a job.
+        """
+        if not re.fullmatch(r"[0-9a-f]{40}", sha):
+            raise UserError(f"expected the full SHA of a commit, found {sha[:200]!r}")
+        if len(annotations) > MOST_ANNOTATIONS:
+            self._note(f"GitHub: only the first {MOST_ANNOTATIONS} of {len(annotations)} annotations are sent")
+        output = {"title": _cut(title, MOST_TITLE), "summary": _cut(summary, MOST_SUMMARY, CUT)}
+        state = {"status": "completed", "conclusion": conclusion, "details_url": details_url or None}
+        wanted = list(dict.fromkeys(_bounded(each) for each in annotations[:MOST_ANNOTATIONS]))
+
+        def ours() -> CheckRun | None:
+            return self._check(sha, name, external_id)
+
+        check = ours()
+        if check is None:
+            identity = {"head_sha": sha, "name": name, "external_id": external_id or None}
+            first, further = wanted[:BATCH], wanted[BATCH:]
+            body = _given({**identity, **state, "output": {**output, "annotations": _sent(first)}})
+            check = self._connection.ask(
+                Call("POST", f"{self._path}/check-runs", WRITE_CHECKS, body=body), CHECK, already=ours
+            )
+        else:
+            there = self._annotations(check) if check.output.annotations_count else frozenset()
+            missing = [each for each in wanted if each not in there]
+            first, further = missing[:BATCH], missing[BATCH:]
+            self._update_check(check, state, output, first)
+        for start in range(0, len(further), BATCH):
+            self._update_check(check, {}, output, further[start : start + BATCH])
+        return check.html_url
+
+    def _check(self, sha: str, name: str, external_id: str) -> CheckRun | None:
+        """The newest, where several jobs made one at the same time."""
+        query = {"check_name": name, "filter": "all"}
+        call = Call("GET", f"{self._path}/commits/{sha}/check-runs", WRITE_CHECKS, query)
+        found = [
+            check
+            for page in self._connection.pages(call, CHECKS)
+            for check in page.check_runs
+            if check.app and check.app.slug == self._app and (check.name, check.external_id) == (name, external_id)
+        ]
+        return max(found, key=lambda check: check.id, default=None)
+
+    def _update_check(
+        self, check: CheckRun, state: Mapping[str, Any], output: Mapping[str, str], added: Sequence[Annotation]
+    ) -> None:
+        body = _given({**state, "output": {**output, "annotations": _sent(added)}})
+        call = Call("PATCH", f"{self._path}/check-runs/{check.id:d}", WRITE_CHECKS, body=body)
+
+        def done() -> CheckRun | None:
+            return check if self._annotations(check).issuperset(added) else None
+
+        self._connection.ask(call, CHECK, already=done if added else None)
+
+    def _annotations(self, check: CheckRun) -> frozenset[Annotation]:
+        call = Call("GET", f"{self._path}/check-runs/{check.id:d}/annotations", WRITE_CHECKS)
+        return frozenset(each for page in self._connection.pages(call, ANNOTATIONS) for each in page)
+
+
+def _bounded(annotation: Annotation) -> Annotation:
+    bounded = {
+        "path": _encodable(annotation.path),
+        "title": _cut(annotation.title, MOST_TITLE),
+        "message": _cut(annotation.message, MOST_MESSAGE),
+    }
+    return annotation.model_copy(update=bounded)
+
+
+def _sent(annotations: Sequence[Annotation]) -> list[dict[str, Any]]:
+    return [{key: value for key, value in each.model_dump().items() if value != ""} for each in annotations]
+
+
+def _given(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Without those that are None."""
+    return {key: value for key, value in fields.items() if value is not None}
+
+
+def _encodable(text: str) -> str:
+    """A lone surrogate, which JSON may hold, cannot be sent."""
+    return text.encode(errors="replace").decode()
+
+
+def _cut(text: str, most_bytes: int, ending: str = "...") -> str:
+    """`text`, or what of it and the ending fits, in UTF-8."""
+    raw = text.encode(errors="replace")
+    if len(raw) <= most_bytes:
+        return raw.decode()
+    return raw[: most_bytes - len(ending)].decode(errors="ignore") + ending

@@ -1,0 +1,181 @@
+"""What GitHub's API answers, as far as Pushbench reads it. Unknown fields are ignored, missing and odd ones are errors.
+
+Shapes: https://docs.github.com/en/rest, below actions, pulls, issues/comments and checks/runs.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+Text = Annotated[str, BeforeValidator(lambda value: "" if value is None else value)]
+"""GitHub says null for no text"""
+Conclusion = Literal["success", "failure", "neutral", "cancelled", "timed_out", "action_required", "skipped"]
+"""of a check run; `neutral` counts as passing where the check is required"""
+FAILED = ("failure", "timed_out")
+
+
+class Answer(BaseModel):
+    model_config = ConfigDict(extra="ignore", frozen=True, populate_by_name=True)
+
+
+class Account(Answer):
+    login: str
+
+
+class Repository(Answer):
+    id: int
+    full_name: str
+    """`owner/name`"""
+    owner: Account
+
+
+class Run(Answer):
+    """A workflow run, in its newest attempt."""
+
+    id: int
+    run_attempt: int
+    event: str
+    status: Text
+    conclusion: str | None
+    head_sha: str
+    head_branch: str | None
+    head_repository: Repository | None
+    """None where a fork was deleted"""
+    path: str
+    """of the workflow; where GitHub adds `@` and the ref, `workflow_file` is without"""
+    html_url: str
+
+    @property
+    def workflow_file(self) -> str:
+        return self.path.partition("@")[0]
+
+
+class Step(Answer):
+    name: str
+    conclusion: str | None
+
+
+class Job(Answer):
+    id: int
+    name: str
+    conclusion: str | None
+    html_url: Text
+    steps: list[Step] = []
+
+    @property
+    def failed_steps(self) -> list[str]:
+        return [step.name for step in self.steps if step.conclusion in FAILED]
+
+
+class Jobs(Answer):
+    jobs: list[Job]
+
+
+class Artifact(Answer):
+    id: int
+    name: str
+    size_bytes: int = Field(alias="size_in_bytes")
+    """of its zip"""
+    expired: bool
+
+
+class Artifacts(Answer):
+    artifacts: list[Artifact]
+
+
+class Label(Answer):
+    name: str
+
+
+class Branch(Answer):
+    """One side of a pull request."""
+
+    ref: str
+    sha: str
+    repo: Repository | None
+    """None where a fork was deleted"""
+
+
+class PullRequest(Answer):
+    number: int
+    state: Literal["open", "closed"]
+    html_url: str
+    head: Branch
+    base: Branch
+    labels: list[Label]
+
+    @property
+    def is_fork(self) -> bool:
+        """A deleted fork is one, too."""
+        return self.head.repo is None or self.base.repo is None or self.head.repo.id != self.base.repo.id
+
+    @property
+    def label_names(self) -> frozenset[str]:
+        return frozenset(label.name for label in self.labels)
+
+
+class Comment(Answer):
+    id: int
+    html_url: str
+    body: Text
+    user: Account | None
+    """None where the account was deleted"""
+
+
+class Annotation(Answer):
+    """Of lines of a file in a check run; also what is sent."""
+
+    path: str
+    """from the repository's root"""
+    start_line: int = 1
+    end_line: int = 1
+    annotation_level: Literal["notice", "warning", "failure"] = "failure"
+    title: Text = ""
+    message: Text
+
+
+class App(Answer):
+    slug: str
+
+
+class Output(Answer):
+    annotations_count: int
+
+
+class CheckRun(Answer):
+    id: int
+    name: str
+    external_id: Text
+    html_url: Text
+    app: App | None
+    output: Output
+
+
+class CheckRuns(Answer):
+    check_runs: list[CheckRun]
+
+
+class Refusal(Answer):
+    message: Text = ""
+    errors: Any = None
+    """a list of objects with `field` and `message` or `code`, a list of strings, or a string"""
+
+
+def refusal(content: bytes) -> str:
+    """Why GitHub did not do what it was asked: its message, and which fields it is about."""
+    try:
+        told = Refusal.model_validate_json(content)
+    except ValidationError:
+        return "no reason given"
+    errors = told.errors if isinstance(told.errors, list) else [told.errors] if told.errors else []
+    details = ", ".join(_detail(each) for each in errors)
+    return f"{told.message or 'no reason given'}{f' ({details})' if details else ''}"
+
+
+def _detail(error: Any) -> str:
+    if not isinstance(error, dict):
+        return str(error)
+    field, why = error.get("field"), error.get("message") or error.get("code") or "invalid"
+    return f"{field}: {why}" if field else str(why)
