@@ -18,8 +18,8 @@ from pushbench.verdict import Verdict
 
 MARK = "<!-- pushbench: this comment is kept up to date -->"
 """by which the comment of an earlier push is found"""
-MOST_CHARACTERS = 60_000
-"""GitHub refuses 65,536"""
+MOST_BYTES = 60_000
+"""in UTF-8; GitHub takes comments of 65,536 characters and check runs of 65,535 bytes"""
 MOST_SENTENCES = 12
 """of one kind on the first screen"""
 CHANGED = ("worse", "better")
@@ -50,15 +50,15 @@ class Message:
 
 
 def comment(message: Message) -> str:
-    """At most `MOST_CHARACTERS`: what does not fit of the folded parts is left out, and said."""
+    """At most `MOST_BYTES`: what does not fit of the folded parts is left out, and said."""
     several = len(message.parts) > 1
     first = [MARK, f"### Pushbench: {loud(message.outcome)}", "", *_list(message.sentences)]
     for part in message.parts:
         first += [f"#### {_title(part)}", ""] if several else []
         first += [escape(notes.tally(part.summary.verdict)), ""]
         first += [*_changed(part.summary.verdict), *_reasons(part.summary.verdict)]
-    lines = [*_bounded(first, MOST_CHARACTERS // 2), *_links(message.links), ""]
-    left = MOST_CHARACTERS - _length(lines) - 400
+    lines = [*_bounded(first, MOST_BYTES // 2), *_links(message.links), ""]
+    left = MOST_BYTES - _length(lines) - 400
     left_out = []
     for part in message.parts:
         for title, content in _folded(part.record, part.summary):
@@ -86,7 +86,7 @@ def _bounded(lines: list[str], most: int) -> list[str]:
     kept: list[str] = []
     length = 0
     for line in lines:
-        length += len(line) + 1
+        length += _length([line])
         if length > most:
             return [*kept, "", "Too long for a comment; the rest is in the report.", ""]
         kept.append(line)
@@ -94,7 +94,7 @@ def _bounded(lines: list[str], most: int) -> list[str]:
 
 
 def _length(lines: Sequence[str]) -> int:
-    return sum(len(line) + 1 for line in lines)
+    return sum(len(line.encode()) + 1 for line in lines)
 
 
 def _changed(verdict: Verdict) -> Iterator[str]:

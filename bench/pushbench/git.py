@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,10 +29,12 @@ class Answer:
         return self.output.strip() if self.ok else ""
 
 
-def git(folder: Path, *arguments: str) -> Answer:
-    """`git arguments` in `folder`. Never raises: what failed is in the answer."""
+def git(folder: Path, *arguments: str, environment: Mapping[str, str] | None = None) -> Answer:
+    """`git arguments` in `folder`, with `environment` beside this process's. Never raises: what failed is in the
+    answer."""
+    variables = None if environment is None else {**os.environ, **environment}
     try:
-        done = subprocess.run(["git", *arguments], cwd=folder, capture_output=True, check=False)
+        done = subprocess.run(["git", *arguments], cwd=folder, capture_output=True, check=False, env=variables)
     except OSError as error:
         return Answer(NOT_FOUND, "", str(error))
     return Answer(done.returncode, os.fsdecode(done.stdout), os.fsdecode(done.stderr).strip())

@@ -15,7 +15,7 @@ from pydantic import Field, NonNegativeInt, ValidationError
 from pushbench.errors import UserError
 from pushbench.files import write_atomically
 from pushbench.model import Document
-from pushbench.record import Instant, Parameters, Record, Trial
+from pushbench.record import Instant, Parameters, Record, Slug, Trial
 
 SIGNIFICANT_DIGITS = 5
 """of the values that are kept: no metric is measured better, and files are half as large"""
@@ -37,13 +37,13 @@ class Entry(Document):
     """One run in the history: what a trend needs of its record."""
 
     schema_: int = Field(default=1, alias="schema")
-    record: str
+    record: Slug
     created: Instant
     commit: str | None = Field(description="full name; null outside a git checkout")
     subject: str
-    environment: str = Field(description="key")
-    suite: str
-    profile: str
+    environment: Slug = Field(description="key")
+    suite: Slug
+    profile: Slug
     parameters: Parameters
     servers: dict[str, MeasuredServer]
 

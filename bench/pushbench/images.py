@@ -111,7 +111,7 @@ def _output(name: str, output: Output) -> str:
         case "push":
             return "type=image,push=true,rewrite-timestamp=true"
         case "archive":
-            return f"type=oci,dest=out/images/{name}.tar,rewrite-timestamp=true"
+            return f"type=docker,dest=out/images/{name}.tar,rewrite-timestamp=true"
 
 
 def _last_commit(folder: Path) -> tuple[str, str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, StringConstraints
 
 from pushbench.load_report import Deliveries, Histograms, ReportedError
 from pushbench.model import Document
@@ -24,6 +24,8 @@ def _instant(text: str) -> str:
 
 
 Instant = Annotated[str, AfterValidator(_instant)]
+Slug = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")]
+"""what may be part of a file's path, whoever wrote the record"""
 
 
 class Commit(Document):
@@ -48,7 +50,7 @@ class Harness(Document):
 class Environment(Document):
     """The machine, kernel, engine and driver of a run. Records with different keys must never be compared."""
 
-    key: str = Field(description="short digest over the other fields, the host name left out")
+    key: Slug = Field(description="short digest over the other fields, the host name left out")
     cpu_model: str
     cpus: int = Field(description="logical CPUs that the run could use")
     physical_cores: int
@@ -210,13 +212,13 @@ class Record(Document):
     """One run on one machine: servers x arms x rounds."""
 
     schema_: Literal[1] = Field(default=1, alias="schema")
-    id: str = Field(description="sortable by time and unique: 20261121T101500Z-1a2b3c")
+    id: Slug = Field(description="sortable by time and unique: 20261121T101500Z-1a2b3c")
     created: Instant = Field(description="ISO 8601, UTC")
     commit: Commit | None = Field(description="null outside a git checkout")
     harness: Harness
     environment: Environment
-    suite: str
-    profile: str
+    suite: Slug
+    profile: Slug
     parameters: Parameters
     schedule: Schedule
     thresholds_digest: str | None

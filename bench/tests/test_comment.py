@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from markdown_it import MarkdownIt
 
-from pushbench.comment import MARK, MOST_CHARACTERS, Link, Message, Part, comment
+from pushbench.comment import MARK, MOST_BYTES, Link, Message, Part, comment
 from pushbench.record import Record
 from pushbench.summary import summarize
 from pushbench.thresholds import Thresholds
@@ -80,10 +80,10 @@ def test_a_comment_is_text_whatever_the_pull_request_says(record: object, tmp_pa
 
 
 def test_a_comment_of_very_many_servers_keeps_to_what_fits(tmp_path: Path) -> None:
-    trials = [measured(f"server-{number:03d}-{'x' * 60}", {"loss_ratio": 0.5}) for number in range(300)]
+    trials = [measured(f"server-{number:03d}-{'ü' * 60}", {"loss_ratio": 0.5}) for number in range(300)]
     run = make_record(trials)
     text = said(run, thresholds=make_thresholds(tmp_path, servers=[trial.server for trial in trials]))
-    assert len(text) <= MOST_CHARACTERS
+    assert len(text.encode()) <= MOST_BYTES
     assert "more, in the report" in text
     assert "Too long for a comment, and in the report:" in text
 
@@ -109,5 +109,5 @@ def test_several_steps_have_a_heading_each_and_one_line_says_what_it_amounts_to(
 def test_a_first_screen_that_is_too_long_ends_with_a_sentence(tmp_path: Path) -> None:
     records = [compared(arms(f"server-{number}-{'x' * 400}", rounds=20, cpu=0.10)) for number in range(20)]
     text = said(*records)
-    assert len(text) <= MOST_CHARACTERS
+    assert len(text.encode()) <= MOST_BYTES
     assert "the rest is in the report" in text

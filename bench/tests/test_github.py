@@ -12,7 +12,7 @@ import pytest
 
 from pushbench.ci.github_answers import Annotation, Artifact
 from pushbench.ci.github_connection import GitHubError
-from pushbench.comment import MOST_CHARACTERS
+from pushbench.comment import MOST_BYTES
 from tests.recorded import Recorded, recorded
 
 RUN = 30433642
@@ -147,8 +147,8 @@ def test_a_comment_that_could_not_be_found_again_is_not_made() -> None:
 
 
 def test_what_a_comment_may_have_at_most_is_sent_whole_and_not_a_character_more() -> None:
-    longest = f"{NEW}{'ü' * (MOST_CHARACTERS - len(NEW))}"
-    for body, length in [(longest, MOST_CHARACTERS), (longest + "x" * 10_000, 65_536)]:
+    longest = f"{NEW}{'ü' * (MOST_BYTES - len(NEW))}"
+    for body, length in [(longest, MOST_BYTES), (longest + "x" * 10_000, 65_536)]:
         recording = Recorded("comment-too-long")
         with pytest.raises(GitHubError, match=r"422: Validation Failed \(data: Body is too long"):
             recording.github.upsert_comment(12, MARK, body)

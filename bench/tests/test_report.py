@@ -136,7 +136,7 @@ def hostile() -> Record:
             "errors": [ReportedError(reason=HOSTILE, count=1)],
         }
     )
-    return make_record([trial, make_trial("node-ws")], profile=HOSTILE, parameters={"pattern": HOSTILE})
+    return make_record([trial, make_trial("node-ws")], parameters={"pattern": HOSTILE})
 
 
 def test_hostile_text_reaches_neither_the_terminal_nor_the_layout(judged: Judged) -> None:

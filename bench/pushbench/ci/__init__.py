@@ -1,1 +1,1 @@
-"""What the workflows call: Pushbench's part in continuous integration on GitHub."""
+"""What runs on GitHub: what an event asks for, measuring it, reporting it, publishing it. Works on a laptop, too."""

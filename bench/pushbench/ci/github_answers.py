@@ -43,6 +43,8 @@ class Run(Answer):
     head_branch: str | None
     head_repository: Repository | None
     """None where a fork was deleted"""
+    display_title: Text = ""
+    """the `run-name` of the workflow, where it has one; else what anybody wrote"""
     path: str
     """of the workflow; where GitHub adds `@` and the ref, `workflow_file` is without"""
     html_url: str

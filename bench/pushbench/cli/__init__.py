@@ -12,6 +12,7 @@ from pushbench.cli import (
     bake,
     build,
     calibrate,
+    ci,
     compare,
     export,
     history,
@@ -51,6 +52,7 @@ for command in (
     calibrate,
     show,
     export,
+    ci,
     schema,
 ):
     command.register(app)

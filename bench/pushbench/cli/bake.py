@@ -41,7 +41,7 @@ def bake(
         Literal["load", "push", "archive"],
         typer.Option(
             "--output",
-            help="Into the engine, to the registry, or as OCI archives below out/images.",
+            help="Into the engine, to the registry, or as archives below out/images for `docker load`.",
             metavar="load|push|archive",
         ),
     ] = "load",

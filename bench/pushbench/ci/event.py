@@ -1,0 +1,135 @@
+"""What happened on GitHub, read from what Actions hands to a job. All of it is hostile until it is checked here.
+
+Texts that anybody can choose, such as titles and branch names, are not even kept: nothing is decided by them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+
+from pushbench.errors import UserError
+
+Sha = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{40}$")]
+Repository = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{1,100}/[A-Za-z0-9._-]{1,100}$")]
+Ref = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._/][A-Za-z0-9._/-]{0,254}$")]
+Names = Annotated[str, StringConstraints(pattern=r"^([a-z0-9*][a-z0-9:*,/ -]{0,999})?$")]
+Word = Annotated[str, StringConstraints(pattern=r"^([a-z0-9][a-z0-9-]{0,49})?$")]
+Count = Annotated[str, StringConstraints(pattern=r"^\d{0,3}$")]
+Number = Annotated[str, StringConstraints(pattern=r"^\d{0,9}$")]
+NO_SHA = "0" * 40
+"""what a push that makes a branch has before it"""
+LARGEST_EVENT = 32 << 20
+
+EventName = Literal["push", "pull_request", "schedule", "workflow_dispatch"]
+
+
+class _Part(BaseModel):
+    """A part of GitHub's documents, which have many fields that are not read here."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+
+class PullRequest(_Part):
+    number: int = Field(ge=1)
+    head: Sha
+    base: Sha
+    head_repository: Repository | None = Field(description="null when the fork is gone")
+    labels: list[str]
+
+
+class Inputs(_Part):
+    """Of `workflow_dispatch`, all optional; GitHub gives them as texts."""
+
+    servers: Names = ""
+    suite: Word = ""
+    profile: Word = ""
+    rounds: Count = ""
+    base: Ref | Literal[""] = ""
+    pull_request: Number = ""
+    head: Sha | Literal[""] = ""
+
+
+class Event(_Part):
+    name: EventName
+    repository: Repository
+    sha: Sha
+    """what is checked out"""
+    before: Sha | None = None
+    """of a push: what the branch was"""
+    pull_request: PullRequest | None = None
+    inputs: Inputs = Inputs()
+
+    @property
+    def from_fork(self) -> bool:
+        """Whether strangers wrote what is to be measured."""
+        if self.pull_request:
+            return self.pull_request.head_repository != self.repository
+        return bool(self.inputs.pull_request)
+
+
+def read_event(environment: Mapping[str, str]) -> Event:
+    """The event of this job, from the variables that Actions sets. Raises UserError for one that cannot be meant."""
+    path = Path(environment.get("GITHUB_EVENT_PATH", ""))
+    try:
+        with path.open("rb") as file:
+            content = file.read(LARGEST_EVENT + 1)
+        payload = json.loads(content) if len(content) <= LARGEST_EVENT else None
+    except OSError as error:
+        raise UserError(
+            f"GITHUB_EVENT_PATH cannot be read: {error.strerror}",
+            where=str(path),
+            hint="outside GitHub Actions `./pushbench compare --base main` does what a pull request gets",
+        ) from None
+    except ValueError:
+        payload = None
+    if not isinstance(payload, dict):
+        raise UserError("the event is no JSON object of a sane size", where=str(path))
+    try:
+        return Event.model_validate(_facts(environment, payload))
+    except ValidationError as error:
+        first = error.errors()[0]
+        location = ".".join(str(part) for part in first["loc"])
+        raise UserError(f"an event that is not understood: {location}: {first['msg']}", where=str(path)) from None
+
+
+def _facts(environment: Mapping[str, str], payload: Mapping[str, Any]) -> dict[str, Any]:
+    name = environment.get("GITHUB_EVENT_NAME", "")
+    facts: dict[str, Any] = {
+        "name": name,
+        "repository": environment.get("GITHUB_REPOSITORY", ""),
+        "sha": environment.get("GITHUB_SHA", ""),
+    }
+    match name:
+        case "push":
+            before = payload.get("before")
+            facts["before"] = None if before == NO_SHA else before
+        case "pull_request":
+            facts["pull_request"] = found = _pull_request(payload.get("pull_request"))
+            facts["sha"] = found.get("head")  # not GitHub's merge commit: that is what the author pushed
+        case "workflow_dispatch":
+            facts["inputs"] = {key: value or "" for key, value in (payload.get("inputs") or {}).items()}
+    return facts
+
+
+def _pull_request(found: Any) -> dict[str, Any]:
+    def at(*path: str) -> Any:
+        value = found
+        for key in path:
+            value = value.get(key) if isinstance(value, dict) else None
+        return value
+
+    labels = at("labels")
+    return {
+        "number": at("number"),
+        "head": at("head", "sha"),
+        "base": at("base", "sha"),
+        "head_repository": at("head", "repo", "full_name"),
+        "labels": [label.get("name", "") for label in labels if isinstance(label, dict)]
+        if isinstance(labels, list)
+        else [],
+    }

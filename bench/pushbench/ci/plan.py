@@ -1,0 +1,220 @@
+"""From an event and the paths that changed to what is to be measured. Pure."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from pathlib import PurePosixPath
+from typing import Literal
+
+from pydantic import Field
+
+from pushbench.catalog import Server, select
+from pushbench.ci.event import Event
+from pushbench.errors import UserError
+from pushbench.model import Document
+
+Kind = Literal["run", "compare", "control"]
+
+HARNESS = ("bench/pushbench/*", "bench/requirements.txt", "k6/*", "compose/bench.yml", "thresholds.yml", "pushbench")
+"""what every number depends on (fnmatch, where `*` also matches slashes)"""
+FULL_LABEL = "bench:full"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What an installation may have otherwise, by repository variables."""
+
+    push_profile: str = "full"
+    check_profile: str = "quick"
+    """of servers that have nothing to be compared with"""
+    compare_profile: str = "compare"
+    max_time: str = "10m"
+    driver: str = "auto"
+
+    @classmethod
+    def read(cls, environment: Mapping[str, str]) -> Settings:
+        """From PUSHBENCH_PUSH_PROFILE and so on; what is unset or empty is as here."""
+        names = ("push_profile", "check_profile", "compare_profile", "max_time", "driver")
+        given = {name: environment.get(f"PUSHBENCH_{name.upper()}", "") for name in names}
+        return cls(**{name: value for name, value in given.items() if value})
+
+
+class Step(Document):
+    """One `pushbench` command."""
+
+    kind: Kind
+    arguments: list[str] = Field(description="of `./pushbench`, without --out")
+    servers: list[str]
+    why: str = Field(description="a sentence")
+
+
+class Plan(Document):
+    """What a job measures, and what is said of what it does not."""
+
+    schema_: Literal[1] = Field(default=1, alias="schema")
+    event: str
+    sha: str = Field(description="the commit that is measured")
+    base: str | None = Field(description="the commit that it is compared with")
+    pull_request: int | None
+    untrusted: bool = Field(description="strangers wrote it: images only, and a harness of ours")
+    driver: str
+    steps: list[Step]
+    images: list[str] = Field(description="servers whose images the steps need")
+    notes: list[str] = Field(description="sentences")
+
+
+@dataclass(frozen=True)
+class Change:
+    """What lies between two commits."""
+
+    base: str
+    """full name of the commit from which on is counted"""
+    paths: Sequence[str]
+    servers_at_base: frozenset[str]
+    """folders below servers/"""
+    head: str | None = None
+    """full name of the commit to measure; None for what is checked out"""
+
+
+def make_plan(event: Event, catalog: Sequence[Server], change: Change | None, settings: Settings, day: date) -> Plan:
+    """`change` is needed for pull requests and where the inputs name a base."""
+    notes: list[str] = []
+    match event.name:
+        case "push":
+            steps = list(_measure(catalog, settings.push_profile, "every push is a point of the trend"))
+        case "schedule":
+            why = "once a night the same commit again, which tells how much nights differ"
+            steps = [*_measure(catalog, settings.push_profile, why), _control(catalog, day)]
+        case "pull_request":
+            assert change, "a pull request has a base"
+            steps = list(_of_change(event, catalog, change, settings, notes))
+        case "workflow_dispatch":
+            steps = list(_of_inputs(event, catalog, change, settings, notes))
+    if event.name == "pull_request" and event.from_fork and steps:
+        notes.append(_waiting(event))
+    return Plan(
+        event=event.name,
+        sha=event.inputs.head or event.sha,
+        base=change.base if change else None,
+        pull_request=_number(event),
+        untrusted=event.from_fork,
+        driver="docker" if event.from_fork else settings.driver,
+        steps=steps,
+        images=sorted({server for step in steps for server in step.servers}),
+        notes=notes,
+    )
+
+
+def touched(paths: Sequence[str]) -> tuple[frozenset[str], bool]:
+    """The folders below servers/ that changed, and whether the harness did."""
+    parts = [PurePosixPath(path).parts for path in paths]
+    folders = frozenset(each[1] for each in parts if len(each) > 2 and each[0] == "servers")
+    return folders, any(fnmatch.fnmatchcase(path, pattern) for path in paths for pattern in HARNESS)
+
+
+def _of_change(
+    event: Event, catalog: Sequence[Server], change: Change, settings: Settings, notes: list[str]
+) -> Iterator[Step]:
+    folders, harness = touched(change.paths)
+    own = [server for server in catalog if server.folder.name in folders]
+    known = [server for server in own if server.folder.name in change.servers_at_base]
+    for suite, servers in _by_suite(known).items():
+        ids = [server.id for server in servers]
+        arguments = _compare_arguments(suite, change, settings, ["--servers", ",".join(ids)])
+        yield Step(kind="compare", arguments=arguments, servers=ids, why="their sources changed")
+    new = [server for server in own if server not in known]
+    if new and event.from_fork:
+        notes.append(f"new, and measured when they are merged: {', '.join(server.id for server in new)}")
+    else:
+        yield from _check(new, settings, "they are new: there is nothing to compare them with")
+    if harness and not event.from_fork:
+        rest = [server for server in catalog if server not in new]
+        yield from _check(rest, settings, "what measures changed, which both arms of a comparison would share")
+    elif harness:
+        notes.append("what measures is that of the base branch: its changes here were not tried")
+    if event.pull_request and FULL_LABEL in event.pull_request.labels:
+        yield from _measure(catalog, "full", f"the label {FULL_LABEL} asks for it")
+    if gone := sorted(folders - {server.folder.name for server in catalog}):
+        notes.append(f"no longer there, so not measured: {', '.join(gone)}")
+    if not (own or harness):
+        notes.append("no server and nothing that measures changed: there is nothing to measure")
+
+
+def _of_inputs(
+    event: Event, catalog: Sequence[Server], change: Change | None, settings: Settings, notes: list[str]
+) -> Iterator[Step]:
+    given = event.inputs
+    if given.pull_request:
+        assert change, "a pull request has a base"
+        yield from _of_change(event, catalog, change, settings, notes)
+        return
+    names = [name for name in given.servers.replace(" ", "").split(",") if name]
+    chosen = select(catalog, names) if names else catalog
+    own = {suite: servers for suite, servers in _by_suite(chosen).items() if given.suite in ("", suite)}
+    if not own:
+        raise UserError(f"no server is of the suite {given.suite!r}", hint="see `pushbench suites`")
+    for suite, servers in own.items():
+        ids = [server.id for server in servers]
+        which = ["--servers", ",".join(ids)] if names else []
+        kind: Kind
+        if change:
+            kind, rounds = "compare", ["--max-rounds", given.rounds] if given.rounds else []
+            arguments = _compare_arguments(suite, change, settings, [*which, *rounds], given.profile)
+        else:
+            kind, rounds = "run", ["--rounds", given.rounds] if given.rounds else []
+            profile = given.profile or settings.check_profile
+            arguments = ["run", "--suite", suite, "--profile", profile, *which, *rounds]
+        yield Step(kind=kind, arguments=arguments, servers=ids, why="somebody asked for it")
+
+
+def _measure(catalog: Sequence[Server], profile: str, why: str) -> Iterator[Step]:
+    for suite, servers in _by_suite(catalog).items():
+        arguments = ["run", "--suite", suite, "--profile", profile]
+        yield Step(kind="run", arguments=arguments, servers=[server.id for server in servers], why=why)
+
+
+def _control(catalog: Sequence[Server], day: date) -> Step:
+    """A server against itself: whatever it finds is the judge's mistake. Another one each night."""
+    candidates = [server.id for server in catalog if server.spec.tier == "baseline"]
+    server = candidates[day.toordinal() % len(candidates)]
+    why = "against itself: what it finds is a false alarm"
+    return Step(kind="control", arguments=["calibrate", "measure", "--servers", server], servers=[server], why=why)
+
+
+def _check(servers: Sequence[Server], settings: Settings, why: str) -> Iterator[Step]:
+    for suite, own in _by_suite(servers).items():
+        ids = [server.id for server in own]
+        arguments = ["run", "--suite", suite, "--profile", settings.check_profile, "--servers", ",".join(ids)]
+        yield Step(kind="run", arguments=arguments, servers=ids, why=why)
+
+
+def _compare_arguments(
+    suite: str, change: Change, settings: Settings, options: Sequence[str], profile: str = ""
+) -> list[str]:
+    arms = ["--base", change.base, *(["--head", change.head] if change.head else [])]
+    load = ["--suite", suite, "--profile", profile or settings.compare_profile]
+    return ["compare", *arms, *load, "--max-time", settings.max_time, *options]
+
+
+def _by_suite(servers: Sequence[Server]) -> dict[str, list[Server]]:
+    found: dict[str, list[Server]] = {}
+    for server in servers:
+        found.setdefault(server.spec.suite, []).append(server)
+    return found
+
+
+def _number(event: Event) -> int | None:
+    if event.pull_request:
+        return event.pull_request.number
+    return int(event.inputs.pull_request) if event.inputs.pull_request else None
+
+
+def _waiting(event: Event) -> str:
+    assert event.pull_request
+    return (
+        "from a fork: a maintainer who has read it starts the measurement with `gh workflow run bench.yml "
+        f"-f pull_request={event.pull_request.number} -f head={event.sha}`"
+    )

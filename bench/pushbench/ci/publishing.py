@@ -1,0 +1,53 @@
+"""What a job measured, added to the branch that the site is made of. Nothing there is ever changed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from pushbench import history, store
+from pushbench.ci.result import Measured, Results
+from pushbench.errors import UserError
+from pushbench.exporting import Benchmark, Tool, github_action_benchmark
+from pushbench.files import write_atomically
+from pushbench.summary import summarize
+
+HISTORY = "history"
+RECORDS = "records"
+
+
+def publishable(results: Results) -> list[Measured]:
+    """Runs of a whole plan and of one arm: points of a trend. Raises UserError when there is none."""
+    found = [
+        each
+        for number, each in sorted(results.measured.items())
+        if each.record.comparison is None and each.record.complete and each.record.trials
+    ]
+    if not found:
+        raise UserError("nothing to publish: no run of the job is complete")
+    return found
+
+
+def add(folder: Path, measured: Measured) -> list[Path]:
+    """Write a run into a checkout of the branch. The same run again changes nothing. Raises UserError."""
+    record = measured.record
+    entry = history.append(folder / HISTORY, record)
+    path = store.record_path(folder / RECORDS, record.id)
+    if not path.exists():
+        store.write_record(folder / RECORDS, record)
+    (folder / ".nojekyll").touch()
+    return [entry, path]
+
+
+def export(folder: Path, measured: Sequence[Measured]) -> list[Path]:
+    """Write the files that github-action-benchmark reads, one for each of its tools, and return them."""
+    found: dict[Tool, list[Benchmark]] = {}
+    for each in measured:
+        for tool, benchmarks in github_action_benchmark(each.record, summarize(each.record, each.verdict)).items():
+            found.setdefault(tool, []).extend(benchmarks)
+    paths = []
+    for tool, benchmarks in found.items():
+        paths.append(folder / f"{tool}.json")
+        write_atomically(paths[-1], json.dumps(benchmarks, indent=2).encode() + b"\n")
+    return paths

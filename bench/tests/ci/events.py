@@ -1,0 +1,40 @@
+"""Events as GitHub hands them to a job, cut down to what is read of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+HEAD, BASE, OLD = "a" * 40, "b" * 40, "c" * 40
+REPOSITORY = "acme/pushbench"
+HOSTILE = 'x"; ::error::$(reboot) `id` ${{ github.token }} <script>alert(1)</script> @team\n::set-output name=a::b'
+
+
+def pull_request(*, fork: bool = False, labels: tuple[str, ...] = (), **changed: Any) -> dict[str, Any]:
+    repository = "stranger/pushbench" if fork else REPOSITORY
+    found = {
+        "number": 7,
+        "title": HOSTILE,
+        "head": {"sha": HEAD, "ref": HOSTILE, "repo": {"full_name": repository, "fork": fork}},
+        "base": {"sha": BASE, "ref": "main", "repo": {"full_name": REPOSITORY}},
+        "labels": [{"name": label} for label in labels],
+    }
+    return {"action": "synchronize", "number": 7, "pull_request": {**found, **changed}}
+
+
+def push(**changed: Any) -> dict[str, Any]:
+    return {"ref": "refs/heads/main", "before": OLD, "after": HEAD, "head_commit": {"message": HOSTILE}, **changed}
+
+
+def environment(folder: Path, name: str, payload: object) -> Mapping[str, str]:
+    """The variables of a job."""
+    file = folder / "event.json"
+    file.write_text(payload if isinstance(payload, str) else json.dumps(payload))
+    return {
+        "GITHUB_EVENT_NAME": name,
+        "GITHUB_EVENT_PATH": str(file),
+        "GITHUB_REPOSITORY": REPOSITORY,
+        "GITHUB_SHA": "d" * 40,
+    }

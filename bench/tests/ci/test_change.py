@@ -1,0 +1,107 @@
+"""What lies between two commits, asked of real repositories."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from pushbench.ci.change import read_change
+from pushbench.ci.event import Event, Inputs, PullRequest
+from pushbench.errors import UserError
+from tests.ci.events import REPOSITORY
+
+AUTHOR = ["-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "init.defaultBranch=main"]
+
+
+def git(folder: Path, *arguments: str) -> str:
+    done = subprocess.run(["git", *AUTHOR, *arguments], cwd=folder, capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+def commit(folder: Path, **files: str) -> str:
+    for name, content in files.items():
+        path = folder / name.replace("__", "/")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content)
+    git(folder, "add", "--all")
+    git(folder, "commit", "-m", "x")
+    return git(folder, "rev-parse", "HEAD")
+
+
+@pytest.fixture
+def origin(tmp_path: Path) -> Path:
+    """main with one server, a branch that changes it, and a main that went on meanwhile."""
+    folder = tmp_path / "origin"
+    folder.mkdir()
+    git(folder, "init")
+    commit(folder, servers__a__main="1", k6__main="1")
+    git(folder, "checkout", "-b", "change")
+    commit(folder, servers__a__main="2", servers__b__main="1")
+    git(folder, "checkout", "main")
+    commit(folder, k6__main="2")
+    git(folder, "update-ref", "refs/pull/7/head", "change")
+    return folder
+
+
+@pytest.fixture
+def clone(origin: Path, tmp_path: Path) -> Path:
+    git(tmp_path, "clone", "--branch", "change", str(origin), "clone")
+    return tmp_path / "clone"
+
+
+def of_pull_request(head: str, base: str) -> Event:
+    found = PullRequest(number=7, head=head, base=base, head_repository=REPOSITORY, labels=[])
+    return Event(name="pull_request", repository=REPOSITORY, sha=head, pull_request=found)
+
+
+def of_inputs(origin: Path, **inputs: str) -> Event:
+    sha = git(origin, "rev-parse", "main")
+    return Event(name="workflow_dispatch", repository=REPOSITORY, sha=sha, inputs=Inputs(**inputs))
+
+
+def test_what_the_base_did_meanwhile_is_no_change(origin: Path, clone: Path) -> None:
+    head, base = git(origin, "rev-parse", "change"), git(origin, "rev-parse", "main")
+    change = read_change(clone, of_pull_request(head, base))
+    assert change
+    assert change.base == git(origin, "merge-base", head, base)
+    assert set(change.paths) == {"servers/a/main", "servers/b/main"}
+    assert change.servers_at_base == {"a"}
+    assert change.head is None
+
+
+def test_a_maintainer_names_the_commit_of_a_fork_and_it_is_fetched(origin: Path, tmp_path: Path) -> None:
+    git(tmp_path, "clone", "--branch", "main", "--single-branch", str(origin), "clone")
+    head = git(origin, "rev-parse", "change")
+    change = read_change(tmp_path / "clone", of_inputs(origin, pull_request="7", head=head))
+    assert change
+    assert change.head == head
+    assert "servers/b/main" in change.paths
+
+
+def test_a_fork_that_moved_meanwhile_is_not_measured(origin: Path, clone: Path) -> None:
+    with pytest.raises(UserError, match="it moved meanwhile"):
+        read_change(clone, of_inputs(origin, pull_request="7", head=git(origin, "rev-parse", "main")))
+    with pytest.raises(UserError, match="needs the input head"):
+        read_change(clone, of_inputs(origin, pull_request="7"))
+
+
+def test_a_base_may_be_a_branch_that_was_not_checked_out(origin: Path, tmp_path: Path) -> None:
+    git(tmp_path, "clone", "--branch", "main", "--single-branch", str(origin), "clone")
+    change = read_change(tmp_path / "clone", of_inputs(origin, base="change"))
+    assert change
+    assert change.base == git(origin, "rev-parse", "change")
+    with pytest.raises(UserError, match="git cannot fetch it"):
+        read_change(tmp_path / "clone", of_inputs(origin, base="nowhere"))
+
+
+def test_a_shallow_clone_is_told_what_to_do(origin: Path, tmp_path: Path) -> None:
+    git(tmp_path, "clone", "--depth", "1", "--no-single-branch", origin.as_uri(), "shallow")
+    head, base = git(origin, "rev-parse", "change"), git(origin, "rev-parse", "main")
+    with pytest.raises(UserError, match="fetch-depth: 0"):
+        read_change(tmp_path / "shallow", of_pull_request(head, base))
+
+
+def test_an_event_that_compares_nothing_has_no_change(origin: Path, clone: Path) -> None:
+    assert read_change(clone, of_inputs(origin)) is None

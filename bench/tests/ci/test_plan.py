@@ -1,0 +1,232 @@
+"""Which event measures what, and that nothing an event says is believed unchecked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pushbench.catalog import Server, read_catalog
+from pushbench.ci.event import LARGEST_EVENT, Event, read_event
+from pushbench.ci.plan import Change, Plan, Settings, make_plan, touched
+from pushbench.errors import UserError
+from tests.ci.events import HEAD, HOSTILE, OLD, environment, pull_request, push
+from tests.support import make_project
+
+DAY = date(2026, 11, 21)
+MERGED = "e" * 40
+
+
+@pytest.fixture
+def catalog(tmp_path: Path) -> Sequence[Server]:
+    return read_catalog(make_project(tmp_path / "checkout", alpha="", beta="", gamma="").servers)
+
+
+def read(folder: Path, name: str, payload: object) -> Event:
+    return read_event(environment(folder, name, payload))
+
+
+def planned(
+    catalog: Sequence[Server],
+    event: Event,
+    *paths: str,
+    at_base: Sequence[str] = ("alpha", "beta", "gamma"),
+    settings: Settings = Settings(),  # noqa: B008 - it is frozen
+    head: str | None = None,
+) -> Plan:
+    compares = event.pull_request or event.inputs.pull_request or event.inputs.base
+    change = Change(MERGED, paths, frozenset(at_base), head) if compares else None
+    return make_plan(event, catalog, change, settings, DAY)
+
+
+def commands(plan: Plan) -> list[str]:
+    return [" ".join(step.arguments) for step in plan.steps]
+
+
+def test_a_push_measures_every_server_in_full(tmp_path: Path, catalog: Sequence[Server]) -> None:
+    plan = planned(catalog, read(tmp_path, "push", push()))
+    assert commands(plan) == ["run --suite tiny --profile full"]
+    assert plan.images == ["alpha", "beta", "gamma"]
+    assert not plan.untrusted
+
+
+def test_an_installation_may_measure_otherwise(tmp_path: Path, catalog: Sequence[Server]) -> None:
+    given = {"PUSHBENCH_PUSH_PROFILE": "smoke", "PUSHBENCH_MAX_TIME": "2m", "PUSHBENCH_DRIVER": "process"}
+    settings = Settings.read({**given, "PUSHBENCH_CHECK_PROFILE": ""})
+    assert commands(planned(catalog, read(tmp_path, "push", push()), settings=settings)) == [
+        "run --suite tiny --profile smoke"
+    ]
+    plan = planned(catalog, read(tmp_path, "pull_request", pull_request()), "servers/beta/main.py", settings=settings)
+    assert commands(plan) == [
+        f"compare --base {MERGED} --suite tiny --profile compare --max-time 2m --servers beta",
+    ]
+    assert plan.driver == "process"
+
+
+def test_a_night_measures_again_and_one_server_against_itself(tmp_path: Path, catalog: Sequence[Server]) -> None:
+    event = read(tmp_path, "schedule", {"schedule": "17 2 * * *"})
+    run, control = planned(catalog, event).steps
+    assert (run.kind, control.kind) == ("run", "control")
+    nights = {make_plan(event, catalog, None, Settings(), date(2026, 11, day)).steps[1].servers[0] for day in (1, 2, 3)}
+    assert nights == {"alpha", "beta", "gamma"}
+
+
+def test_a_pull_request_compares_what_it_changed(tmp_path: Path, catalog: Sequence[Server]) -> None:
+    plan = planned(catalog, read(tmp_path, "pull_request", pull_request()), "servers/beta/main.py", "README.md")
+    assert commands(plan) == [f"compare --base {MERGED} --suite tiny --profile compare --max-time 10m --servers beta"]
+    assert (plan.sha, plan.base, plan.pull_request) == (HEAD, MERGED, 7)
+
+
+def test_a_new_server_is_held_against_the_limits(tmp_path: Path, catalog: Sequence[Server]) -> None:
+    event = read(tmp_path, "pull_request", pull_request())
+    plan = planned(catalog, event, "servers/gamma/server.yml", at_base=["alpha", "beta"])
+    assert commands(plan) == ["run --suite tiny --profile quick --servers gamma"]
+
+
+@pytest.mark.parametrize("path", ["k6/scenarios/whiteboard.js", "bench/pushbench/trial.py", "thresholds.yml"])
+def test_another_harness_measures_every_server_by_the_limits(
+    tmp_path: Path, catalog: Sequence[Server], path: str
+) -> None:
+    plan = planned(catalog, read(tmp_path, "pull_request", pull_request()), path, "servers/beta/main.py")
+    assert [step.kind for step in plan.steps] == ["compare", "run"]
+    assert plan.steps[1].servers == ["alpha", "beta", "gamma"]
+
+
+@pytest.mark.parametrize("path", ["README.md", "docs/method.md", "bench/tests/test_plan.py", "servers/README.md"])
+def test_where_nothing_counts_nothing_is_measured_and_said(
+    tmp_path: Path, catalog: Sequence[Server], path: str
+) -> None:
+    plan = planned(catalog, read(tmp_path, "pull_request", pull_request()), path)
+    assert plan.steps == []
+    assert plan.notes == ["no server and nothing that measures changed: there is nothing to measure"]
+
+
+def test_a_server_that_went_is_named(tmp_path: Path, catalog: Sequence[Server]) -> None:
+    plan = planned(catalog, read(tmp_path, "pull_request", pull_request()), "servers/delta/server.yml")
+    assert plan.steps == []
+    assert plan.notes[0] == "no longer there, so not measured: delta"
+
+
+def test_a_label_measures_everything(tmp_path: Path, catalog: Sequence[Server]) -> None:
+    event = read(tmp_path, "pull_request", pull_request(labels=("bench:full", HOSTILE)))
+    assert commands(planned(catalog, event, "README.md")) == ["run --suite tiny --profile full"]
+
+
+def test_a_fork_waits_for_a_maintainer_and_is_told_the_command(tmp_path: Path, catalog: Sequence[Server]) -> None:
+    event = read(tmp_path, "pull_request", pull_request(fork=True))
+    plan = planned(catalog, event, "servers/beta/main.py", "k6/main.go", at_base=["alpha", "beta"])
+    assert plan.untrusted
+    assert [step.kind for step in plan.steps] == ["compare"], "its harness is never run"
+    assert f"-f pull_request=7 -f head={HEAD}" in plan.notes[-1]
+
+
+def test_a_maintainer_measures_a_fork_as_images_by_our_harness(tmp_path: Path, catalog: Sequence[Server]) -> None:
+    event = read(tmp_path, "workflow_dispatch", {"inputs": {"pull_request": "7", "head": HEAD}})
+    settings = Settings(driver="process")
+    plan = planned(
+        catalog, event, "servers/beta/main.py", "servers/gamma/x", at_base=["beta"], settings=settings, head=HEAD
+    )
+    assert commands(plan) == [
+        f"compare --base {MERGED} --head {HEAD} --suite tiny --profile compare --max-time 10m --servers beta"
+    ]
+    assert (plan.untrusted, plan.driver, plan.sha) == (True, "docker", HEAD)
+    assert plan.notes == ["new, and measured when they are merged: gamma"]
+
+
+@pytest.mark.parametrize(
+    ("inputs", "expected"),
+    [
+        ({}, "run --suite tiny --profile quick"),
+        ({"servers": "beta, al*", "rounds": "3"}, "run --suite tiny --profile quick --servers beta,alpha --rounds 3"),
+        ({"servers": "beta", "profile": "smoke"}, "run --suite tiny --profile smoke --servers beta"),
+        (
+            {"servers": "beta", "base": "main", "rounds": "8"},
+            f"compare --base {MERGED} --suite tiny --profile compare --max-time 10m --servers beta --max-rounds 8",
+        ),
+    ],
+)
+def test_inputs_say_what_to_measure(
+    tmp_path: Path, catalog: Sequence[Server], inputs: dict[str, str], expected: str
+) -> None:
+    event = read(tmp_path, "workflow_dispatch", {"inputs": inputs})
+    assert commands(planned(catalog, event)) == [expected]
+
+
+def test_inputs_that_mean_nothing_are_refused_with_what_there_is(tmp_path: Path, catalog: Sequence[Server]) -> None:
+    event = read(tmp_path, "workflow_dispatch", {"inputs": {"servers": "alpah"}})
+    with pytest.raises(UserError, match="alpha"):
+        planned(catalog, event)
+    with pytest.raises(UserError, match="no server is of the suite 'posts'"):
+        planned(catalog, read(tmp_path, "workflow_dispatch", {"inputs": {"suite": "posts"}}))
+
+
+@pytest.mark.parametrize(
+    "inputs",
+    [
+        {"servers": HOSTILE},
+        {"servers": "--out=x"},
+        {"servers": "a,$(id)"},
+        {"suite": "-h"},
+        {"profile": "../x"},
+        {"rounds": "-1"},
+        {"base": "--upload-pack=id"},
+        {"base": "main\nx"},
+        {"head": "main", "pull_request": "7"},
+        {"pull_request": "7; id"},
+        {"servers": ["a"]},
+    ],
+)
+def test_inputs_are_hostile_until_checked(tmp_path: Path, inputs: dict[str, Any]) -> None:
+    with pytest.raises(UserError, match="an event that is not understood: inputs"):
+        read(tmp_path, "workflow_dispatch", {"inputs": inputs})
+
+
+@pytest.mark.parametrize(
+    ("name", "payload"),
+    [
+        ("pull_request", pull_request(head={"sha": "HEAD", "repo": {"full_name": "a/b"}})),
+        ("pull_request", pull_request(head={"sha": f"{HEAD}\n", "repo": {"full_name": "a/b"}})),
+        ("pull_request", pull_request(base={"sha": "--output=x"})),
+        ("pull_request", pull_request(head={"sha": HEAD, "repo": {"full_name": "a/../b c"}})),
+        ("pull_request", pull_request(number="7; id")),
+        ("pull_request", pull_request(number=0)),
+        ("pull_request", {"pull_request": "x"}),
+        ("pull_request", {}),
+        ("push", push(before="x")),
+        ("pull_request_target", pull_request()),
+        ("issue_comment", {}),
+        ("push", []),
+        ("push", "{"),
+        ("push", " " * (LARGEST_EVENT + 1)),
+    ],
+)
+def test_events_are_hostile_until_checked(tmp_path: Path, name: str, payload: object) -> None:
+    with pytest.raises(UserError, match=r"an event that is not understood|no JSON object"):
+        read(tmp_path, name, payload)
+
+
+def test_a_fork_that_is_gone_is_a_fork(tmp_path: Path) -> None:
+    event = read(tmp_path, "pull_request", pull_request(head={"sha": HEAD, "repo": None}))
+    assert event.from_fork
+
+
+def test_outside_of_actions_the_error_says_what_to_do_instead() -> None:
+    with pytest.raises(UserError, match="compare --base main"):
+        read_event({})
+
+
+def test_what_is_checked_out_is_the_head_and_not_the_merge(tmp_path: Path) -> None:
+    assert read(tmp_path, "pull_request", pull_request()).sha == HEAD
+    event = read(tmp_path, "push", push())
+    assert (event.sha, event.before) == ("d" * 40, OLD)
+    assert read(tmp_path, "push", push(before="0" * 40)).before is None
+
+
+def test_paths_touch_servers_or_the_harness_or_nothing() -> None:
+    assert touched(["servers/go/main.go", "servers/go/x/y", "servers/README.md"]) == (frozenset({"go"}), False)
+    assert touched(["compose/bench.yml"]) == (frozenset(), True)
+    assert touched(["compose/stack.yml", "bench/tests/x.py", "docs/k6/x"]) == (frozenset(), False)
+    assert touched([]) == (frozenset(), False)
