@@ -6,6 +6,7 @@ BIN := $(DEV)/bin
 K6_BIN := .cache/k6-bench
 BIOME := npx --yes @biomejs/biome@2.6.8
 STATICCHECK := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
+ACTIONLINT := go run github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 JAVA_FORMAT := mvn -q -B -ntp com.spotify.fmt:fmt-maven-plugin:2.29
 
 .DEFAULT_GOAL := help
@@ -65,6 +66,8 @@ check: $(DEV)/stamp ## lint, format check and types of every language, schemas c
 		cargo clippy --quiet --locked --release --all-targets --manifest-path $$crate -- -D warnings || exit 1; done
 	$(BIOME) check .
 	@for pom in servers/*/pom.xml; do echo "$(JAVA_FORMAT):check -f $$pom"; $(JAVA_FORMAT):check -f $$pom || exit 1; done
+	$(ACTIONLINT)
+	$(BIN)/zizmor --offline --persona pedantic --quiet .github
 	./pushbench schema --check
 
 format: $(DEV)/stamp ## format every language

@@ -22,6 +22,8 @@ MOST_BYTES = 60_000
 """in UTF-8; GitHub takes comments of 65,536 characters and check runs of 65,535 bytes"""
 MOST_SENTENCES = 12
 """of one kind on the first screen"""
+LONGEST_LINE = 2_000
+"""of the names of all servers"""
 CHANGED = ("worse", "better")
 
 
@@ -55,7 +57,7 @@ def comment(message: Message) -> str:
     first = [MARK, f"### Pushbench: {loud(message.outcome)}", "", *_list(message.sentences)]
     for part in message.parts:
         first += [f"#### {_title(part)}", ""] if several else []
-        first += [escape(notes.tally(part.summary.verdict)), ""]
+        first += [escape(one_line(notes.tally(part.summary.verdict), LONGEST_LINE)), ""]
         first += [*_changed(part.summary.verdict), *_reasons(part.summary.verdict)]
     lines = [*_bounded(first, MOST_BYTES // 2), *_links(message.links), ""]
     left = MOST_BYTES - _length(lines) - 400

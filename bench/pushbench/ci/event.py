@@ -25,7 +25,7 @@ NO_SHA = "0" * 40
 """what a push that makes a branch has before it"""
 LARGEST_EVENT = 32 << 20
 
-EventName = Literal["push", "pull_request", "schedule", "workflow_dispatch"]
+EventName = Literal["push", "pull_request", "merge_group", "schedule", "workflow_dispatch"]
 
 
 class _Part(BaseModel):

@@ -81,10 +81,14 @@ class Change:
 
 def make_plan(event: Event, catalog: Sequence[Server], change: Change | None, settings: Settings, day: date) -> Plan:
     """`change` is needed for pull requests and where the inputs name a base."""
+    steps: list[Step]
     notes: list[str] = []
     match event.name:
         case "push":
             steps = list(_measure(catalog, settings.push_profile, "every push is a point of the trend"))
+        case "merge_group":
+            steps = []
+            notes.append("a merge queue: each of its pull requests was measured alone")
         case "schedule":
             why = "once a night the same commit again, which tells how much nights differ"
             steps = [*_measure(catalog, settings.push_profile, why), _control(catalog, day)]

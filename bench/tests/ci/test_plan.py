@@ -66,6 +66,12 @@ def test_an_installation_may_measure_otherwise(tmp_path: Path, catalog: Sequence
     assert plan.driver == "process"
 
 
+def test_a_merge_queue_measures_nothing_again(tmp_path: Path, catalog: Sequence[Server]) -> None:
+    plan = planned(catalog, read(tmp_path, "merge_group", {"merge_group": {"head_sha": HEAD}}))
+    assert plan.steps == []
+    assert plan.notes == ["a merge queue: each of its pull requests was measured alone"]
+
+
 def test_a_night_measures_again_and_one_server_against_itself(tmp_path: Path, catalog: Sequence[Server]) -> None:
     event = read(tmp_path, "schedule", {"schedule": "17 2 * * *"})
     run, control = planned(catalog, event).steps
