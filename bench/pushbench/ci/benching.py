@@ -111,7 +111,9 @@ def _play(root: Path, arguments: Sequence[str]) -> _Played:
     finally:
         for each, handler in previous.items():
             signal.signal(each, handler)
-    reader.join(1.0)
+        reader.join(1.0)
+        if process.stderr and not reader.is_alive():  # a process that the command left behind may hold it open
+            process.stderr.close()
     return _Played(code, last[0], time.monotonic() - began)
 
 

@@ -24,6 +24,7 @@ _PLAN = "Example: `pushbench ci plan --json` in a job of GitHub Actions; its out
 _IMAGES = "Examples: `pushbench ci images --output push --cache registry`; `pushbench ci images --get out/images`."
 _BENCH = "Example: `PLAN=$(pushbench ci plan --json) pushbench ci bench`."
 _REPORT = "Example: `GITHUB_TOKEN=... pushbench ci report --run 1234567890`."
+_ADOPT = "Example: `pushbench ci adopt --repository ../mine --folder bench/my-server --base main`."
 _PUBLISH = "Examples: `pushbench ci publish --run 1234567890`; `pushbench ci publish --results out/ci/results`."
 _GATE = 'Example: `NEEDS=\'{"plan": ..., "bench": ...}\' pushbench ci gate`.'
 
@@ -39,6 +40,7 @@ def register(app: typer.Typer) -> None:
     group.command("report", epilog=_REPORT)(report)
     group.command("publish", epilog=_PUBLISH)(publish)
     group.command("gate", epilog=_GATE)(gate)
+    group.command("adopt", epilog=_ADOPT)(adopt)
     app.add_typer(group, name="ci")
 
 
@@ -69,20 +71,13 @@ def plan(*, as_json: JsonOption = False) -> None:
     write_result(_results(_fresh(project)), Result(plan=made, steps=steps))
     actions.set_outputs(
         {
-            "plan": made.model_dump_json(by_alias=True),
             "steps": str(len(made.steps)),
             "said": "; ".join(made.notes),
             "measure": str(bool(made.steps) and not waits).lower(),
             "untrusted": str(made.untrusted).lower(),
         }
     )
-    if as_json:
-        options.print_json(made.model_dump(mode="json", by_alias=True))
-        return
-    for step in made.steps:
-        print(f"./pushbench {' '.join(step.arguments)}: {step.why}")
-    for note in made.notes:
-        print(note)
+    _tell(made, as_json=as_json)
 
 
 def images(
@@ -237,6 +232,36 @@ def gate() -> None:
     actions.annotate("notice" if answer.passes else "error", answer.sentence)
     print(answer.sentence)
     raise typer.Exit(EXIT_PASS if answer.passes else EXIT_FAIL)
+
+
+def adopt(
+    *,
+    repository: Annotated[Path, typer.Option("--repository", help="A checkout of it.", metavar="FOLDER")],
+    folder: Annotated[str, typer.Option("--folder", help="Of the server, in the repository.", metavar="PATH")],
+    profile: Annotated[str, typer.Option("--profile", help="Where nothing is compared.", metavar="PROFILE")] = "quick",
+    base: Annotated[str, typer.Option("--base", help="Compare with this commit of it.", metavar="REF")] = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Take a server of another repository into this checkout, as commits, and say how it will be measured."""
+    from pushbench.ci.adopting import Adoption, adopt
+    from pushbench.ci.plan import Settings
+    from pushbench.project import Project
+
+    wanted = Adoption(repository, folder, profile, base)
+    _tell(adopt(Project.current(), wanted, Settings.read(os.environ)), as_json=as_json)
+
+
+def _tell(made: Plan, *, as_json: bool) -> None:
+    from pushbench.ci import actions
+
+    actions.set_outputs({"plan": made.model_dump_json(by_alias=True)})
+    if as_json:
+        options.print_json(made.model_dump(mode="json", by_alias=True))
+        return
+    for step in made.steps:
+        print(f"./pushbench {' '.join(step.arguments)}: {step.why}")
+    for note in made.notes:
+        print(note)
 
 
 def _planned() -> Plan:

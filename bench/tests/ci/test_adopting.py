@@ -1,0 +1,82 @@
+"""A server of another repository becomes one of ours, at two commits where there is a base."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pushbench.catalog import read_catalog
+from pushbench.ci.adopting import Adoption, adopt
+from pushbench.ci.plan import Settings
+from pushbench.errors import UserError
+from pushbench.project import Project
+from tests.ci.test_change import commit, git
+from tests.support import add_server, make_project
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    project = make_project(tmp_path / "pushbench", alpha="")
+    git(project.root, "init")
+    commit(project.root)
+    return project
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Path:
+    """Another repository, with a server in bench/mine."""
+    folder = tmp_path / "own"
+    folder.mkdir()
+    git(folder, "init")
+    commit(folder, README="x")
+    add_server(Project.at(folder), "mine")
+    (folder / "bench").mkdir()
+    (folder / "servers" / "mine").rename(folder / "bench" / "mine")
+    commit(folder, bench__mine__main="1")
+    return folder
+
+
+def test_without_a_base_it_is_held_against_the_limits(project: Project, own: Path) -> None:
+    plan = adopt(project, Adoption(own, "bench/mine", "smoke"), Settings())
+    assert plan.steps[0].arguments == ["run", "--profile", "smoke", "--suite", "tiny", "--servers", "mine"]
+    assert [server.id for server in read_catalog(project.servers)] == ["alpha", "mine"]
+    assert git(project.root, "status", "--porcelain") == ""
+    assert plan.sha == git(own, "rev-parse", "HEAD")
+
+
+def test_with_a_base_both_are_commits_of_this_checkout(project: Project, own: Path) -> None:
+    base = git(own, "rev-parse", "HEAD")
+    git(own, "checkout", "-b", "change")
+    commit(own, bench__mine__main="2")
+    plan = adopt(project, Adoption(own, "bench/mine", "smoke", base), Settings(max_time="3m"))
+    assert plan.base == git(project.root, "rev-parse", "HEAD~1")
+    assert git(project.root, "show", f"{plan.base}:servers/mine/main") == "1"
+    assert (project.servers / "mine" / "main").read_text() == "2"
+    assert plan.steps[0].kind == "compare"
+    assert plan.steps[0].arguments[-2:] == ["--max-time", "3m"]
+
+
+def test_a_server_that_is_new_in_the_pull_request_has_no_base(project: Project, own: Path) -> None:
+    base = git(own, "rev-list", "--max-parents=0", "HEAD")
+    assert adopt(project, Adoption(own, "bench/mine", "smoke", base), Settings()).steps[0].kind == "run"
+
+
+@pytest.mark.parametrize("folder", ["../own", "/etc", "bench/../../x", "bench/Mine", "bench/", "-x", ""])
+def test_a_folder_elsewhere_is_refused(project: Project, own: Path, folder: str) -> None:
+    with pytest.raises(UserError, match=r"cannot be a server's folder|there is no"):
+        adopt(project, Adoption(own, folder, "smoke"), Settings())
+
+
+def test_a_name_that_is_taken_is_refused(project: Project, own: Path) -> None:
+    (own / "bench" / "mine").rename(own / "bench" / "alpha")
+    commit(own)
+    with pytest.raises(UserError, match="a server alpha of its own"):
+        adopt(project, Adoption(own, "bench/alpha", "smoke"), Settings())
+
+
+def test_a_link_that_leads_out_of_the_folder_is_refused(project: Project, own: Path) -> None:
+    (own / "bench" / "mine" / "secret").symlink_to("/etc/passwd")
+    commit(own)
+    with pytest.raises(UserError, match="cannot be taken over"):
+        adopt(project, Adoption(own, "bench/mine", "smoke"), Settings())

@@ -1,0 +1,162 @@
+"""The steps of a plan are carried out in order, and what is known is always in the folder."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from pushbench.ci.benching import Bench
+from pushbench.ci.plan import Plan, Step
+from pushbench.ci.result import read_results
+from pushbench.cli import app
+from pushbench.project import Project
+from pushbench.record import Record
+from pushbench.thresholds import NO_THRESHOLDS
+from tests.ci.test_result import make_plan
+from tests.factories import make_record, make_thresholds, make_trial, measured
+from tests.support import make_project
+
+LAUNCHER = """\
+#!{python}
+import os, pathlib, sys, time
+arguments = sys.argv[1:]
+out = pathlib.Path(arguments[arguments.index("--out") + 1])
+pathlib.Path({log!r}).open("a").write(" ".join(arguments) + "\\n")
+what = arguments[0]
+if what == "wrong":
+    print("::error::pushbench: whiteboard: no server 'nod-ws'", file=sys.stderr)
+    sys.exit(2)
+if what == "killed":
+    os.kill(os.getpid(), 9)
+if what == "long":
+    print("measuring", file=sys.stderr, flush=True)
+    time.sleep(60)
+(out / "records").mkdir(parents=True)
+(out / "records" / "20261121T101500Z-1a2b3c.json").write_bytes(pathlib.Path({record!r}).read_bytes())
+sys.exit({{"run": 0, "compare": 1, "cut": 130}}[what])
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return make_project(tmp_path / "checkout", alpha="")
+
+
+def prepare(project: Project, record: Record) -> None:
+    """A launcher that stands for the command line, and logs how it was called."""
+    file, launcher = project.root / "record.json", project.root / "pushbench"
+    file.write_bytes(record.model_dump_json(by_alias=True).encode())
+    text = LAUNCHER.format(python=sys.executable, log=str(project.root / "log"), record=str(file))
+    launcher.write_text(text.replace("{{", "{").replace("}}", "}"))
+    launcher.chmod(0o755)
+
+
+def plan(*what: str) -> Plan:
+    kinds = {"compare": "compare", "control": "control"}
+    return make_plan(
+        *(
+            Step.model_validate(
+                {"kind": kinds.get(each, "run"), "arguments": [each], "servers": ["node-ws"], "why": "it is asked for"}
+            )
+            for each in what
+        )
+    )
+
+
+def bench(project: Project, planned: Plan, history: Path | None = None) -> Bench:
+    thresholds = make_thresholds(project.root / "..")
+    return Bench(project, project.out / "ci", planned, thresholds, project.out / "results", history, lambda _: None)
+
+
+def test_each_step_has_its_record_and_its_verdict(project: Project) -> None:
+    prepare(project, make_record([measured("node-ws", {"loss_ratio": 0.5})]))
+    result = bench(project, plan("run", "compare")).play()
+    assert [step.outcome for step in result.steps] == ["fail", "fail"]
+    assert read_results(project.out / "results").measured.keys() == {1, 2}
+    first, second = (project.root / "log").read_text().splitlines()
+    assert first.startswith("run --wait --driver auto --out ")
+    assert second.endswith("step-2")
+
+
+def test_a_command_that_cannot_be_meant_is_an_error_with_its_last_line(project: Project) -> None:
+    prepare(project, make_record([make_trial("node-ws")]))
+    result = bench(project, plan("wrong", "run")).play()
+    assert [step.outcome for step in result.steps] == ["error", "pass"], "the next step is carried out"
+    assert result.steps[0].said == "::error::pushbench: whiteboard: no server 'nod-ws'"
+    assert result.outcome == "error"
+
+
+def test_a_command_that_is_killed_is_an_error(project: Project) -> None:
+    prepare(project, make_record([]))
+    [step] = bench(project, plan("killed")).play().steps
+    assert (step.outcome, step.said) == ("error", "ended with code -9 and said nothing")
+
+
+def test_a_run_that_was_cut_is_unfinished_and_its_record_is_kept(project: Project) -> None:
+    prepare(project, make_record([make_trial("node-ws")]))
+    [step] = bench(project, plan("cut")).play().steps
+    assert (step.outcome, step.measured) == ("unfinished", 1)
+
+
+def test_runs_are_judged_by_the_history_where_there_is_one(project: Project, tmp_path: Path) -> None:
+    prepare(project, make_record([make_trial("node-ws")]))
+    (tmp_path / "history").mkdir()
+    job = bench(project, plan("run"), tmp_path / "history")
+    [step] = job.play().steps
+    assert step.outcome == "inconclusive"
+    [reason] = read_results(project.out / "results").measured[1].verdict.reasons
+    assert "not judged against the history" in reason
+
+
+def test_a_job_that_is_cancelled_leaves_what_is_known(tmp_path: Path) -> None:
+    project = make_project(tmp_path / "checkout", alpha="")
+    prepare(project, make_record([make_trial("node-ws")]))
+    environment = {
+        **os.environ,
+        "PUSHBENCH_ROOT": str(project.root),
+        "PLAN": plan("run", "long").model_dump_json(by_alias=True),
+        "GITHUB_OUTPUT": str(tmp_path / "output"),
+        "GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md"),
+        "GITHUB_ACTIONS": "true",
+    }
+    command = [sys.executable, "-m", "pushbench", "ci", "bench"]
+    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as job:
+        assert job.stderr
+        for line in job.stderr:
+            if "measuring" in line:
+                break
+        began = time.monotonic()
+        job.send_signal(signal.SIGINT)
+        said = job.communicate(timeout=20)[0]
+    assert time.monotonic() - began < 7.5, "later it would be killed"
+    assert job.returncode == 3
+    steps = read_results(project.out / "ci" / "results").result.steps
+    assert [step.outcome for step in steps] == ["inconclusive", "unfinished"], "no threshold is of its suite"
+    assert "unfinished" in (tmp_path / "output").read_text()
+    assert "not finished: ./pushbench long" in (tmp_path / "summary.md").read_text()
+    stop, *_, resume = [line for line in said.splitlines() if line.startswith("::")]
+    assert stop.removeprefix("::stop-commands::") == resume.strip(":")
+
+
+def test_what_an_earlier_job_left_is_not_taken_for_this_one_s(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prepare(project, make_record([make_trial("node-ws")]))
+    monkeypatch.setenv("PUSHBENCH_ROOT", str(project.root))
+    for what, outcome in (("run", "inconclusive"), ("wrong", "error")):
+        monkeypatch.setenv("PLAN", plan(what).model_dump_json(by_alias=True))
+        with pytest.raises(SystemExit):
+            app(["ci", "bench"])
+        assert read_results(project.out / "ci" / "results").result.outcome == outcome
+
+
+def test_without_thresholds_nothing_passes(project: Project) -> None:
+    prepare(project, make_record([make_trial("node-ws")]))
+    job = Bench(project, project.out / "ci", plan("run"), NO_THRESHOLDS, project.out / "results", None, lambda _: None)
+    assert job.play().outcome == "inconclusive"
