@@ -10,7 +10,7 @@ ACTIONLINT := go run github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 JAVA_FORMAT := mvn -q -B -ntp com.spotify.fmt:fmt-maven-plugin:2.29
 
 .DEFAULT_GOAL := help
-.PHONY: help bench bench-all test test-fast stack stack-down images test-images agreement bench-judge check format schemas lock bench-generator clean
+.PHONY: help bench bench-all test test-fast stack stack-down images test-images test-workflows agreement bench-judge check format schemas lock bench-generator clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | awk -F '\t' '{printf "  make %-18s %s\n", $$1, $$2}'
@@ -27,11 +27,14 @@ test: $(DEV)/stamp ## run every test, real servers and real load included
 	@./pushbench verify --driver process
 	@# Conformance tests mostly wait for servers that misbehave; the others share the machine with nobody.
 	cd bench && ../$(BIN)/python -m pytest -n 3 tests/conformance
-	cd bench && ../$(BIN)/python -m pytest -m "not measurement" --ignore tests/conformance
+	cd bench && ../$(BIN)/python -m pytest -m "not measurement and not workflows" --ignore tests/conformance
 
 test-fast: $(DEV)/stamp ## run what takes less than a minute
 	cd k6 && go test -short -parallel 16 ./internal/... ./push/...
-	cd bench && ../$(BIN)/python -m pytest -n 3 -m "not slow"
+	cd bench && ../$(BIN)/python -m pytest -n 3 -m "not slow and not workflows"
+
+test-workflows: $(DEV)/stamp ## run the GitHub workflows on this machine, with act: real servers, a forge in a folder
+	cd bench && ../$(BIN)/python -m pytest -m workflows tests/workflows
 
 test-images: images ## verify every server in its container, and measure it for seconds
 	@# 3 means that the machine was disturbed, which says nothing of the images.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, field_validator
 
 from pushbench.errors import UserError
 
@@ -18,6 +18,12 @@ class Job(BaseModel):
     result: str
     """success, failure, cancelled or skipped"""
     outputs: dict[str, str] = {}
+
+    @field_validator("outputs", mode="before")
+    @classmethod
+    def _none(cls, outputs: object) -> object:
+        """A job that was skipped has none, and not every runner says that with an empty object."""
+        return {} if outputs is None else outputs
 
 
 @dataclass(frozen=True)
@@ -42,7 +48,9 @@ def read_needs(text: str) -> dict[str, Job]:
     try:
         return Jobs.validate_json(text)
     except ValidationError as error:
-        raise UserError(f"NEEDS is not what toJSON(needs) gives: {error.errors()[0]['msg']}") from None
+        first = error.errors()[0]
+        location = ".".join(str(part) for part in first["loc"])
+        raise UserError(f"NEEDS is not what toJSON(needs) gives: {location}: {first['msg']}") from None
 
 
 def decide(jobs: Mapping[str, Job]) -> Answer:

@@ -57,7 +57,9 @@ def test_everything_else_is_red_and_says_why(jobs: dict[str, Job], said: str) ->
 
 
 def test_the_needs_of_a_job_are_read() -> None:
-    needs = read_needs('{"plan": {"result": "success", "outputs": {"steps": "1"}}, "bench": {"result": "skipped"}}')
+    needs = read_needs(
+        '{"plan": {"result": "success", "outputs": {"steps": "1"}}, "bench": {"result": "skipped", "outputs": null}}'
+    )
     assert needs["plan"].outputs == {"steps": "1"}
     for text in ("", "[]", '{"plan": {}}'):
         with pytest.raises(UserError, match="NEEDS"):

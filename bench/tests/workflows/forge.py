@@ -1,0 +1,157 @@
+"""A forge in a folder: a bare repository, what jobs uploaded, and act to run the workflows on this machine.
+
+Actions of others are replaced by those in doubles/, at the very commits that the workflows pin.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pushbench.ci.result import Results, parse_results, unzip
+
+ROOT = Path(__file__).parents[3]
+DOUBLES = Path(__file__).parent / "doubles"
+ACT = ["go", "run", "github.com/nektos/act@v0.2.89"]
+REPOSITORY = "acme/pushbench"
+KEPT_SERVERS = ("fastapi", "node-ws")
+LONGEST_SECONDS = 900
+VARIABLES = {
+    "PUSHBENCH_PUSH_PROFILE": "smoke",
+    "PUSHBENCH_CHECK_PROFILE": "smoke",
+    "PUSHBENCH_MAX_TIME": "5m",
+    "PUSHBENCH_DRIVER": "process",
+}
+USES = re.compile(r"uses: ([\w.-]+/([\w.-]+)@[0-9a-f]{40})")
+
+
+@dataclass(frozen=True)
+class Played:
+    """A workflow that ended."""
+
+    passed: bool
+    output: str
+
+    def jobs(self) -> set[str]:
+        """The names of the jobs that ran a step."""
+        return {found[1].strip() for found in re.finditer(r"(?m)^\[[\w-]+/([\w-]+)\s*\] .*Run Main", self.output)}
+
+
+class Forge:
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.origin = folder / "origin.git"
+        self.work = folder / "work"
+        _run(folder, "git", "clone", "--quiet", "--no-hardlinks", str(ROOT), str(self.work))
+        _git(self.work, "checkout", "--quiet", "-B", "main")
+        for server in (self.work / "servers").iterdir():
+            if server.name not in KEPT_SERVERS:
+                shutil.rmtree(server)
+        self._commit("Keep two servers: tests have little time")
+        _run(folder, "git", "clone", "--quiet", "--bare", str(self.work), str(self.origin))
+        _git(self.work, "remote", "set-url", "origin", str(self.origin))
+        for made in ("venv", "k6"):  # as on a machine that has measured before
+            if (ROOT / ".cache" / "pushbench" / made).exists():
+                shutil.copytree(
+                    ROOT / ".cache" / "pushbench" / made, folder / "cache" / "pushbench" / made, symlinks=True
+                )
+
+    def head(self, ref: str = "main") -> str:
+        return _git(self.origin, "rev-parse", ref)
+
+    def files(self, branch: str) -> list[str]:
+        return _git(self.origin, "ls-tree", "-r", "--name-only", branch).splitlines()
+
+    def read(self, branch: str, path: str) -> str:
+        return _git(self.origin, "show", f"{branch}:{path}")
+
+    def pull_request(self, change: Callable[[Path], object], subject: str) -> dict[str, Any]:
+        """The payload of a pull request whose one commit is `change`."""
+        _git(self.work, "checkout", "--quiet", "-B", "change", "main")
+        change(self.work)
+        self._commit(subject)
+        _git(self.work, "push", "--quiet", "--force", "origin", "change", "change:refs/pull/7/head")
+        repo = {"full_name": REPOSITORY}
+        return {
+            "action": "synchronize",
+            "number": 7,
+            "pull_request": {
+                "number": 7,
+                "title": subject,
+                "head": {"ref": "change", "sha": self.head("change"), "repo": repo},
+                "base": {"ref": "main", "sha": self.head(), "repo": repo},
+                "labels": [],
+            },
+        }
+
+    def act(
+        self, event: str, payload: object, workflow: str, variables: Mapping[str, str] = VARIABLES, **environment: str
+    ) -> Played:
+        file = self.folder / "event.json"
+        file.write_text(json.dumps(payload))
+        command = [*ACT, event, "--eventpath", str(file), "--workflows", f".github/workflows/{workflow}"]
+        command += ["--platform", "ubuntu-24.04=-self-hosted", "--platform", "self-hosted=-self-hosted"]
+        command += [
+            "--no-cache-server",
+            "--action-offline-mode",
+            "--no-skip-checkout",
+            "--defaultbranch",
+            "main",
+            "--concurrent-jobs",
+            "1",
+        ]
+        command += [part for name, path in _replaced() for part in ("--local-repository", f"{name}={path}")]
+        command += [part for pair in variables.items() for part in ("--var", "=".join(pair))]
+        environment = {"DOUBLES": str(self.folder), "GITHUB_REPOSITORY": REPOSITORY, **environment}
+        command += [part for pair in environment.items() for part in ("--env", "=".join(pair))]
+        command += ["--secret", "GITHUB_TOKEN=ghs_double"]
+        done = subprocess.run(
+            command,
+            cwd=self.work,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=LONGEST_SECONDS,
+            check=False,
+        )
+        return Played(done.returncode == 0, done.stdout)
+
+    def artifact(self, name: str) -> bytes:
+        return (self.folder / "artifacts" / f"{name}.zip").read_bytes()
+
+    def results(self) -> Results:
+        return parse_results(unzip(self.artifact("results")), "artifact")
+
+    def forget(self) -> None:
+        """What jobs uploaded."""
+        shutil.rmtree(self.folder / "artifacts", ignore_errors=True)
+
+    def _commit(self, subject: str) -> None:
+        _git(self.work, "add", "--all")
+        _git(self.work, "commit", "--quiet", "-m", subject)
+
+
+def _replaced() -> Iterator[tuple[str, Path]]:
+    """Each action that the workflows pin, and its double."""
+    files = [*(ROOT / ".github" / "workflows").glob("*.yml"), *(ROOT / ".github" / "actions").glob("*/action.yml")]
+    for name, action in sorted({found.groups() for file in files for found in USES.finditer(file.read_text())}):
+        yield name, DOUBLES / action
+
+
+def _git(folder: Path, *arguments: str) -> str:
+    return _run(folder, "git", "-c", "user.name=test", "-c", "user.email=test@localhost", *arguments)
+
+
+def _run(folder: Path, *command: str) -> str:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{command}: {done.stderr}"
+    return done.stdout.strip()

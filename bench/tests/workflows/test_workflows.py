@@ -1,0 +1,161 @@
+"""The workflows end to end: act runs them on this machine, real servers are measured, and a forge in a folder is told.
+
+`make test-workflows`. Not part of `make test`: it takes minutes, and a quiet machine.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pushbench.engine import Engine
+from tests.ci.github_double import Double, job, pull, run
+from tests.workflows.forge import VARIABLES, Forge, Played
+
+pytestmark = [pytest.mark.workflows]
+
+
+@pytest.fixture(scope="module")
+def forge(tmp_path_factory: pytest.TempPathFactory) -> Forge:
+    return Forge(tmp_path_factory.mktemp("forge"))
+
+
+@pytest.fixture(autouse=True)
+def nothing_uploaded(forge: Forge) -> Iterator[None]:
+    forge.forget()
+    yield
+    forge.forget()
+
+
+def change(path: str, old: str, new: str) -> Any:
+    def do(work: Path) -> None:
+        file = work / path
+        text = file.read_text()
+        assert text.count(old) == 1, f"{path} has changed: adapt this test"
+        file.write_text(text.replace(old, new))
+
+    return do
+
+
+def require(played: Played, *, passes: bool) -> None:
+    assert played.passed == passes, played.output[-8000:]
+
+
+def reported(forge: Forge, double: Double) -> str:
+    """The comment that the workflow report makes; its artifacts are what the jobs uploaded."""
+    names = ["plan", *(["results"] if (forge.folder / "artifacts" / "results.zip").exists() else [])]
+    double.artifacts = {name: forge.artifact(name) for name in names}
+    with double.served() as url:
+        require(forge.act("workflow_run", {"workflow_run": double.run}, "report.yml", GITHUB_API_URL=url), passes=True)
+    return str(double.comments[-1]["body"]) if double.comments else ""
+
+
+def of(forge: Forge, payload: dict[str, Any], *, passes: bool) -> Double:
+    """GitHub after the run of a pull request."""
+    sha = payload["pull_request"]["head"]["sha"]
+    jobs = [job("plan"), job("bench"), job("gate")]
+    if not passes:
+        jobs = [job("plan"), job("bench", "failure", "Bench"), job("gate", "failure", "Gate")]
+    conclusion = "success" if passes else "failure"
+    return Double(run=run(head_sha=sha, conclusion=conclusion), jobs=jobs, pulls=[pull(sha=sha)])
+
+
+def test_a_push_is_built_measured_and_published(forge: Forge) -> None:
+    variables = dict(VARIABLES)
+    if Engine.find():
+        variables |= {"PUSHBENCH_DRIVER": "docker", "PUSHBENCH_IMAGES": "load"}
+    payload = {"ref": "refs/heads/main", "before": "0" * 40, "after": forge.head()}
+    played = forge.act("push", payload, "bench.yml", variables)
+    require(played, passes=True)
+    assert played.jobs() >= {"plan", "bench", "gate"}
+    assert ("images" in played.jobs()) == ("PUSHBENCH_IMAGES" in variables)
+    [measured] = forge.results().measured.values()
+    assert measured.record.servers == ["fastapi", "node-ws"]
+    assert measured.record.environment.driver == variables["PUSHBENCH_DRIVER"]
+
+    double = Double(run=run(event="push", head_sha=forge.head(), head_branch="main"))
+    double.artifacts = {"results": forge.artifact("results")}
+    with double.served() as url:
+        published = forge.act("workflow_run", {"workflow_run": double.run}, "publish.yml", GITHUB_API_URL=url)
+    require(published, passes=True)
+    files = forge.files("gh-pages")
+    record = measured.record
+    assert f"records/{record.id}.json" in files
+    assert f"history/{record.environment.key}/whiteboard/smoke/{record.id}.json" in files
+    assert "index.html" in files
+    assert "dev/bench/index.html" in files
+    data = json.loads(forge.read("gh-pages", "dev/bench/data.js").removeprefix("window.BENCHMARK_DATA = "))
+    assert set(data["entries"]) == {"Pushbench", "Pushbench throughput"}
+    [point] = data["entries"]["Pushbench"]
+    assert point["commit"]["id"] == forge.head()
+    assert (forge.folder / "pages" / "index.html").exists()
+
+
+def test_a_harmless_pull_request_passes(forge: Forge) -> None:
+    harmless = change("servers/node-ws/src/client.js", "// One connection: turns", "// A connection: turns")
+    payload = forge.pull_request(harmless, "Say it in other words")
+    require(forge.act("pull_request", payload, "bench.yml"), passes=True)
+    comment = reported(forge, of(forge, payload, passes=True))
+    assert "### Pushbench: pass" in comment
+    assert re.search(r"Nothing changed: (\d+) of \1 comparisons are the same", comment)
+
+
+def test_a_pull_request_that_slows_a_server_fails_and_says_which_and_how_much(forge: Forge) -> None:
+    slower = change(
+        "servers/node-ws/src/client.js",
+        "    if (isBinary) throw",
+        "    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 3);\n      if (isBinary) throw",
+    )
+    payload = forge.pull_request(slower, "Think before each message")
+    played = forge.act("pull_request", payload, "bench.yml")
+    require(played, passes=False)
+    assert "fail: a server got worse or broke a limit" in played.output
+    double = of(forge, payload, passes=False)
+    comment = reported(forge, double)
+    assert "### Pushbench: FAIL" in comment
+    [line] = [line for line in comment.splitlines() if "node-ws: delivery p50 worse at 260 clients: +" in line]
+    assert re.search(r"\+[\d.,]+ %|\+[\d.,]+ ms", line)
+    assert double.checks[0]["conclusion"] == "failure"
+    assert double.checks[0]["output"]["annotations"][0]["path"] == "servers/node-ws/server.yml"
+
+
+def test_a_pull_request_that_breaks_a_rule_fails_with_the_rule(forge: Forge) -> None:
+    broken = change("servers/fastapi/app/main.py", "Response(status_code=404)", "Response(status_code=500)")
+    payload = forge.pull_request(broken, "Answer otherwise")
+    require(forge.act("pull_request", payload, "bench.yml"), passes=False)
+    comment = reported(forge, of(forge, payload, passes=False))
+    assert "### Pushbench: FAIL" in comment
+    assert re.search(r"fastapi: not compared: the head failed before any trial: verify: .*404", comment)
+
+
+def test_somebody_may_ask_for_some_servers(forge: Forge) -> None:
+    payload = {"inputs": {"servers": "fastapi", "profile": "smoke"}, "ref": "refs/heads/main"}
+    require(forge.act("workflow_dispatch", payload, "bench.yml"), passes=True)
+    [measured] = forge.results().measured.values()
+    assert (measured.record.servers, measured.record.profile) == (["fastapi"], "smoke")
+
+
+def test_a_pull_request_with_nothing_to_measure_passes_and_says_so(forge: Forge) -> None:
+    payload = forge.pull_request(lambda work: (work / "README.md").write_text("x"), "Say less")
+    played = forge.act("pull_request", payload, "bench.yml")
+    require(played, passes=True)
+    assert played.jobs() == {"plan", "gate"}
+    assert "there is nothing to measure" in reported(forge, of(forge, payload, passes=True))
+
+
+def test_a_fork_is_not_measured_and_its_gate_says_how_it_will_be(forge: Forge) -> None:
+    slower = change("servers/fastapi/app/main.py", "openapi_url=None", "openapi_url=None, debug=False")
+    payload = forge.pull_request(slower, "From afar")
+    payload["pull_request"]["head"]["repo"] = {"full_name": "stranger/pushbench"}
+    played = forge.act("pull_request", payload, "bench.yml")
+    require(played, passes=False)
+    assert played.jobs() == {"plan", "gate"}
+    assert f"-f pull_request=7 -f head={forge.head('change')}" in played.output
+    double = of(forge, payload, passes=True)
+    reported(forge, double)
+    assert double.checks[0]["conclusion"] == "action_required"
