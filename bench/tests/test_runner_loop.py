@@ -1,0 +1,185 @@
+"""The loop of the benchmark machine: no job finds anything of the one before it.
+
+Its scripts run as they are, with a runner, an engine and a systemd of our own.
+"""
+
+from __future__ import annotations
+
+import getpass
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+RUNNER = Path(__file__).parents[2] / "compose" / "runner"
+
+SYSTEMCTL = """\
+#!/bin/sh
+# Does what the units do, without systemd.
+echo "systemctl $*" >> "$LOG"
+case "$*" in
+"start pushbench-github@register.service") exit "${REGISTER:-0}" ;;
+"start pushbench-github@admit.service") exit "${ADMIT:-0}" ;;
+"start --wait pushbench-job.service")
+  cd "$STATE/job" && CREDENTIALS_DIRECTORY=$CREDENTIALS HOME=$STATE/job/home exec "$JOB_SH" ;;
+"kill --signal=KILL pushbench-job.service") kill -KILL $(cat "$CGROUP/cgroup.procs") ;;
+*) exit 9 ;;
+esac
+"""
+
+DOCKER = """\
+#!/bin/sh
+# An engine that has as many containers as there are files.
+echo "docker $*" >> "$LOG"
+[ -z "$BROKEN_ENGINE" ] || { echo "Cannot connect to the Docker daemon" >&2; exit 1; }
+case "$1" in
+ps) ls "$CONTAINERS" ;;
+rm) shift 3; cd "$CONTAINERS" && rm "$@" ;;
+esac
+"""
+
+# The job: waits until it is let in, says what it finds, and leaves files, a container and a process behind.
+WORKER = """\
+#!/bin/sh
+mkdir -p "$CGROUP"
+echo $$ > "$CGROUP/cgroup.procs"
+i=0
+while [ ! -e "$RUN/admitted" ]; do
+  i=$((i + 1)); [ $i -lt 200 ] || exit 1
+  sleep 0.05
+done
+{
+  echo "a job"
+  find . -mindepth 1 ! -path './bin/*' | sort
+  echo "jitconfig: $ACTIONS_RUNNER_INPUT_JITCONFIG"
+  echo "credentials: $CREDENTIALS_DIRECTORY"
+  getfacl --omit-header --absolute-names "$ENGINE_SOCKET" | grep "^user:[a-z]"
+} >> "$FOUND"
+mkdir -p _work/secret home/.docker && echo token > _work/secret/token && echo auth > home/.docker/config.json
+[ "$(id -u)" != 0 ] || chmod 0 _work/secret # which keeps everybody but root from removing it
+touch "$CONTAINERS/pushbench-1"
+"""
+
+
+@dataclass
+class Loop:
+    folder: Path
+
+    def run(self, turns: int = 1, **environment: str) -> subprocess.CompletedProcess[str]:
+        names = {
+            name: str(self.folder / name.lower()) for name in ("STATE", "RUN", "CGROUP", "CONTAINERS", "CREDENTIALS")
+        }
+        files = {name: str(self.folder / name.lower()) for name in ("LOG", "FOUND", "ENGINE_SOCKET")}
+        user = {"JOB_USER": getpass.getuser(), "JOB_SH": str(RUNNER / "job.sh"), "TURNS": str(turns), "PAUSE": "0"}
+        user |= {"POLL": "0.05", "REFUSAL_SECONDS": "0", "BROKEN_ENGINE": ""}
+        path = f"{self.folder / 'bin'}:{os.environ['PATH']}"
+        return subprocess.run(
+            ["bash", str(RUNNER / "loop.sh")],
+            env={"PATH": path, **names, **files, **user, **environment},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=30,
+        )
+
+    @property
+    def found(self) -> list[str]:
+        path = self.folder / "found"
+        return path.read_text().split("a job\n")[1:] if path.exists() else []
+
+    @property
+    def log(self) -> list[str]:
+        return (self.folder / "log").read_text().splitlines()
+
+
+@pytest.fixture
+def loop(tmp_path: Path) -> Iterator[Loop]:
+    if not shutil.which("setfacl"):
+        pytest.skip("needs setfacl (package acl)")
+    for name in ("run", "containers", "state/dist/bin", "bin", "credentials"):
+        (tmp_path / name).mkdir(parents=True)
+    (tmp_path / "credentials" / "jitconfig").write_text("for-one-job")
+    (tmp_path / "engine_socket").touch()
+    programs = {"bin/systemctl": SYSTEMCTL, "bin/docker": DOCKER, "state/dist/bin/Runner.Worker": WORKER}
+    programs["state/dist/run.sh"] = "#!/bin/sh\nexec ./bin/Runner.Worker\n"
+    if os.geteuid() != 0:  # whose files are always its own
+        programs["bin/chown"] = "#!/bin/sh\n"
+    for name, text in programs.items():
+        (tmp_path / name).write_text(text)
+        (tmp_path / name).chmod(0o755)
+    yield Loop(tmp_path)
+    subprocess.run(["chmod", "-R", "u+rwX", str(tmp_path)], check=False)
+
+
+def test_a_job_finds_nothing_of_the_one_before(loop: Loop) -> None:
+    done = loop.run(turns=2)
+    assert done.returncode == 0, done.stderr
+    first, second = loop.found
+    assert first == second
+    assert first.split("\n")[:3] == ["./bin", "./home", "./run.sh"]
+    assert not (loop.folder / "state" / "job").exists()
+    assert not list((loop.folder / "containers").iterdir())
+    assert not list((loop.folder / "run").iterdir())
+    assert "docker volume prune --all --force" in loop.log
+
+
+def test_a_job_has_the_configuration_for_itself_and_the_engine_while_it_runs(loop: Loop) -> None:
+    loop.run()
+    [found] = loop.found
+    assert "jitconfig: for-one-job\ncredentials: \n" in found
+    assert f"user:{getpass.getuser()}:rw-" in found
+    rights = subprocess.run(
+        ["getfacl", "--absolute-names", str(loop.folder / "engine_socket")], capture_output=True, text=True, check=True
+    )
+    assert f"user:{getpass.getuser()}" not in rights.stdout
+
+
+def test_the_runners_own_files_are_not_the_jobs_to_change(loop: Loop) -> None:
+    """They are links to what was unpacked, in a sticky folder that belongs to root."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can give a folder to somebody else")
+    look = 'stat --format "%n %a %U:%G" "$STATE/job" "$STATE"/job/* >> "$FOUND"'
+    (loop.folder / "bin" / "systemctl").write_text(f'#!/bin/sh\ncase "$*" in *job.service) {look} ;; esac\n')
+    done = loop.run(JOB_USER="daemon")
+    assert done.returncode == 0, done.stderr
+    names = [line.rpartition("/")[2] for line in (loop.folder / "found").read_text().splitlines()]
+    assert names == ["job 1770 root:daemon", "bin 755 root:root", "home 700 daemon:daemon", "run.sh 755 root:root"]
+
+
+def test_a_job_that_is_not_admitted_is_ended_without_the_engine(loop: Loop) -> None:
+    done = loop.run(ADMIT="1")
+    assert done.returncode == 0, done.stderr
+    assert "the job was not admitted" in done.stdout
+    assert loop.found == []
+    assert "systemctl kill --signal=KILL pushbench-job.service" in loop.log
+    assert not (loop.folder / "state" / "job").exists()
+
+
+def test_without_a_registration_there_is_no_job(loop: Loop) -> None:
+    done = loop.run(REGISTER="1")
+    assert "not registered" in done.stdout
+    assert not any("job.service" in line for line in loop.log)
+
+
+def test_a_machine_that_cannot_be_cleaned_takes_no_job(loop: Loop) -> None:
+    done = loop.run(turns=2, BROKEN_ENGINE="yes")
+    assert done.returncode != 0
+    assert "Cannot connect to the Docker daemon" in done.stderr
+    assert not any(line.startswith("systemctl") for line in loop.log)
+
+
+def test_what_a_killed_loop_left_is_gone_before_the_next_job(loop: Loop) -> None:
+    left = loop.folder / "state" / "job" / "_work"
+    left.mkdir(parents=True)
+    (left / "token").write_text("secret")
+    (loop.folder / "containers" / "left").touch()
+    (loop.folder / "run" / "admitted").touch()
+    loop.run()
+    assert "_work" not in loop.found[0]
+    assert loop.log.index("docker rm --force --volumes left") < loop.log.index(
+        "systemctl start pushbench-github@register.service"
+    )
