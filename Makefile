@@ -3,6 +3,7 @@
 PYTHON ?= $(firstword $(foreach p,python3.11 python3.12 python3.13 python3.14 python3,$(shell command -v $(p))))
 DEV := .cache/dev
 BIN := $(DEV)/bin
+PYTHON_SOURCES := . ../compose ../servers
 K6_BIN := .cache/k6-bench
 BIOME := npx --yes @biomejs/biome@2.6.8
 STATICCHECK := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
@@ -60,7 +61,9 @@ images: ## build the container image of every server and of k6, for the docker d
 	docker buildx bake --file .cache/pushbench/bake.json
 
 check: $(DEV)/stamp ## lint, format check and types of every language, schemas current
-	cd bench && ../$(BIN)/ruff format --check . ../servers && ../$(BIN)/ruff check . ../servers && ../$(BIN)/mypy
+	cd bench && ../$(BIN)/ruff format --check $(PYTHON_SOURCES) && ../$(BIN)/ruff check $(PYTHON_SOURCES) && ../$(BIN)/mypy
+	@command -v shellcheck >/dev/null || { echo "make check: needs shellcheck (on Debian and Ubuntu: apt install shellcheck)"; exit 1; }
+	shellcheck $$(git ls-files '*.sh') pushbench .ci/run
 	@test -z "$$(gofmt -l k6)" || { echo "gofmt: run 'make format' for"; gofmt -l k6; exit 1; }
 	cd k6 && go vet ./... && $(STATICCHECK) ./... && go mod tidy -diff
 	@for module in servers/*/go.mod; do echo "go vet, staticcheck $$module"; (cd $$(dirname $$module) && test -z "$$(gofmt -l .)" && \
@@ -74,7 +77,7 @@ check: $(DEV)/stamp ## lint, format check and types of every language, schemas c
 	./pushbench schema --check
 
 format: $(DEV)/stamp ## format every language
-	cd bench && ../$(BIN)/ruff check --fix . ../servers; ../$(BIN)/ruff format . ../servers
+	cd bench && ../$(BIN)/ruff check --fix $(PYTHON_SOURCES); ../$(BIN)/ruff format $(PYTHON_SOURCES)
 	gofmt -w k6 servers/*/*.go
 	@for crate in servers/*/Cargo.toml; do cargo fmt --manifest-path $$crate || exit 1; done
 	$(BIOME) check --write .
