@@ -5,7 +5,7 @@ The records are those of any comparison, and say what was injected; `calibration
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from pushbench import preparation
@@ -37,7 +37,7 @@ class Request:
 
 
 def calibrate(project: Project, request: Request, options: Options, thresholds: Thresholds, watch: Watch) -> Record:
-    """One comparison. Both arms run in the same wrapper, which gives the head's server the fault."""
+    """One comparison. Faults are for processes, which both arms run in a wrapper; containers run as they are."""
     suite = find_suite(project.scenarios, request.suite)
     load = suite.load(request.profile, {})
     commit = read_commit(project.root)
@@ -45,23 +45,16 @@ def calibrate(project: Project, request: Request, options: Options, thresholds: 
         raise UserError("not a git checkout", where=str(project.root), hint="a record names the commit it measured")
     chosen = preparation.select_servers(project, suite, request.servers, watch.note, options.driver)
     driver = chosen.driver
-    if not isinstance(driver, ProcessDriver):
+    if not isinstance(driver, ProcessDriver) and request.fault.kind != NOTHING:
         raise UserError("faults are injected by the process driver", hint="add --driver process")
     with holding_machine(options, watch):
         binary, built = preparation.build_all(project, chosen, watch.note)
         verified = preparation.verify_all(project, built, driver, watch.note) if options.verify else built
         sound = {each.server.id: each for each in verified if isinstance(each.result, Build)}
-        faults = build_faults(project)
-        base, head = (
-            Arm(
-                replace(driver, arm="head" if active else "base"),
-                {
-                    name: wrapped(each, request.fault.wrapper(faults, active=active), request.fault if active else None)
-                    for name, each in sound.items()
-                },
-            )
-            for active in (False, True)
-        )
+        if isinstance(driver, ProcessDriver):
+            arms = _wrapped_arms(project, driver, sound, request.fault)
+        else:
+            arms = Arms(Arm(driver, sound), Arm(driver, sound))
         bench = bench_of(project, binary, driver, load, options)
         comparison = Comparison(
             base=commit,
@@ -72,8 +65,24 @@ def calibrate(project: Project, request: Request, options: Options, thresholds: 
             fixed=not request.budget.until_decided,
         )
         record = new_record(project, load, bench, commit=commit, skipped=chosen.skipped, comparison=comparison)
-        campaign = Campaign(project, thresholds, bench, Arms(base, head), request.budget, request.seed, watch)
+        campaign = Campaign(project, thresholds, bench, arms, request.budget, request.seed, watch)
         return campaign.play(record, list(sound))
+
+
+def _wrapped_arms(project: Project, driver: ProcessDriver, sound: Mapping[str, Prepared], fault: Fault) -> Arms:
+    """Both arms run in the wrapper, which is idle in the base: what it costs is no part of the difference."""
+    faults = build_faults(project)
+    base, head = (
+        Arm(
+            replace(driver, arm="head" if active else "base"),
+            {
+                name: wrapped(each, fault.wrapper(faults, active=active), fault if active else None)
+                for name, each in sound.items()
+            },
+        )
+        for active in (False, True)
+    )
+    return Arms(base, head)
 
 
 def wrapped(prepared: Prepared, wrapper: Sequence[str], fault: Fault | None) -> Prepared:

@@ -60,14 +60,12 @@ class Bench:
         for index, step in enumerate(steps):
             self.note(f"step {index + 1} of {len(steps)}: ./pushbench {' '.join(step.arguments)}: {step.why}")
             out = self.out / f"step-{index + 1}"
-            played = _play(self.project.root, [*step.arguments, *self._driver(step), "--out", str(out)])
+            played = _play(
+                self.project.root, [*step.arguments, "--wait", "--driver", self.plan.driver, "--out", str(out)]
+            )
             done[index] = self._concluded(index + 1, step, played, out)
             write_result(self.folder, Result(plan=self.plan, steps=done))
         return Result(plan=self.plan, steps=done)
-
-    def _driver(self, step: Step) -> list[str]:
-        """Faults are injected into processes, and a control that injects nothing is no exception."""
-        return ["--wait", "--driver", "process" if step.kind == "control" else self.plan.driver]
 
     def _concluded(self, number: int, step: Step, played: _Played, out: Path) -> StepResult:
         record = _record(out)

@@ -81,6 +81,7 @@ def test_each_step_has_its_record_and_its_verdict(project: Project) -> None:
     assert read_results(project.out / "results").measured.keys() == {1, 2}
     first, second = (project.root / "log").read_text().splitlines()
     assert first.startswith("run --wait --driver auto --out ")
+    assert second.startswith("compare --wait --driver auto --out ")
     assert second.endswith("step-2")
 
 
