@@ -63,3 +63,9 @@ def test_each_repository_variable_is_documented_and_known_to_actionlint() -> Non
     documented = set(re.findall(r"\| `(PUSHBENCH_\w+)` \|", (ROOT / "docs" / "github.md").read_text()))
     known = set(YAML(typ="safe").load(ROOT / ".github" / "actionlint.yaml")["config-variables"])
     assert used == documented == known
+
+
+def test_a_newer_push_ends_the_measurement_of_a_pull_request_and_of_nothing_else() -> None:
+    concurrency = YAML(typ="safe").load(ROOT / ".github" / "workflows" / "bench.yml")["concurrency"]
+    assert concurrency["cancel-in-progress"] is True
+    assert concurrency["group"] == "bench-${{ github.event.pull_request.number || github.run_id }}"
