@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from pushbench.ci.result import parse_results, unzip
 from pushbench.engine import Engine
 from tests.ci.github_double import Double, job, pull, run
 from tests.workflows.forge import VARIABLES, Forge, Played
@@ -159,3 +161,27 @@ def test_a_fork_is_not_measured_and_its_gate_says_how_it_will_be(forge: Forge) -
     double = of(forge, payload, passes=True)
     reported(forge, double)
     assert double.checks[0]["conclusion"] == "action_required"
+
+
+CALLER = """\
+on: push
+jobs:
+  benchmark:
+    uses: ./.github/workflows/bench.yml
+    with: {folder: bench/mine, pushbench: acme/pushbench@main, profile: smoke, runs-on: ubuntu-24.04}
+"""
+
+
+def test_another_repository_has_a_server_of_its_own_benchmarked(forge: Forge) -> None:
+    def add(work: Path) -> None:
+        shutil.copytree(work / "servers" / "node-ws", work / "bench" / "mine")
+        (work / ".github" / "workflows" / "own.yml").write_text(CALLER)
+
+    payload = forge.pull_request(add, "Have our server benchmarked")
+    sha = payload["pull_request"]["head"]["sha"]
+    played = forge.act("push", {"ref": "refs/heads/change", "after": sha}, "own.yml")
+    require(played, passes=True)
+    [measured] = parse_results(unzip(forge.artifact("pushbench-results")), "artifact").measured.values()
+    assert measured.record.servers == ["mine"]
+    assert measured.record.commit
+    assert measured.record.commit.subject == f"mine at {sha[:12]}: Have our server benchmarked"
