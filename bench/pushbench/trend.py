@@ -8,6 +8,7 @@ the values around it, because partitioning alone also splits what drifts.
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -26,6 +27,8 @@ ALPHA = 0.001
 """of the ranks, times the number of places where a change could have been"""
 MAD_TO_SIGMA = 1.4826
 """standard deviation of normal values with this median absolute deviation"""
+CLEARLY = 1000.0
+"""times ALPHA: for the shortest level beside a long one the exact test says a hundredth of what the normal one says"""
 BAND_RUNS = 20
 """of the current level that the band is made from"""
 RECENT = 100
@@ -72,23 +75,49 @@ def changes(values: Sequence[float]) -> list[Change]:
     begin = 0
     for border, end in itertools.pairwise(borders[1:]):
         before, after = found[max(begin, border - AROUND) : border], found[border : min(end, border + AROUND)]
-        p = float(mannwhitneyu(before, after).pvalue) * len(found) / SHORTEST_LEVEL
+        places = len(found) / SHORTEST_LEVEL
+        if not _may_differ(before, after, ALPHA / places):
+            continue
+        p = float(mannwhitneyu(before, after).pvalue) * places
         if p <= ALPHA:
             confirmed.append(Change(border, float(np.median(before)), float(np.median(after)), p))
             begin = border
     return confirmed
 
 
+@dataclass(frozen=True)
+class Level:
+    """The values from `begin` to before `end` have one level; its band is None where they are too few."""
+
+    begin: int
+    end: int
+    band: Band | None
+
+
+def levels(values: Sequence[float], found: Sequence[Change]) -> list[Level]:
+    """The levels between the changes `found` in a series, each with the band that its last value lay in or left."""
+    borders = [0, *(change.index for change in found), len(values)]
+    return [
+        Level(begin, end, _band_of_level(values[begin:end]))
+        for begin, end in itertools.pairwise(borders)
+        if begin < end
+    ]
+
+
 def band(values: Sequence[float]) -> Band | None:
     """Made from the last runs of the current level; None where they are too few. A level before the last `RECENT` runs
     is not looked for, and none at all where values are 0: a loss of nothing has no logarithm."""
     values = values[-RECENT:]
-    if len(values) >= SHORTEST_LEVEL and min(values) <= 0:
-        return _linear_band(np.asarray(values[-BAND_RUNS:], dtype=float))
-    last = changes(values)
-    level = np.asarray(values[last[-1].index if last else 0 :][-BAND_RUNS:], dtype=float)
+    last = changes(values) if min(values, default=0) > 0 else []
+    return _band_of_level(values[last[-1].index if last else 0 :])
+
+
+def _band_of_level(values: Sequence[float]) -> Band | None:
+    level = np.asarray(values[-BAND_RUNS:], dtype=float)
     if len(level) < SHORTEST_LEVEL:
         return None
+    if min(values) <= 0:
+        return _linear_band(level)
     logs = np.log(level)
     centre = float(np.median(logs))
     spread = BAND_SIGMAS * MAD_TO_SIGMA * float(np.median(np.abs(logs - centre)))
@@ -99,6 +128,16 @@ def _linear_band(level: Values) -> Band:
     centre = float(np.median(level))
     spread = BAND_SIGMAS * MAD_TO_SIGMA * float(np.median(np.abs(level - centre)))
     return Band(centre - spread, centre, centre + spread, len(level))
+
+
+def _may_differ(before: Values, after: Values, alpha: float) -> bool:
+    """Whether the test is worth its millisecond: most borders that partitioning proposes are nothing. The normal
+    approximation without its corrections, and far from `alpha`, so that the test itself decides all that could be."""
+    above = np.searchsorted(np.sort(before), after, side="left").sum()
+    at_least = np.searchsorted(np.sort(before), after, side="right").sum()
+    u, pairs = (above + at_least) / 2, len(before) * len(after)
+    z = abs(u - pairs / 2) / np.sqrt(pairs * (len(before) + len(after) + 1) / 12)
+    return math.erfc(z / math.sqrt(2)) <= CLEARLY * alpha
 
 
 def _partition(logs: Values) -> list[int]:
