@@ -84,9 +84,9 @@ def build_generator(project: Project, note: Note) -> Path:
             aside = binary.with_name(f"k6.{os.getpid()}")
             log = project.logs / "build-k6.log"
             command = ["go", "build", "-trimpath", "-ldflags", "-s -w", "-o", str(aside), "."]
-            if _run(Toolset([go]), command, project.generator, log) != 0:
+            if run_step(Toolset([go]), command, project.generator, log) != 0:
                 raise UserError(
-                    f"the generator (k6) does not build: {_last_line(tail(log))}",
+                    f"the generator (k6) does not build: {last_line(tail(log))}",
                     where=str(project.generator),
                     hint=f"the whole output is in {project.relative(log)}",
                 )
@@ -105,9 +105,9 @@ def build_faults(project: Project) -> Path:
         raise UserError(f"building faults {go}")
     binary, log = project.cache / "faults", project.logs / "build-faults.log"
     log.unlink(missing_ok=True)
-    if _run(Toolset([go]), ["go", "build", "-o", str(binary), "./cmd/faults"], project.generator, log) != 0:
+    if run_step(Toolset([go]), ["go", "build", "-o", str(binary), "./cmd/faults"], project.generator, log) != 0:
         raise UserError(
-            f"faults does not build: {_last_line(tail(log))}", where=str(project.generator / "cmd" / "faults")
+            f"faults does not build: {last_line(tail(log))}", where=str(project.generator / "cmd" / "faults")
         )
     return binary
 
@@ -132,12 +132,12 @@ def _write_stamp(stamp: Path, digest: str, folder: Path) -> None:
 def _run_all(commands: Sequence[Sequence[str]], server: Server, tools: Toolset, log: Path) -> None:
     log.unlink(missing_ok=True)
     for argv in commands:
-        code = _run(tools, argv, server.folder, log)
+        code = run_step(tools, argv, server.folder, log)
         if code != 0:
             raise ServerFailed("build", f"`{' '.join(argv)}` ended with exit code {code}", tail(log))
 
 
-def _run(tools: Toolset, argv: Sequence[str], folder: Path, log: Path) -> int:
+def run_step(tools: Toolset, argv: Sequence[str], folder: Path, log: Path) -> int:
     """Run one build command, its output at the end of `log`. A build needs the user's proxies and certificates, so
     unlike a measured program it gets the user's environment, with the toolchains first on the PATH."""
     paths = os.pathsep.join([tools.environment["PATH"], os.environ.get("PATH", "")])
@@ -164,7 +164,7 @@ def _first_words(commands: Sequence[Sequence[str]]) -> str:
     return ", ".join(" ".join(argv[:2]) for argv in commands) or "nothing to do"
 
 
-def _last_line(text: str) -> str:
+def last_line(text: str) -> str:
     return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "no output")
 
 

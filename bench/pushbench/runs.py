@@ -79,7 +79,7 @@ class Runs:
         clients = {stage: self.values[:, self.columns[server, stage, "clients"]] for stage in stages}
         measured = [run for run in self.having(server) if any(not np.isnan(of[run]) for of in clients.values())]
         last = {stage: of[measured[-1]] for stage, of in clients.items()} if measured else {}
-        return sorted((stage for stage in last if not np.isnan(last[stage])), key=lambda stage: last[stage])
+        return sorted((stage for stage in last if not np.isnan(last[stage])), key=lambda stage: (last[stage], stage))
 
     def series(self, server: str, stage: str, metric: str) -> list[Point]:
         """A metric over the runs that had the server; those with other parameters than the newest are left out."""
@@ -118,11 +118,18 @@ class Past:
     missing: str = ""
 
 
-def read_runs(store: Path, environment: str, suite: str, profile: str, cache: Path) -> Runs:
-    """All runs of one environment. Raises UserError for a file that is no entry."""
-    paths = history.files(store, environment, suite, profile)
-    folder = (store / environment / suite / profile).resolve()
-    kept = _Cache(cache, hashlib.sha256(str(folder).encode()).hexdigest()[:16])
+def read_runs(
+    store: Path, environment: str, suite: str, profile: str, cache: Path, *, beside: Path | None = None
+) -> Runs:
+    """All runs of one environment; those in the store `beside`, too, which the first one does not have.
+
+    Raises UserError for a file that is no entry.
+    """
+    stores = [each for each in (beside, store) if each]
+    named = {path.stem: path for each in stores for path in history.files(each, environment, suite, profile)}
+    paths = [named[name] for name in sorted(named)]
+    folders = [(each / environment / suite / profile).resolve() for each in stores]
+    kept = _Cache(cache, hashlib.sha256("\n".join(map(str, folders)).encode()).hexdigest()[:16])
     sizes = {path.stem: path.stat().st_size for path in paths}
     known = kept.load()
     if known is None or any(sizes.get(head.record) != head.bytes for head in known.heads):

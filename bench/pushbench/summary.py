@@ -94,11 +94,12 @@ def _server(server: str, trials: Sequence[Trial], stages: Sequence[Stage]) -> Se
         valid_trials=len(valid),
         failed_trials=sum(trial.failure is not None for trial in valid),
         numbers_from="valid trials" if valid or not trials else "invalid trials",
-        stages=[_stage(valid or trials, index, stage) for index, stage in enumerate(stages)],
+        stages=[stage_summary(valid or trials, index, stage) for index, stage in enumerate(stages)],
     )
 
 
-def _stage(trials: Sequence[Trial], index: int, stage: Stage) -> StageSummary:
+def stage_summary(trials: Sequence[Trial], index: int, stage: Stage) -> StageSummary:
+    """Of all these trials, valid or not."""
     results = [trial.stages[index] for trial in trials if index < len(trial.stages)]
     names = dict.fromkeys(name for result in results for name in result.metrics)
     metrics = {name: _spread(results, name) for name in names}
