@@ -38,6 +38,10 @@ class Project:
         return self.generator / "scenarios"
 
     @property
+    def pages(self) -> Path:
+        return self.root / "report-site"
+
+    @property
     def thresholds(self) -> Path:
         return self.root / "thresholds.yml"
 

@@ -22,6 +22,7 @@ from pushbench.cli import (
     schema,
     servers,
     show,
+    site,
     suites,
     verify,
 )
@@ -51,6 +52,7 @@ for command in (
     history,
     calibrate,
     show,
+    site,
     export,
     ci,
     schema,

@@ -1,0 +1,62 @@
+"""`pushbench site`: the report site of a folder of records and a history."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pushbench.cli.options import note
+
+_EXAMPLES = (
+    "Examples: `pushbench site --out out/site`; "
+    "`pushbench site --records pages/records --store pages/history --out pages`."
+)
+
+
+def register(app: typer.Typer) -> None:
+    app.command("site", epilog=_EXAMPLES)(site)
+
+
+def site(
+    *,
+    out: Annotated[Path, typer.Option("--out", help="Where the site goes; what is there is kept.", metavar="FOLDER")],
+    records: Annotated[
+        Path | None, typer.Option("--records", help="Full records.", metavar="FOLDER", show_default="out/records")
+    ] = None,
+    store: Annotated[
+        Path | None, typer.Option("--store", help="The history.", metavar="FOLDER", show_default="history")
+    ] = None,
+    repository: Annotated[
+        str,
+        typer.Option(
+            "--repository", help="Where commits are linked to.", metavar="URL", show_default="the workflow's, or none"
+        ),
+    ] = "",
+    pages: Annotated[bool, typer.Option(help="Whether to build and copy the pages, too, which takes Node.js.")] = True,
+) -> None:
+    """Write the report site: pages and the data that they show, from full records and a history.
+
+    Only what is new is read, only what changed is written, and nothing is removed. The site is static: any web server
+    will do, and index.html can be opened from the disk.
+    """
+    import time
+
+    from pushbench.cli.conclusion import thresholds_of
+    from pushbench.project import Project
+    from pushbench.site.building import Inputs, build
+    from pushbench.site.layout import Folder
+    from pushbench.site.pages import build_pages, install_pages
+
+    project = Project.current()
+    inputs = Inputs(
+        project, records or project.records, store or project.history, thresholds_of(project), repository or None
+    )
+    built_pages = build_pages(project, note) if pages else None
+    began = time.monotonic()
+    built = build(inputs, out.resolve(), note)
+    if built_pages:
+        install_pages(built_pages, Folder(out.resolve()))
+    written = f"{len(built.written)} files written in {time.monotonic() - began:.1f} s"
+    note(f"{built.runs} runs, {written}: {project.relative(out.resolve())}/index.html")

@@ -1,0 +1,62 @@
+"""Badges for other people's READMEs: a word and a number in a small picture. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from xml.sax.saxutils import escape, quoteattr
+
+from pushbench.metrics import METRICS
+from pushbench.site.layout import Data
+from pushbench.text import one_line
+from pushbench.units import format_quantity
+
+SHOWN = "delivery_seconds.p95"
+
+_COLOURS = {"pass": "#22663a", "fail": "#a3261b", "inconclusive": "#7a5200", "invalid": "#5b5f66"}
+"""white text on each has a contrast of at least 5.5"""
+_NARROW, _WIDE = "fijlrt.,:;|!'() ", "mwMW@%"
+
+
+def badge(label: str, outcome: str | None, text: str) -> str:
+    """An SVG of 20 pixels height. Its words say what its colour says."""
+    said = one_line(f"{outcome or 'not judged'}{', ' + text if text else ''}", 60)
+    label = one_line(label, 60)
+    left, right = (round(_width(each)) + 12 for each in (label, said))
+    name, colour = f"{label}: {said}", _COLOURS.get(outcome or "", _COLOURS["invalid"])
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + right}" height="20" role="img" '
+        f"aria-label={quoteattr(name)}><title>{escape(name)}</title>"
+        f'<rect width="{left + right}" height="20" rx="3" fill="#30343b"/>'
+        f'<path fill="{colour}" d="M{left} 0h{right - 3}a3 3 0 0 1 3 3v14a3 3 0 0 1-3 3h-{right - 3}z"/>'
+        f'<g fill="#fff" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11" text-anchor="middle">'
+        f'<text x="{left / 2:g}" y="14" textLength="{left - 12}">{escape(label)}</text>'
+        f'<text x="{left + right / 2:g}" y="14" textLength="{right - 12}">{escape(said)}</text></g></svg>\n'
+    )
+
+
+def _width(text: str) -> float:
+    """Of 11 pixel Verdana, about; textLength makes it exact."""
+    return sum(4.3 if each in _NARROW else 9.9 if each in _WIDE else 6.9 for each in text)
+
+
+def of_combination(combination: Data, rows: Sequence[Data]) -> Iterator[tuple[str, str]]:
+    """Name and content of a badge for each server and for all together. A verdict is that of the newest judged run."""
+    alike = [row for row in rows if _same(row, combination)]
+    unit = METRICS[SHOWN].unit
+    values = []
+    for row in combination["rows"]:
+        server, value = row["server"], row["values"].get(SHOWN)
+        outcome = next((run["outcomes"][server] for run in alike if server in run["outcomes"]), None)
+        text = f"delivery p95 {format_quantity(value, unit)}" if value is not None else ""
+        values += [value] if value is not None else []
+        yield server.replace("/", "--"), badge(server, outcome, text)
+    newest = next((run["outcome"] for run in alike if run["outcome"]), None)
+    low, high = (format_quantity(bound(values), unit) if values else "" for bound in (min, max))
+    text = "" if not values else f"delivery p95 {low}" if low == high else f"delivery p95 {low} to {high}"
+    yield "all", badge("pushbench", newest, text)
+
+
+def _same(row: Data, combination: Data) -> bool:
+    """Comparisons are of pull requests, whose servers are not those of this branch."""
+    keys = ("environment", "suite", "profile")
+    return not row["comparison"] and all(row[key] == combination[key] for key in keys)

@@ -1,0 +1,111 @@
+"""The runs that may be compared, and the files of their series: one combination for each environment, suite, profile
+and parameters."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pushbench.record import Parameters
+from pushbench.runs import Runs, read_runs
+from pushbench.site import events, series
+from pushbench.site.events import Event
+from pushbench.site.layout import Data, Folder, data_name, part
+from pushbench.site.series import Stage
+from pushbench.site.state import State
+from pushbench.site.windows import Window, windows
+from pushbench.thresholds import Regression
+
+
+@dataclass(frozen=True)
+class Combination:
+    environment: str
+    suite: str
+    profile: str
+    parameters: Parameters
+    runs: Runs
+
+    @property
+    def id(self) -> str:
+        """Its folder below `data/`; parameters are in it, so that it stays what it is when a profile changes."""
+        digest = hashlib.sha256(json.dumps(self.parameters, sort_keys=True).encode()).hexdigest()[:6]
+        return data_name(self.environment, self.suite, self.profile, digest)
+
+    @property
+    def newest(self) -> str:
+        return self.runs.heads[-1].record
+
+
+def read_combinations(store: Path, beside: Path, cache: Path) -> list[Combination]:
+    """In the order in which a reader wants them: the one that was measured last first, tests of seconds at the end.
+
+    Raises UserError for a file that is no entry.
+    """
+    keys = {path.relative_to(root).parts for root in (beside, store) for path in root.glob("*/*/*") if path.is_dir()}
+    found = [
+        Combination(environment, suite, profile, parameters, runs)
+        for environment, suite, profile in sorted(keys)
+        for parameters, runs in _alike(read_runs(store, environment, suite, profile, cache, beside=beside))
+    ]
+    found.sort(key=lambda each: (each.newest, each.id), reverse=True)
+    return sorted(found, key=lambda each: each.profile == "smoke")
+
+
+def _alike(runs: Runs) -> Iterator[tuple[Parameters, Runs]]:
+    """Split by parameters."""
+    groups: dict[str, list[int]] = {}
+    for number, head in enumerate(runs.heads):
+        groups.setdefault(json.dumps(head.parameters, sort_keys=True), []).append(number)
+    for numbers in groups.values():
+        yield runs.heads[numbers[0]].parameters, runs if len(groups) == 1 else runs.only(numbers)
+
+
+def write_series(
+    folder: Folder, state: State, combination: Combination, stages: Sequence[Stage], regressions: Sequence[Regression]
+) -> tuple[list[Window], list[Event]]:
+    """The files of all windows that are not there yet, or not of these runs."""
+    found = windows(combination.runs.heads)
+    known = state.known_combination(combination.id, _versions(found))
+    if known and folder.has(f"data/{combination.id}/recent/runs.js"):
+        state.combinations[combination.id] = known
+        return found, [Event(**each) for each in known["events"]]
+    before = state.known_versions(combination.id)
+    recent: dict[tuple[str, str], Data] = {}
+    for window in found:
+        there = before.get(window.name) == window.version and folder.has(_name(combination, window, "runs.js"))
+        if window.recent or not there:
+            written = _write_window(folder, combination, window, stages)
+            recent = written if window.recent else recent
+    moved = events.events(combination.id, combination.runs, stages, regressions, recent)
+    state.combinations[combination.id] = {
+        "version": _versions(found),
+        "windows": {window.name: window.version for window in found},
+        "events": [event.data() for event in moved],
+    }
+    return found, moved
+
+
+def _write_window(
+    folder: Folder, combination: Combination, window: Window, stages: Sequence[Stage]
+) -> dict[tuple[str, str], Data]:
+    runs, written = combination.runs, {}
+    for stage in stages:
+        for metric in series.metrics(runs):
+            data = series.series_of(runs, window, stage.name, metric)
+            if data["servers"]:
+                folder.data(f"{combination.id}/{window.name}/{data_name(stage.name, metric)}", data)
+                written[stage.name, metric] = data
+    # Last: where it is, the others are.
+    folder.data(f"{combination.id}/{window.name}/runs", series.runs_of(runs, window))
+    return written
+
+
+def _name(combination: Combination, window: Window, file: str) -> str:
+    return f"data/{combination.id}/{window.name}/{part(file)}"
+
+
+def _versions(found: Sequence[Window]) -> str:
+    return hashlib.sha256("".join(window.version for window in found).encode()).hexdigest()[:10]

@@ -1,0 +1,69 @@
+"""Where the site's files lie, and how one is written.
+
+A data file is a script that hands one JSON text to the page: pages also open from a disk, where a browser lets a page
+load scripts but not fetch files, and a Content-Security-Policy that allows only the site's own scripts still holds.
+The text is a string and not an object literal, so that nothing in it is ever program, `__proto__` included.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+SCHEMA = 1
+"""of all data files together: the page reads this one and older ones"""
+
+Data = dict[str, Any]
+"""the content of one data file; docs/site.md says what is in which"""
+
+_UNSAFE = re.compile(rb"[^A-Za-z0-9_.-]|^\.")
+
+
+def part(name: str) -> str:
+    """A name as one part of a path and of a URL, whatever is in it: other bytes of it as ~ and two hexadecimal digits.
+
+    The page's `part` (report-site/src/data/load.ts) does the same.
+    """
+    return _UNSAFE.sub(lambda found: b"~%02x" % found[0][0], name.encode()).decode()
+
+
+def data_name(*names: str) -> str:
+    """The name of a data file: its path below `data/`, without the suffix."""
+    return "/".join(part(name) for name in names)
+
+
+def script(name: str, data: Mapping[str, Any]) -> bytes:
+    text = json.dumps({"schema": SCHEMA, **data}, separators=(",", ":"), allow_nan=False)
+    quoted = text.replace("\\", "\\\\").replace("'", "\\'")
+    return f"pushbenchData('{name}','{quoted}')\n".encode("ascii")
+
+
+class Folder:
+    """A site's folder. What is there with the same content is not touched; nothing is ever removed."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.written: list[str] = []
+
+    def has(self, path: str) -> bool:
+        return (self.root / path).is_file()
+
+    def data(self, name: str, data: Mapping[str, Any]) -> None:
+        self.write(f"data/{name}.js", script(name, data))
+
+    def write(self, path: str, content: bytes) -> None:
+        """Whole or not at all, but without waiting for the disk: it can be derived again."""
+        file = self.root / path
+        try:
+            if file.read_bytes() == content:
+                return
+        except OSError:
+            file.parent.mkdir(parents=True, exist_ok=True)
+        aside = file.with_name(f".{file.name}.{os.getpid()}")
+        aside.write_bytes(content)
+        aside.replace(file)
+        self.written.append(path)

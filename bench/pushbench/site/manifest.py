@@ -1,0 +1,79 @@
+"""The manifest: what a page has to know before it asks for anything else. Pure."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+
+from pushbench.metrics import METRICS
+from pushbench.site import catalogue
+from pushbench.site.catalogue import Catalogue
+from pushbench.site.combining import Combination
+from pushbench.site.layout import SCHEMA, Data
+from pushbench.site.series import Stage, metrics, servers
+from pushbench.site.windows import Window
+from pushbench.thresholds import Thresholds
+
+RUNS = 100
+"""newest ones that are listed; older ones are found in the trends"""
+_ONLY_IN_STATE = ("reasons", "outcomes")
+
+
+def manifest(
+    known: Catalogue,
+    thresholds: Thresholds,
+    combinations: Sequence[Data],
+    rows: Sequence[Data],
+    environments: Mapping[str, Data],
+) -> Data:
+    used = {each["environment"] for each in [*combinations, *rows[:RUNS]]}
+    return {
+        "repository": known.repository,
+        "judged_by": thresholds.digest[:10],
+        "servers": catalogue.servers(known),
+        "metrics": catalogue.metrics(list(METRICS)),
+        "margins": catalogue.margins(thresholds),
+        "environments": {key: environments[key] for key in sorted(used) if key in environments},
+        "combinations": [{key: value for key, value in each.items() if key != "rows"} for each in combinations],
+        "runs": [_listed(row) for row in rows[:RUNS]],
+        "all_runs": len(rows),
+    }
+
+
+def combination(found: Combination, stages: Sequence[Stage], windows: Sequence[Window], seen: Data) -> Data:
+    """`rows` are those of its overview, which badges are made of."""
+    heads = found.runs.heads
+    return {
+        "id": found.id,
+        "environment": found.environment,
+        "suite": found.suite,
+        "profile": found.profile,
+        "parameters": found.parameters,
+        "stages": [{"name": stage.name, "clients": stage.clients} for stage in stages],
+        "metrics": metrics(found.runs),
+        "servers": servers(found.runs),
+        "runs": len(heads),
+        "first": heads[0].created,
+        "last": heads[-1].created,
+        "overview": _digest(seen),
+        "windows": [
+            {"name": window.name, "from": window.begin, "to": window.end, "version": window.version}
+            | {"first": heads[window.begin].created}
+            for window in windows
+        ],
+        "rows": seen["rows"],
+    }
+
+
+def as_json(whole: Data) -> bytes:
+    """For programs."""
+    return json.dumps({"schema": SCHEMA, **whole}, indent=1).encode() + b"\n"
+
+
+def _listed(row: Data) -> Data:
+    return {key: value for key, value in row.items() if key not in _ONLY_IN_STATE}
+
+
+def _digest(data: Data) -> str:
+    return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()[:10]

@@ -1,0 +1,96 @@
+"""What a reader sees first of a combination: one row a server, what changed, what is invalid. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isfinite
+
+import numpy as np
+
+from pushbench.judged_history import word
+from pushbench.runs import PRESENT, Runs
+from pushbench.site.events import Event
+from pushbench.site.layout import Data
+from pushbench.site.series import Stage, largest, servers
+from pushbench.thresholds import Regression
+from pushbench.trend import RECENT, band
+
+METRICS = (
+    "throughput_per_second",
+    "delivery_seconds.p50",
+    "delivery_seconds.p95",
+    "delivery_seconds.p99",
+    "loss_ratio",
+    "cpu_seconds_per_delivery",
+    "services_cpu_seconds_per_delivery",
+    "memory_bytes.peak",
+)
+SPARKLINE = "cpu_seconds_per_delivery"
+"""the metric with the least noise"""
+SPARKLINE_RUNS = 60
+INVALID_RUNS = 20
+"""of the newest runs, in which invalid servers are looked for"""
+EVENTS = 60
+
+
+def overview(
+    runs: Runs, stages: Sequence[Stage], regressions: Sequence[Regression], events: Sequence[Event], newest: Data
+) -> Data:
+    """`newest` is the newest run's row, with the reasons of its verdict."""
+    stage = largest(stages)
+    return {
+        "stage": stage.name if stage else None,
+        "metrics": list(METRICS),
+        "sparkline": SPARKLINE,
+        "rows": [_row(runs, server, stage.name, regressions) for server in servers(runs)] if stage else [],
+        "events": [event.data() for event in events[:EVENTS]],
+        "invalid": _invalid(runs),
+        "newest": newest,
+    }
+
+
+def _row(runs: Runs, server: str, stage: str, regressions: Sequence[Regression]) -> Data:
+    having = runs.having(server)
+    head = runs.heads[having[-1]]
+    judged = {each.metric: each for each in regressions}
+    values = {metric: _value(runs, having[-1], server, stage, metric) for metric in METRICS}
+    return {
+        "server": server,
+        "run": head.record,
+        "created": head.created,
+        "runs": len(having),
+        "valid": bool(runs.values[having[-1], runs.columns[server, *PRESENT]]),
+        "values": values,
+        "words": {
+            metric: _word(runs, having[-1], server, stage, judged[metric])
+            for metric, value in values.items()
+            if metric in judged and value is not None
+        },
+        "trend": [_value(runs, run, server, stage, SPARKLINE) for run in having[-SPARKLINE_RUNS:]],
+    }
+
+
+def _word(runs: Runs, run: int, server: str, stage: str, regression: Regression) -> str:
+    """The newest value against the band of the runs before it, as `pushbench judge --history` has it."""
+    column = runs.values[max(0, run - RECENT) : run, runs.columns[server, stage, regression.metric]]
+    around = band(column[~np.isnan(column)].tolist())
+    if around is None:
+        return "unknown"
+    margin = max(regression.margin * around.level, regression.floor)
+    return word(_value(runs, run, server, stage, regression.metric), around, margin, regression.better)
+
+
+def _value(runs: Runs, run: int, server: str, stage: str, metric: str) -> float | None:
+    column = runs.columns.get((server, stage, metric))
+    value = float("nan") if column is None else float(runs.values[run, column])
+    return value if isfinite(value) else None
+
+
+def _invalid(runs: Runs) -> list[Data]:
+    first = max(0, len(runs.heads) - INVALID_RUNS)
+    valid = {server: runs.values[:, runs.columns[server, *PRESENT]] for server in servers(runs)}
+    return [
+        {"run": runs.heads[run].record, "created": runs.heads[run].created, "servers": found}
+        for run in reversed(range(first, len(runs.heads)))
+        if (found := [server for server, trials in valid.items() if trials[run] == 0])
+    ]

@@ -1,0 +1,234 @@
+"""The files of one run: what it measured and amounts to, and the timelines of each server's trials. Pure."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal
+
+from pushbench.histogram import Latencies
+from pushbench.history import Entry
+from pushbench.record import Record, StagePlan, StageResult, Trial
+from pushbench.site.layout import Data
+from pushbench.summary import StageSummary, stage_summary
+from pushbench.text import MESSAGE, last_lines, one_line
+from pushbench.verdict import Verdict
+
+KINDS = ("delivery", "echo", "fanout")
+"""of latencies whose distribution is drawn"""
+TAIL_STEPS = 8
+"""points of a distribution for each further nine of the percentile: smooth at the width of a page"""
+LOG_LINES = 12
+REASONS = 20
+"""of a verdict, in a list of runs; the run's own file has all"""
+
+
+def row(record: Record, verdict: Verdict) -> Data:
+    """The run in a list of runs."""
+    heads = [trial for trial in record.trials if trial.arm == "head"]
+    return {
+        "id": record.id,
+        "created": record.created,
+        "commit": record.commit.sha if record.commit else None,
+        "subject": one_line(record.commit.subject, MESSAGE) if record.commit else "",
+        "dirty": bool(record.commit and record.commit.dirty),
+        "environment": record.environment.key,
+        "suite": record.suite,
+        "profile": record.profile,
+        "comparison": record.comparison is not None,
+        "outcome": verdict.outcome,
+        "reasons": verdict.reasons[:REASONS],
+        "outcomes": {server.server: server.outcome for server in verdict.servers},
+        "servers": len(record.servers),
+        "trials": len(heads),
+        "valid": sum(trial.validity.valid for trial in heads),
+        "whole": True,
+    }
+
+
+def row_of_entry(entry: Entry) -> Data:
+    """As `row`, of a run whose record is not there: nobody can say what it amounts to."""
+    return {
+        "id": entry.record,
+        "created": entry.created,
+        "commit": entry.commit,
+        "subject": one_line(entry.subject, MESSAGE),
+        "dirty": False,
+        "environment": entry.environment,
+        "suite": entry.suite,
+        "profile": entry.profile,
+        "comparison": False,
+        "outcome": None,
+        "reasons": [],
+        "outcomes": {},
+        "servers": len(entry.servers),
+        "trials": sum(server.trials for server in entry.servers.values()),
+        "valid": sum(server.valid_trials for server in entry.servers.values()),
+        "whole": False,
+    }
+
+
+def run(record: Record, verdict: Verdict) -> Data:
+    plans = record.schedule.stages
+    judged = verdict.model_dump(mode="json", by_alias=True)
+    return {
+        "run": row(record, verdict),
+        "ref": one_line(record.commit.ref, MESSAGE) if record.commit else None,
+        "harness": record.harness.model_dump(),
+        "environment": record.environment.model_dump(),
+        "parameters": record.parameters,
+        "schedule": record.schedule.model_dump(),
+        "live": record.live,
+        "planned": len(record.plan),
+        "skipped": [
+            {"server": each.server, "reason": one_line(each.reason, MESSAGE)}
+            for each in [*record.skipped, *(record.comparison.one_sided if record.comparison else ())]
+        ],
+        "base": record.comparison.base.sha if record.comparison else None,
+        "command": command(record),
+        "verdict": {
+            key: judged[key] for key in ("outcome", "reasons", "notes", "servers", "changes", "thresholds_digest")
+        }
+        | {"limits": [limit for limit in judged["limits"] if limit["outcome"] != "pass"]},
+        "servers": [_server(record, server, plans) for server in record.servers],
+    }
+
+
+def run_of_entry(entry: Entry) -> Data:
+    return {
+        "run": row_of_entry(entry),
+        "parameters": entry.parameters,
+        "servers": [
+            {
+                "server": server,
+                "build": measured.build,
+                "trials": measured.trials,
+                "valid": measured.valid_trials,
+                "stages": [
+                    {"name": name, "metrics": {metric: [value] for metric, value in metrics.items()}}
+                    for name, metrics in measured.stages.items()
+                ],
+            }
+            for server, measured in sorted(entry.servers.items())
+        ],
+    }
+
+
+def timelines(record: Record, server: str) -> Data:
+    """What the trials of a server did by the second, in the order of the rounds."""
+    return {
+        "server": server,
+        "trials": [_timeline(trial) for trial in _ordered(trial for trial in record.trials if trial.server == server)],
+    }
+
+
+def command(record: Record) -> str:
+    """What measures the same again, in a checkout of the harness."""
+    parameters = [part for name, value in record.parameters.items() for part in ("--parameter", f"{name}={value}")]
+    rounds = max((trial.round for trial in record.trials), default=1)
+    about = ["--suite", record.suite, "--profile", record.profile, "--servers", ",".join(record.servers)]
+    about += ["--driver", record.environment.driver, *parameters]
+    if record.comparison:
+        head = ["--head", record.commit.sha] if record.commit else []
+        return shlex.join(["./pushbench", "compare", "--base", record.comparison.base.sha, *head, *about])
+    workers = ["--workers", str(record.environment.workers)] if record.environment.workers else []
+    checkout = f"git checkout {shlex.quote(record.commit.sha)} && " if record.commit else ""
+    return checkout + shlex.join(["./pushbench", "run", *about, *workers, "--rounds", str(rounds)])
+
+
+def _server(record: Record, server: str, plans: Sequence[StagePlan]) -> Data:
+    arms: list[Literal["head", "base"]] = ["head", "base"] if record.comparison else ["head"]
+    own = {
+        arm: _ordered(trial for trial in record.trials if (trial.server, trial.arm) == (server, arm)) for arm in arms
+    }
+    heads = own["head"]
+    reported = next((trial.reported for trial in heads if trial.reported), None)
+    return {
+        "server": server,
+        "reported": reported.model_dump() if reported else None,
+        "trials": len(heads),
+        "valid": sum(trial.validity.valid for trial in heads),
+        "of": [_trial(trial) for arm in arms for trial in own[arm]],
+        "stages": _stages(heads, plans),
+        "base": _stages(own["base"], plans) if record.comparison else None,
+    }
+
+
+def _stages(trials: Sequence[Trial], plans: Sequence[StagePlan]) -> list[Data]:
+    """The valid trials together, or where none is the invalid ones: `believed` says which."""
+    valid = [trial for trial in trials if trial.validity.valid]
+    chosen = valid or trials
+    return [_stage(chosen, index, plan, believed=bool(valid)) for index, plan in enumerate(plans)]
+
+
+def _stage(trials: Sequence[Trial], index: int, plan: StagePlan, *, believed: bool) -> Data:
+    results = [trial.stages[index] for trial in trials if index < len(trial.stages)]
+    return {
+        "name": plan.name,
+        "clients": plan.clients,
+        "parameters": plan.parameters,
+        "believed": believed,
+        "metrics": _metrics(stage_summary(trials, index, plan)),
+        "tails": {kind: tail for kind in KINDS if (tail := _tail(results, kind))},
+    }
+
+
+def _metrics(summary: StageSummary) -> Data:
+    """The median, and where they differ the smallest and the largest trial."""
+    return {
+        name: [spread.median] if spread.min == spread.max else [spread.median, spread.min, spread.max]
+        for name, spread in summary.metrics.items()
+        if spread
+    }
+
+
+def _tail(results: Sequence[StageResult], kind: str) -> list[float]:
+    """Counts add, so the distribution is that of all trials together."""
+    encoded = [text for result in results if (text := getattr(result.histograms, kind))]
+    found = Latencies.total(Latencies.decode(text) for text in encoded).tail(TAIL_STEPS)
+    return [float(f"{value:.4g}") for value in found]
+
+
+def _trial(trial: Trial) -> Data:
+    validity = trial.validity
+    return {
+        "arm": trial.arm,
+        "round": trial.round,
+        "order": trial.order,
+        "started": trial.started,
+        "seconds": round(trial.seconds, 1),
+        "build": trial.build,
+        "valid": validity.valid,
+        "reasons": [one_line(each.message, MESSAGE) for each in validity.reasons],
+        "warnings": [one_line(each.message, MESSAGE) for each in validity.warnings],
+        "failure": None
+        if trial.failure is None
+        else {
+            "step": trial.failure.step,
+            "message": one_line(trial.failure.message, MESSAGE),
+            "log": last_lines(trial.failure.log_tail, LOG_LINES),
+        },
+        "errors": [{"reason": one_line(each.reason, MESSAGE), "count": each.count} for each in trial.errors],
+    }
+
+
+def _timeline(trial: Trial) -> Data:
+    timeline, resources = trial.timeline, trial.resources
+    return {
+        "arm": trial.arm,
+        "round": trial.round,
+        "stages": [[each.begin_seconds, each.end_seconds, each.name] for each in trial.stages],
+        "timeline": _columns(timeline.model_dump()) if timeline else None,
+        "resources": _columns(resources.model_dump()) if resources else None,
+    }
+
+
+def _columns(columns: dict[str, list[Any]]) -> Data:
+    return {
+        name: [float(f"{value:.4g}") if isinstance(value, float) and name != "seconds" else value for value in values]
+        for name, values in columns.items()
+    }
+
+
+def _ordered(trials: Iterable[Trial]) -> list[Trial]:
+    return sorted(trials, key=lambda trial: (trial.arm != "head", trial.round))

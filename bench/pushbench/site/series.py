@@ -1,0 +1,143 @@
+"""The series of a window as columns: values of all servers, their levels, bands and changes. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from math import isfinite
+
+import numpy as np
+
+from pushbench import trend
+from pushbench.runs import PRESENT, Runs
+from pushbench.site.layout import Data
+from pushbench.site.windows import STEP, Window
+from pushbench.stages import is_named
+from pushbench.table import ROWS
+from pushbench.text import one_line
+
+LEAD = STEP
+"""runs before a window that are searched with it for changes, so that one at its border is found"""
+SUBJECT = 100
+"""characters of a commit's subject; who wants more follows the link"""
+COMMIT = 12
+"""digits of a commit's name, enough for links; the whole one is in the run's own file"""
+
+SERIES = [row.metric for group in ROWS for row in group if row.metric != "clients"]
+"""the metrics of the comparison's table: what has a trend on the site"""
+
+
+class Stage:
+    """A stage of a combination, as far as a history knows it."""
+
+    def __init__(self, name: str, clients: int) -> None:
+        self.name, self.clients = name, clients
+
+    @property
+    def order(self) -> tuple[bool, int, str]:
+        return is_named(self), self.clients, self.name
+
+
+def stages(runs: Runs) -> list[Stage]:
+    """Those that any run has, by their sizes, those with a name of their own last."""
+    clients: dict[str, float] = {}
+    for (_, stage, metric), column in runs.columns.items():
+        if metric == "clients":
+            values = runs.values[: len(runs.heads), column]
+            known = values[~np.isnan(values)]
+            if len(known):
+                clients[stage] = max(clients.get(stage, 0.0), float(known[-1]))
+    return sorted((Stage(name, _size(name, found)) for name, found in clients.items()), key=lambda stage: stage.order)
+
+
+def _size(name: str, members: float) -> int:
+    """A number is the name of a stage that asks for so many clients; a history keeps only how many there were."""
+    return int(name) if name.isdigit() else round(members)
+
+
+def servers(runs: Runs) -> list[str]:
+    """Those that any of these runs had; the columns may be those of more runs."""
+    return [server for server in runs.servers if runs.having(server)]
+
+
+def metrics(runs: Runs) -> list[str]:
+    """Those with a trend that any run has."""
+    found = {metric for _, _, metric in runs.columns}
+    return [metric for metric in SERIES if metric in found]
+
+
+def runs_of(runs: Runs, window: Window) -> Data:
+    """What the runs of a window are, one column each; times in seconds since 1970."""
+    heads = runs.heads[window.begin : window.end]
+    return {
+        "from": window.begin,
+        "ids": [head.record for head in heads],
+        "times": [int(datetime.fromisoformat(head.created).timestamp()) for head in heads],
+        "commits": [(head.commit or "")[:COMMIT] for head in heads],
+        "subjects": [one_line(head.subject, SUBJECT) for head in heads],
+        "invalid": {server: found for server in servers(runs) if (found := _invalid(runs, window, server))},
+    }
+
+
+def series_of(runs: Runs, window: Window, stage: str, metric: str) -> Data:
+    """One metric in one stage, of all servers. Indices count from the begin of the window."""
+    found = {server: _series(runs, window, server, stage, metric) for server in servers(runs)}
+    return {"from": window.begin, "servers": {server: each for server, each in found.items() if each}}
+
+
+def _series(runs: Runs, window: Window, server: str, stage: str, metric: str) -> Data | None:
+    column = runs.columns.get((server, stage, metric))
+    if column is None:
+        return None
+    lead = max(0, window.begin - LEAD)
+    values = runs.values[lead : window.end, column]
+    measured = np.flatnonzero(~np.isnan(values))
+    inside = measured[measured >= window.begin - lead]
+    if not len(inside):
+        return None
+    known: list[float] = values[measured].tolist()
+    changes = trend.changes(known) if min(known) > 0 else []
+    shift = window.begin - lead
+    return {
+        "values": [_number(value) for value in values[shift:].tolist()],
+        "levels": [
+            [max(0, int(measured[level.begin]) - shift), int(measured[level.end - 1]) - shift + 1, *_band(level.band)]
+            for level in trend.levels(known, changes)
+            if measured[level.end - 1] >= shift
+        ],
+        "changes": [
+            [int(measured[change.index]) - shift, _short(change.before), _short(change.after)]
+            for change in changes
+            if measured[change.index] >= shift
+        ],
+    }
+
+
+def _band(band: trend.Band | None) -> list[float | None]:
+    return [_short(each) for each in (band.low, band.level, band.high)] if band else [None, None, None]
+
+
+def _invalid(runs: Runs, window: Window, server: str) -> list[int]:
+    """Runs in which the server had no valid trial."""
+    column = runs.columns.get((server, *PRESENT))
+    if column is None:
+        return []
+    found: list[int] = np.flatnonzero(runs.values[window.begin : window.end, column] == 0).tolist()
+    return found
+
+
+def _number(value: float) -> float | int | None:
+    if not isfinite(value):
+        return None
+    return int(value) if value == int(value) and abs(value) < 1e15 else value
+
+
+def _short(value: float) -> float:
+    """Bands and levels with four digits: they are estimates."""
+    return float(f"{value:.4g}")
+
+
+def largest(found: Sequence[Stage]) -> Stage | None:
+    """The largest one with the combination's own parameters, or else the largest of all."""
+    plain = [stage for stage in found if not is_named(stage)]
+    return max(plain or found, key=lambda stage: (stage.clients, stage.name), default=None)

@@ -1,0 +1,61 @@
+"""What an earlier `pushbench site` knows of its inputs, kept beside the data, so that a new record is all that is read.
+
+It is derived, too: without it, or with one of other thresholds, everything is made again and comes out the same.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from pushbench.files import write_atomically
+from pushbench.site.layout import SCHEMA, Data
+
+NAME = "data/state.json"
+
+
+class State:
+    def __init__(self, judged_by: str, before: dict[str, Any] | None = None) -> None:
+        """`judged_by` is the digest of the thresholds."""
+        before = before or {}
+        self._before_runs: dict[str, Any] = before.get("runs", {})
+        self._before_combinations: dict[str, Any] = before.get("combinations", {})
+        self.judged_by = judged_by
+        self.environments: dict[str, Data] = before.get("environments", {})
+        self.runs: dict[str, Any] = {}
+        """[bytes of the file that it was made of, its row] by id"""
+        self.combinations: dict[str, Any] = {}
+
+    @classmethod
+    def read(cls, root: Path, judged_by: str) -> State:
+        try:
+            found = json.loads((root / NAME).read_bytes())
+            usable = (found["schema"], found["judged_by"]) == (SCHEMA, judged_by)
+        except (OSError, ValueError, KeyError, TypeError):
+            usable, found = False, {}
+        return cls(judged_by, found if usable else None)
+
+    def known_run(self, record: str, size: int) -> Data | None:
+        """The row of a run that was read before; None for a new one, and for one of another size."""
+        found = self._before_runs.get(record)
+        return found[1] if found and found[0] == size else None
+
+    def known_combination(self, name: str, version: str) -> Data | None:
+        found: Data | None = self._before_combinations.get(name)
+        return found if found and found["version"] == version else None
+
+    def known_versions(self, name: str) -> dict[str, str]:
+        """Of the windows of a combination, by their names."""
+        found: dict[str, str] = self._before_combinations.get(name, {}).get("windows", {})
+        return found
+
+    def write(self, root: Path) -> None:
+        content = {
+            "schema": SCHEMA,
+            "judged_by": self.judged_by,
+            "environments": dict(sorted(self.environments.items())),
+            "runs": dict(sorted(self.runs.items())),
+            "combinations": dict(sorted(self.combinations.items())),
+        }
+        write_atomically(root / NAME, json.dumps(content, separators=(",", ":")).encode() + b"\n")
