@@ -13,7 +13,7 @@ from pushbench.site.events import Event
 from pushbench.site.layout import Data
 from pushbench.site.series import Stage, largest, servers
 from pushbench.thresholds import Regression
-from pushbench.trend import RECENT, band
+from pushbench.trend import RECENT, Band, band
 
 METRICS = (
     "throughput_per_second",
@@ -54,6 +54,7 @@ def _row(runs: Runs, server: str, stage: str, regressions: Sequence[Regression])
     head = runs.heads[having[-1]]
     judged = {each.metric: each for each in regressions}
     values = {metric: _value(runs, having[-1], server, stage, metric) for metric in METRICS}
+    bands = {metric: _band(runs, having[-1], server, stage, metric) for metric in judged}
     return {
         "server": server,
         "run": head.record,
@@ -62,22 +63,33 @@ def _row(runs: Runs, server: str, stage: str, regressions: Sequence[Regression])
         "valid": bool(runs.values[having[-1], runs.columns[server, *PRESENT]]),
         "values": values,
         "words": {
-            metric: _word(runs, having[-1], server, stage, judged[metric])
+            metric: _word(value, bands[metric], judged[metric])
             for metric, value in values.items()
             if metric in judged and value is not None
         },
+        "noise": {metric: _half_width(around) for metric, around in bands.items() if around and around.level > 0},
         "trend": [_value(runs, run, server, stage, SPARKLINE) for run in having[-SPARKLINE_RUNS:]],
     }
 
 
-def _word(runs: Runs, run: int, server: str, stage: str, regression: Regression) -> str:
-    """The newest value against the band of the runs before it, as `pushbench judge --history` has it."""
-    column = runs.values[max(0, run - RECENT) : run, runs.columns[server, stage, regression.metric]]
-    around = band(column[~np.isnan(column)].tolist())
+def _band(runs: Runs, run: int, server: str, stage: str, metric: str) -> Band | None:
+    """Of the runs before one."""
+    column = runs.columns.get((server, stage, metric))
+    values = runs.values[max(0, run - RECENT) : run, column] if column is not None else np.empty(0)
+    return band(values[~np.isnan(values)].tolist())
+
+
+def _word(value: float, around: Band | None, regression: Regression) -> str:
+    """The newest value against the runs before it, as `pushbench judge --history` has it."""
     if around is None:
         return "unknown"
     margin = max(regression.margin * around.level, regression.floor)
-    return word(_value(runs, run, server, stage, regression.metric), around, margin, regression.better)
+    return word(value, around, margin, regression.better)
+
+
+def _half_width(around: Band) -> float:
+    """Of the band, relative to its level."""
+    return float(f"{(around.high - around.low) / 2 / around.level:.4g}")
 
 
 def _value(runs: Runs, run: int, server: str, stage: str, metric: str) -> float | None:

@@ -265,7 +265,7 @@ def _trial(
 
 
 def _result(index: int, clients: int, values: dict[str, float], random: np.random.Generator, arm: str) -> StageResult:
-    factor = (1.12 if arm == "head" else 1.0) * float(random.lognormal(0, 0.01))
+    factor = (0.88 if arm == "base" else 1.0) * float(random.lognormal(0, 0.01))
     metrics: dict[str, float | None] = dict(values)
     metrics["cpu_seconds_per_delivery"] = values["cpu_seconds_per_delivery"] * factor
     metrics |= {f"echo_seconds.{point}": values[f"delivery_seconds.{point}"] * 0.9 for point in ("p50", "p99", "max")}
