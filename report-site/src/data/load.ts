@@ -1,0 +1,91 @@
+// Loads data files. Each is a script that hands over one JSON text: see bench/pushbench/site/layout.py for why.
+
+import { useEffect, useState } from 'preact/hooks';
+
+const SCHEMA = 1;
+
+declare global {
+  interface Window {
+    pushbenchData: (name: string, text: string) => void;
+  }
+}
+
+const handedOver = new Map<string, string>();
+const loading = new Map<string, Promise<unknown>>();
+
+window.pushbenchData = (name, text) => handedOver.set(name, text);
+
+/** Said to the reader as it is. */
+export class Unreadable extends Error {}
+
+/** A name as one part of a path: as `part` in bench/pushbench/site/layout.py. */
+export function part(name: string): string {
+  return Array.from(new TextEncoder().encode(name), (byte, index) => {
+    const letter = String.fromCharCode(byte);
+    const safe = index === 0 ? /[A-Za-z0-9_-]/ : /[A-Za-z0-9_.-]/;
+    return safe.test(letter) ? letter : `~${byte.toString(16).padStart(2, '0')}`;
+  }).join('');
+}
+
+/** The content of a data file; a file is asked for once. `version` is what it had when the manifest was written. */
+export function load<T>(name: string, version = ''): Promise<T> {
+  const known = loading.get(name);
+  if (known) return known as Promise<T>;
+  const loaded = request(name, version).then((text) => read<T>(name, text));
+  loading.set(name, loaded);
+  loaded.catch(() => loading.delete(name)); // the next visit of the page tries again
+  return loaded;
+}
+
+function request(name: string, version: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const script = document.createElement('script');
+    script.src = `data/${name}.js${version && `?v=${version}`}`;
+    script.onerror = () => reject(new Unreadable(`The file data/${name}.js is missing.`));
+    script.onload = () => {
+      const text = handedOver.get(name);
+      handedOver.delete(name);
+      script.remove();
+      if (text === undefined) reject(new Unreadable(`The file data/${name}.js is not whole.`));
+      else resolve(text);
+    };
+    document.head.append(script);
+  });
+}
+
+function read<T>(name: string, text: string): T {
+  let content: { schema?: unknown };
+  try {
+    content = JSON.parse(text);
+  } catch {
+    throw new Unreadable(`The file data/${name}.js is not whole.`);
+  }
+  if (typeof content.schema !== 'number') throw new Unreadable(`The file data/${name}.js is no data of this site.`);
+  if (content.schema > SCHEMA) {
+    const about = `data/${name}.js has schema ${content.schema}, this page reads up to ${SCHEMA}`;
+    throw new Unreadable(`The file ${about}: reload the page without your browser's cache, or update Pushbench.`);
+  }
+  return content as T;
+}
+
+export type Loaded<T> = { state: 'loading' } | { state: 'ready'; value: T } | { state: 'unreadable'; why: string };
+
+/** What several files contain, once all are there; `key` says which they are. */
+export function useLoaded<T>(key: string, ask: () => Promise<T>): Loaded<T> {
+  const [found, setFound] = useState<{ key: string; loaded: Loaded<T> }>({ key: '', loaded: { state: 'loading' } });
+  useEffect(() => {
+    let wanted = true;
+    const tell = (loaded: Loaded<T>) => wanted && setFound({ key, loaded });
+    ask().then(
+      (value) => tell({ state: 'ready', value }),
+      (error: unknown) => {
+        if (!(error instanceof Unreadable)) throw error;
+        tell({ state: 'unreadable', why: error.message });
+      },
+    );
+    return () => {
+      wanted = false;
+    };
+  }, [key]);
+  return found.key === key ? found.loaded : { state: 'loading' };
+}

@@ -1,0 +1,287 @@
+// What the data files contain; docs/site.md describes them. Values are in base units.
+
+export type Outcome = 'pass' | 'fail' | 'inconclusive' | 'invalid';
+export type Word = 'better' | 'same' | 'worse' | 'unknown';
+export type Unit = 'count' | 'per_second' | 'seconds' | 'bytes' | 'bytes_per_second' | 'ratio' | 'cores';
+export type Parameters = Record<string, string | number | boolean>;
+
+export interface Metric {
+  title: string;
+  unit: Unit;
+  better: 'lower' | 'higher';
+}
+
+export interface Server {
+  title: string;
+  link: string;
+  language: string;
+  protocol: string;
+  tier: string;
+  folder: string;
+}
+
+export interface Environment {
+  key: string;
+  cpu_model: string;
+  cpus: number;
+  physical_cores: number;
+  memory_bytes: number;
+  kernel: string;
+  engine: string | null;
+  driver: string;
+  workers: number | null;
+  server_cpus: number[];
+  generator_cpus: number[];
+}
+
+export interface Window {
+  name: string;
+  from: number;
+  to: number;
+  version: string;
+  first: string;
+}
+
+export interface Combination {
+  id: string;
+  environment: string;
+  suite: string;
+  profile: string;
+  parameters: Parameters;
+  stages: { name: string; clients: number }[];
+  metrics: string[];
+  servers: string[];
+  runs: number;
+  first: string;
+  last: string;
+  overview: string;
+  windows: Window[];
+}
+
+export interface RunRow {
+  id: string;
+  created: string;
+  commit: string | null;
+  subject: string;
+  dirty: boolean;
+  environment: string;
+  suite: string;
+  profile: string;
+  comparison: boolean;
+  outcome: Outcome | null;
+  servers: number;
+  trials: number;
+  valid: number;
+  whole: boolean;
+}
+
+export interface Manifest {
+  repository: string | null;
+  judged_by: string;
+  servers: Record<string, Server>;
+  metrics: Record<string, Metric>;
+  margins: Record<string, Record<string, Margin>>;
+  environments: Record<string, Environment>;
+  combinations: Combination[];
+  runs: RunRow[];
+  all_runs: number;
+}
+
+export interface Margin {
+  margin: number;
+  floor: number;
+}
+
+export interface Event {
+  id: string;
+  combination: string;
+  server: string;
+  metric: string;
+  stage: string;
+  stages: string[];
+  word: 'better' | 'worse';
+  before: number;
+  after: number;
+  run: string;
+  created: string;
+  commit: string;
+  previous: string;
+  subject: string;
+}
+
+export interface OverviewRow {
+  server: string;
+  run: string;
+  created: string;
+  runs: number;
+  valid: boolean;
+  values: Record<string, number | null>;
+  words: Record<string, Word>;
+  noise: Record<string, number>;
+  trend: (number | null)[];
+}
+
+export interface Overview {
+  stage: string | null;
+  metrics: string[];
+  sparkline: string;
+  rows: OverviewRow[];
+  events: Event[];
+  invalid: { run: string; created: string; servers: string[] }[];
+  newest: RunRow & { reasons: string[] };
+}
+
+export interface WindowRuns {
+  from: number;
+  ids: string[];
+  times: number[];
+  commits: string[];
+  subjects: string[];
+  invalid: Record<string, number[]>;
+}
+
+/** begin, end, low, level, high; without a band where the level has too few runs. */
+export type Level = [number, number, number | null, number | null, number | null];
+/** index, before, after */
+export type Change = [number, number, number];
+
+export interface Series {
+  values: (number | null)[];
+  levels: Level[];
+  changes: Change[];
+}
+
+export interface WindowSeries {
+  from: number;
+  servers: Record<string, Series>;
+}
+
+/** The median, and where trials differ the smallest and the largest. */
+export type Spread = [number] | [number, number, number];
+
+export interface StageNumbers {
+  name: string;
+  clients?: number;
+  parameters?: Parameters;
+  believed?: boolean;
+  metrics: Record<string, Spread>;
+  tails?: Record<string, number[]>;
+}
+
+export interface TrialNotes {
+  arm: 'head' | 'base';
+  round: number;
+  started: string;
+  seconds: number;
+  build: string;
+  valid: boolean;
+  reasons: string[];
+  warnings: string[];
+  failure: { step: string; message: string; log: string[] } | null;
+  errors: { reason: string; count: number }[];
+}
+
+export interface RunServer {
+  server: string;
+  reported?: { server: string; runtime: string; framework: string } | null;
+  trials: number;
+  valid: number;
+  of?: TrialNotes[];
+  stages: StageNumbers[];
+  base?: StageNumbers[] | null;
+}
+
+export interface JudgedChange {
+  server: string;
+  metric: string;
+  name: string;
+  word: Word;
+  scale: 'ratio' | 'difference';
+  base: number | null;
+  head: number | null;
+  change: number | null;
+  low: number | null;
+  high: number | null;
+  margin: number;
+  visible: number | null;
+  pairs: number;
+}
+
+export interface JudgedLimit {
+  server: string;
+  metric: string;
+  name: string;
+  bound: { side: 'max' | 'min'; value: number };
+  value: number | null;
+  outcome: 'fail' | 'unknown';
+}
+
+export interface Run {
+  run: RunRow & { reasons: string[] };
+  ref?: string | null;
+  harness?: Record<string, string>;
+  environment?: Environment;
+  parameters: Parameters;
+  planned?: number;
+  skipped?: { server: string; reason: string }[];
+  base?: string | null;
+  command?: string;
+  verdict?: {
+    outcome: Outcome;
+    reasons: string[];
+    notes: string[];
+    servers: { server: string; outcome: Outcome; valid_trials: number; trials: number; reasons: string[] }[];
+    changes: JudgedChange[];
+    limits: JudgedLimit[];
+  };
+  servers: RunServer[];
+}
+
+export interface Timeline {
+  arm: 'head' | 'base';
+  round: number;
+  stages: [number, number, string][];
+  timeline: Record<string, (number | null)[]> | null;
+  resources: Record<string, (number | null)[]> | null;
+}
+
+export interface Timelines {
+  server: string;
+  trials: Timeline[];
+}
+
+export interface Method {
+  suites: {
+    id: string;
+    title: string;
+    description: string;
+    protocols: string[];
+    parameters: Parameters;
+    profiles: Record<
+      string,
+      {
+        stages: { clients: number; name: string; parameters: Parameters }[];
+        warmup_seconds: number;
+        ramp_seconds: number;
+        settle_seconds: number;
+        steady_seconds: number;
+        drain_seconds: number;
+      }
+    >;
+    limits: { metric: string; side: 'max' | 'min'; value: number; server: string | null }[];
+    margins: { metric: string; margin: number; floor: number }[];
+  }[];
+  calibration: {
+    environments: string[];
+    cases: {
+      server: string;
+      injected: string;
+      how: string;
+      runs: number;
+      rounds: number;
+      most_rounds: number;
+      words: Partial<Record<Word, number>>;
+      failed: { count: number; of: number; low: number; high: number };
+    }[];
+  } | null;
+}

@@ -1,0 +1,120 @@
+// The pages, by the address.
+
+import { render } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import './style.css';
+import { load, useLoaded } from './data/load';
+import type { Manifest } from './data/types';
+import { ComparePage } from './pages/compare';
+import { MethodPage } from './pages/method';
+import { OverviewPage } from './pages/overview';
+import { PublishedPage } from './pages/published';
+import { RunPage } from './pages/run';
+import { RunsPage } from './pages/runs';
+import { TrendPage } from './pages/trend';
+import { Shown, ThemeContext } from './parts/page';
+import { here, href, type Route, useRoute } from './route';
+import { onSystemTheme, type Theme, themeOf } from './theme';
+
+const PAGES = [
+  { page: '', title: 'Overview' },
+  { page: 'trend', title: 'Trend' },
+  { page: 'compare', title: 'Compare' },
+  { page: 'runs', title: 'Runs' },
+  { page: 'published', title: 'Published' },
+  { page: 'method', title: 'Method' },
+];
+
+function App() {
+  const route = useRoute();
+  const [, redraw] = useState(0);
+  useEffect(() => onSystemTheme(() => redraw((times) => times + 1)), []);
+  const theme = themeOf(route.query);
+  // Before the children draw: charts take their colours from the style sheet.
+  document.documentElement.dataset.theme = theme;
+  const manifest = useLoaded('manifest', () => load<Manifest>('manifest'));
+  const name =
+    route.page === 'run'
+      ? `Run ${route.id}`
+      : (PAGES.find((each) => each.page === route.page)?.title ?? 'No such page');
+  useEffect(() => {
+    document.title = `${name}, Pushbench`;
+  }, [name]);
+  useEffect(() => scrollTo(0, 0), [route.page, route.id]);
+  return (
+    <ThemeContext.Provider value={theme}>
+      <button type="button" class="skip" onClick={() => document.getElementById('main')?.focus()}>
+        To the content
+      </button>
+      <Header route={route} theme={theme} />
+      <main id="main" tabIndex={-1}>
+        <Shown loaded={manifest}>{(value) => <Page route={route} manifest={value} />}</Shown>
+      </main>
+      <footer>
+        <p>
+          All times are UTC. Derived from records that never change: <a href="data/manifest.json">manifest</a>,{' '}
+          <a href="feed.xml">feed of changes</a>.
+        </p>
+      </footer>
+    </ThemeContext.Provider>
+  );
+}
+
+function Header({ route, theme }: { route: Route; theme: Theme }) {
+  const combination = route.query.get('c');
+  const kept = (page: string) =>
+    combination && (page === '' || page === 'trend' || page === 'compare') ? { c: combination } : {};
+  return (
+    <header>
+      <a class="name" href={href('')}>
+        Pushbench
+      </a>
+      <nav aria-label="Pages">
+        {PAGES.map(({ page, title }) => (
+          <a key={page} href={href(page, kept(page))} aria-current={isCurrent(route, page) ? 'page' : undefined}>
+            {title}
+          </a>
+        ))}
+      </nav>
+      <a class="theme" href={here({ theme: theme === 'dark' ? 'light' : 'dark' })}>
+        {theme === 'dark' ? 'Light' : 'Dark'}
+      </a>
+    </header>
+  );
+}
+
+function isCurrent(route: Route, page: string): boolean {
+  return route.page === page || (route.page === 'run' && page === 'runs');
+}
+
+function Page({ route, manifest }: { route: Route; manifest: Manifest }) {
+  const { query } = route;
+  switch (route.page) {
+    case '':
+      return <OverviewPage manifest={manifest} query={query} />;
+    case 'trend':
+      return <TrendPage manifest={manifest} query={query} />;
+    case 'compare':
+      return <ComparePage manifest={manifest} query={query} />;
+    case 'runs':
+      return <RunsPage manifest={manifest} />;
+    case 'run':
+      return <RunPage manifest={manifest} query={query} id={route.id} />;
+    case 'published':
+      return <PublishedPage manifest={manifest} query={query} />;
+    case 'method':
+      return <MethodPage manifest={manifest} />;
+    default:
+      return (
+        <>
+          <h1>No such page</h1>
+          <p>
+            The address names a page that this site does not have: <a href={href('')}>to the overview</a>.
+          </p>
+        </>
+      );
+  }
+}
+
+const root = document.getElementById('app');
+if (root) render(<App />, root);

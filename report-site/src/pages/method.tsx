@@ -1,0 +1,200 @@
+// How Pushbench measures, how often its judge is right, and what each suite's clients do.
+
+import { load, useLoaded } from '../data/load';
+import type { Manifest, Method } from '../data/types';
+import { metricTitle, Outside, parametersText, Shown } from '../parts/page';
+import { Table } from '../parts/table';
+import { formatNumber, formatQuantity } from '../units';
+
+export function MethodPage({ manifest }: { manifest: Manifest }) {
+  const loaded = useLoaded('method', () => load<Method>('method', manifest.judged_by));
+  return (
+    <>
+      <h1>How this is measured</h1>
+      <Measuring manifest={manifest} />
+      <Shown loaded={loaded}>
+        {(method) => (
+          <>
+            <Judge method={method} />
+            {method.suites.map((suite) => (
+              <Suite key={suite.id} manifest={manifest} suite={suite} />
+            ))}
+          </>
+        )}
+      </Shown>
+    </>
+  );
+}
+
+function Measuring({ manifest }: { manifest: Manifest }) {
+  const docs = (page: string) => (manifest.repository ? `${manifest.repository}/blob/HEAD/docs/${page}` : null);
+  return (
+    <div class="prose">
+      <p>
+        A <em>trial</em> is one fresh start of one server, driven once through all stages. It is the unit of statistics:
+        nothing inside one is averaged into a stronger claim. The server has its own half of the machine's CPUs; the
+        generator and backing services have the other.
+      </p>
+      <p>
+        Each client sends on an absolute schedule and never waits for a reply. Latencies count from the moment at which
+        a message was <em>due</em>, so a server that stalls is charged for every message of the stall: <em>echo</em>{' '}
+        until its sender has it back, <em>delivery</em> until a receiver has it, <em>fan-out</em> until the last one has
+        it. A ledger of every message and member says what was lost, came twice or out of order.
+      </p>
+      <p>
+        A trial is <strong>invalid</strong> when it measured something else: the generator was busy or late, the
+        hypervisor took CPU, the clock was set, the machine swapped, or more came than was sent. It is shown with its
+        reason and never judged. A server that refuses clients, loses messages or dies is <em>not</em> invalid: that is
+        its result.
+      </p>
+      <p>
+        A pull request's servers run beside those of its base at the same time, and each metric is judged by the paired
+        ratios of many rounds. A run of a branch is held against the band of the runs before it. A change counts when it
+        is at least the margin and outside of the noise; between them it is <em>unknown</em>, and that is said.
+      </p>
+      <p>
+        <Outside to={docs('method.md')}>The method in full</Outside>,{' '}
+        <Outside to={docs('comparison.md')}>comparing two commits</Outside>,{' '}
+        <Outside to={docs('history.md')}>histories and levels</Outside>,{' '}
+        <Outside to={docs('site.md')}>the data behind this site</Outside>.
+      </p>
+    </div>
+  );
+}
+
+function Judge({ method }: { method: Method }) {
+  const { calibration } = method;
+  if (!calibration) return <p class="empty">How often the judge is right was not measured in this checkout.</p>;
+  const alarms = calibration.cases.filter((each) => each.injected === 'none');
+  const faults = calibration.cases.filter((each) => each.injected !== 'none');
+  const percent = (share: number) => formatQuantity(share, 'ratio');
+  return (
+    <section aria-labelledby="judge">
+      <h2 id="judge">How often the judge is right</h2>
+      <p>
+        Comparisons whose answer is known: a server with itself, and with itself and an injected fault. Real ones were
+        measured; resampled ones draw blocks of rounds from campaigns that were played to their end. Environments:{' '}
+        {calibration.environments.join(', ')}.
+      </p>
+      <h3>False alarms</h3>
+      <Table
+        name="false alarms"
+        columns={[
+          { title: 'Server' },
+          { title: 'How' },
+          { title: 'Runs', numeric: true },
+          { title: 'Called worse', numeric: true },
+          { title: '95 % interval', numeric: true },
+          { title: 'Undecided', numeric: true },
+        ]}
+        rows={alarms.map((each) => [
+          { text: each.server },
+          { text: each.how },
+          { text: formatNumber(each.runs), value: each.runs },
+          { text: formatNumber(each.failed.count), value: each.failed.count },
+          { text: `${percent(each.failed.low)} to ${percent(each.failed.high)}` },
+          { text: formatNumber(each.words.unknown ?? 0), value: each.words.unknown ?? 0 },
+        ])}
+      />
+      <h3>Power</h3>
+      <Table
+        name="power"
+        columns={[
+          { title: 'Server' },
+          { title: 'Fault' },
+          { title: 'How' },
+          { title: 'Runs', numeric: true },
+          { title: 'Worse', numeric: true },
+          { title: 'Unknown', numeric: true },
+          { title: 'Same', numeric: true },
+          { title: 'Rounds', numeric: true },
+        ]}
+        rows={faults.map((each) => [
+          { text: each.server },
+          { text: each.injected },
+          { text: each.how },
+          { text: formatNumber(each.runs), value: each.runs },
+          ...(['worse', 'unknown', 'same'] as const).map((word) => ({
+            text: formatNumber(each.words[word] ?? 0),
+            value: each.words[word] ?? 0,
+          })),
+          { text: `${formatNumber(each.rounds)} of ${formatNumber(each.most_rounds)}`, value: each.rounds },
+        ])}
+      />
+    </section>
+  );
+}
+
+function Suite({ manifest, suite }: { manifest: Manifest; suite: Method['suites'][number] }) {
+  const unit = (metric: string) => manifest.metrics[metric]?.unit ?? 'count';
+  return (
+    <section aria-labelledby={`suite-${suite.id}`}>
+      <h2 id={`suite-${suite.id}`}>
+        Suite {suite.id}: {suite.title}
+      </h2>
+      <p>
+        {suite.description} Protocols: {suite.protocols.join(', ')}. Parameters: {parametersText(suite.parameters)}.
+      </p>
+      <Table
+        name={`${suite.id} profiles`}
+        columns={[
+          { title: 'Profile' },
+          { title: 'Stages' },
+          { title: 'Warm-up', numeric: true },
+          { title: 'Ramp and settling', numeric: true },
+          { title: 'Steady', numeric: true },
+          { title: 'Drain', numeric: true },
+        ]}
+        rows={Object.entries(suite.profiles).map(([name, profile]) => [
+          { text: name },
+          {
+            kind: 'wide',
+            text: profile.stages
+              .map((stage) =>
+                stage.name === String(stage.clients)
+                  ? stage.name
+                  : `${stage.name} (${parametersText(stage.parameters)})`,
+              )
+              .join(', '),
+          },
+          ...[
+            profile.warmup_seconds,
+            profile.ramp_seconds + profile.settle_seconds,
+            profile.steady_seconds,
+            profile.drain_seconds,
+          ].map((seconds) => ({
+            text: `${formatNumber(seconds)} s`,
+            value: seconds,
+          })),
+        ])}
+      />
+      <h3>Limits and margins</h3>
+      <Table
+        name={`${suite.id} limits and margins`}
+        columns={[
+          { title: 'Metric' },
+          { title: 'Kind' },
+          { title: 'Bound', numeric: true },
+          { title: 'At least', numeric: true },
+          { title: 'For' },
+        ]}
+        rows={[
+          ...suite.limits.map((limit) => [
+            { text: metricTitle(manifest, limit.metric) },
+            { text: `limit, ${limit.side === 'max' ? 'at most' : 'at least'}` },
+            { text: formatQuantity(limit.value, unit(limit.metric)), value: limit.value },
+            { text: '' },
+            { text: limit.server ?? 'all servers' },
+          ]),
+          ...suite.margins.map((margin) => [
+            { text: metricTitle(manifest, margin.metric) },
+            { text: 'margin of a change' },
+            { text: formatQuantity(margin.margin, 'ratio'), value: margin.margin },
+            { text: margin.floor ? formatQuantity(margin.floor, unit(margin.metric)) : '', value: margin.floor },
+            { text: 'all servers' },
+          ]),
+        ]}
+      />
+    </section>
+  );
+}

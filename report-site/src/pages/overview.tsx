@@ -1,0 +1,283 @@
+// What changed first, then one row a server.
+
+import { load, useLoaded } from '../data/load';
+import type { Combination, Event, Manifest, Overview, OverviewRow } from '../data/types';
+import {
+  CombinationPick,
+  CommitLink,
+  chosenCombination,
+  metricTitle,
+  OutcomeMark,
+  Outside,
+  RunLink,
+  Shown,
+  Subject,
+  serverTitle,
+  WordMark,
+} from '../parts/page';
+import { Sparkline } from '../parts/sparkline';
+import { type Cell, type Column, Table } from '../parts/table';
+import { here, href } from '../route';
+import { formatChange, formatDay, formatQuantity, formatTime } from '../units';
+
+const EVENTS = 8;
+const SHORT: Record<string, string> = {
+  throughput_per_second: 'Deliveries',
+  'delivery_seconds.p50': 'p50',
+  'delivery_seconds.p95': 'p95',
+  'delivery_seconds.p99': 'p99',
+  cpu_seconds_per_delivery: 'CPU / delivery',
+  services_cpu_seconds_per_delivery: "services' CPU",
+  'memory_bytes.peak': 'Memory peak',
+};
+
+interface Props {
+  manifest: Manifest;
+  query: URLSearchParams;
+}
+
+export function OverviewPage({ manifest, query }: Props) {
+  const chosen = chosenCombination(manifest, query);
+  if (!manifest.combinations.length) return <NothingYet manifest={manifest} />;
+  if (!chosen) return <p class="empty" role="alert">{`Nothing was measured in ${query.get('c')}.`}</p>;
+  return <Chosen manifest={manifest} query={query} chosen={chosen} />;
+}
+
+function NothingYet({ manifest }: { manifest: Manifest }) {
+  return (
+    <>
+      <h1>Nothing was measured yet</h1>
+      <p>
+        <code>make bench</code> measures the servers of a checkout, and <code>./pushbench site</code> writes this site
+        again.
+        {manifest.all_runs > 0 && ' There are runs that have no place in a trend: see '}
+        {manifest.all_runs > 0 && <a href={href('runs')}>all runs</a>}
+      </p>
+    </>
+  );
+}
+
+function Chosen({ manifest, query, chosen }: Props & { chosen: Combination }) {
+  const loaded = useLoaded(chosen.id, () => load<Overview>(`${chosen.id}/overview`, chosen.overview));
+  return (
+    <>
+      <h1>What changed</h1>
+      <div class="controls">
+        <CombinationPick manifest={manifest} chosen={chosen} />
+      </div>
+      <Shown loaded={loaded}>
+        {(overview) => (
+          <>
+            <Newest manifest={manifest} overview={overview} chosen={chosen} query={query} />
+            <Events manifest={manifest} overview={overview} all={query.get('all') === '1'} />
+            <Servers manifest={manifest} overview={overview} chosen={chosen} query={query} />
+          </>
+        )}
+      </Shown>
+    </>
+  );
+}
+
+function Newest({ manifest, overview, chosen }: Props & { overview: Overview; chosen: Combination }) {
+  const { newest, invalid } = overview;
+  return (
+    <section class="panel" aria-label="Newest run">
+      <p class="lead">
+        <OutcomeMark outcome={newest.outcome} /> <RunLink id={newest.id}>{formatTime(newest.created)}</RunLink>, commit{' '}
+        <CommitLink manifest={manifest} commit={newest.commit} />: <Subject manifest={manifest} text={newest.subject} />
+      </p>
+      {newest.reasons.length > 0 && (
+        <ul class="reasons">
+          {newest.reasons.map((reason) => (
+            <li key={reason}>{reason}</li>
+          ))}
+        </ul>
+      )}
+      {invalid.map((each) => (
+        <p key={each.run} class="aside">
+          Invalid in <RunLink id={each.run}>{formatTime(each.created)}</RunLink>: {each.servers.join(', ')}. What was
+          measured then was not the server.
+        </p>
+      ))}
+      <p class="aside">
+        {chosen.runs.toLocaleString('en-US')} runs from {formatDay(chosen.first)} to {formatDay(chosen.last)}
+      </p>
+    </section>
+  );
+}
+
+function Events({ manifest, overview, all }: { manifest: Manifest; overview: Overview; all: boolean }) {
+  const { events } = overview;
+  const shown = all ? events : events.slice(0, EVENTS);
+  if (!events.length) return <p class="empty">No level of a metric with a margin changed in the recent runs.</p>;
+  return (
+    <section aria-labelledby="changed">
+      <h2 id="changed">Levels that moved</h2>
+      <ul class="events">
+        {shown.map((event) => (
+          <li key={event.id}>
+            <WordMark word={event.word} />
+            <span class="what">
+              <a href={trendOf(event)}>
+                {event.server}: {metricTitle(manifest, event.metric)} {formatChange(event.after / event.before - 1)}
+              </a>
+              <span class="muted">
+                {' '}
+                {formatQuantity(event.before, manifest.metrics[event.metric]?.unit ?? 'count')} to{' '}
+                {formatQuantity(event.after, manifest.metrics[event.metric]?.unit ?? 'count')}, stage{' '}
+                {event.stages.join(', ')}
+              </span>
+            </span>
+            <span class="when">
+              <RunLink id={event.run}>{formatDay(event.created)}</RunLink>{' '}
+              <CommitLink manifest={manifest} commit={event.commit} />{' '}
+              <Subject manifest={manifest} text={event.subject} />
+            </span>
+          </li>
+        ))}
+      </ul>
+      {events.length > shown.length && <a href={here({ all: '1' })}>Show all {events.length}</a>}
+    </section>
+  );
+}
+
+function trendOf(event: Event): string {
+  return href('trend', {
+    c: event.combination,
+    stage: event.stage,
+    metric: event.metric,
+    s: event.server,
+    pin: event.run,
+  });
+}
+
+function Servers({ manifest, overview, chosen, query }: Props & { overview: Overview; chosen: Combination }) {
+  const metrics = overview.metrics.filter((metric) =>
+    overview.rows.some((row) => row.values[metric] !== null && row.values[metric] !== undefined),
+  );
+  const stage = chosen.stages.find((each) => each.name === overview.stage);
+  const sort = query.get('sort') ?? 'server';
+  const key = sort.replace(/^-/, '');
+  const rows = sorted(overview.rows, key, sort.startsWith('-'));
+  const column = (name: string, title: string, rest: Partial<Column>): Column => ({
+    title,
+    ...rest,
+    sort: {
+      href: here({ sort: sort === name ? `-${name}` : name }),
+      now: key === name ? (sort.startsWith('-') ? 'descending' : 'ascending') : null,
+    },
+  });
+  return (
+    <section aria-labelledby="servers">
+      <h2 id="servers">
+        Servers at {stage ? `${stage.clients.toLocaleString('en-US')} clients` : 'the largest stage'}
+      </h2>
+      <Table
+        name="servers"
+        columns={[
+          column('server', 'Server', {}),
+          { title: 'Trend', about: `${metricTitle(manifest, overview.sparkline)} over the newest runs` },
+          ...metrics.map((metric) =>
+            column(metric, SHORT[metric] ?? metricTitle(manifest, metric), {
+              numeric: true,
+              about: metricTitle(manifest, metric),
+            }),
+          ),
+          { title: 'Measured' },
+          { title: 'Sources' },
+        ]}
+        rows={rows.map((row) => cells(manifest, overview, chosen, metrics, row))}
+      />
+      <p class="aside">
+        p50, p95 and p99 are of the delivery latency. {'\u2717'} worse and {'\u2713'} better: outside of the band of the
+        runs before, by at least the margin. <a href={href('method')}>How it is measured</a>
+      </p>
+    </section>
+  );
+}
+
+function cells(
+  manifest: Manifest,
+  overview: Overview,
+  chosen: Combination,
+  metrics: string[],
+  row: OverviewRow,
+): Cell[] {
+  const { server } = row;
+  const about = manifest.servers[server];
+  const trend = (metric: string) => href('trend', { c: chosen.id, s: server, metric, stage: overview.stage });
+  return [
+    {
+      text: server,
+      show: (
+        <>
+          <a href={trend(overview.sparkline)}>{server}</a>
+          {about && <span class="below">{serverTitle(manifest, server)}</span>}
+        </>
+      ),
+    },
+    {
+      text: row.trend.length ? `${row.trend.length} runs` : '',
+      show: (
+        <Sparkline
+          values={row.trend}
+          about={`${metricTitle(manifest, overview.sparkline)} of the last ${row.trend.length} runs`}
+        />
+      ),
+    },
+    ...metrics.map((metric) => {
+      const value = row.values[metric] ?? null;
+      const word = row.words[metric];
+      const text = formatQuantity(value, manifest.metrics[metric]?.unit ?? 'count');
+      const told = word === 'worse' || word === 'better' ? word : null;
+      return {
+        text: told ? `${text} (${told})` : text,
+        value,
+        show: (
+          <a class="plain" href={trend(metric)}>
+            {told && <span class={`mark ${told}`}>{told === 'worse' ? '\u2717 worse' : '\u2713 better'}</span>} {text}
+          </a>
+        ),
+      };
+    }),
+    {
+      text: row.valid ? formatDay(row.created) : `${formatDay(row.created)}, invalid`,
+      value: row.created,
+      show: (
+        <>
+          <RunLink id={row.run} server={server}>
+            {formatDay(row.created)}
+          </RunLink>
+          {!row.valid && <OutcomeMark outcome="invalid" />}
+        </>
+      ),
+    },
+    {
+      text: about?.link ?? '',
+      show: about ? (
+        <>
+          <Outside to={about.link}>framework</Outside>
+          {manifest.repository && (
+            <>
+              , <Outside to={`${manifest.repository}/tree/HEAD/${about.folder}`}>server</Outside>
+            </>
+          )}
+        </>
+      ) : (
+        <span class="muted">not in this checkout</span>
+      ),
+    },
+  ];
+}
+
+function sorted(rows: OverviewRow[], key: string, descending: boolean): OverviewRow[] {
+  const value = (row: OverviewRow) => (key === 'server' ? row.server : (row.values[key] ?? null));
+  const compare = (a: OverviewRow, b: OverviewRow) => {
+    const [left, right] = [value(a), value(b)];
+    if (left === right) return a.server < b.server ? -1 : 1;
+    if (left === null) return 1;
+    if (right === null) return -1;
+    return (left < right ? -1 : 1) * (descending ? -1 : 1);
+  };
+  return [...rows].sort(compare);
+}

@@ -1,0 +1,177 @@
+// A published comparison beside what was measured here, and why they may differ.
+
+import { load, part, useLoaded } from '../data/load';
+import { ECHO_POINTS, PUBLISHED } from '../data/published';
+import type { Combination, Manifest, Run, StageNumbers } from '../data/types';
+import { Choice, CombinationPick, chosenCombination, OutcomeMark, RunLink, Shown } from '../parts/page';
+import { type Cell, Table } from '../parts/table';
+import { href } from '../route';
+import { formatQuantity, formatTime } from '../units';
+import { stageTitle } from './run';
+
+interface Props {
+  manifest: Manifest;
+  query: URLSearchParams;
+}
+
+export function PublishedPage({ manifest, query }: Props) {
+  const chosen = query.get('c')
+    ? chosenCombination(manifest, query)
+    : (manifest.combinations.find((each) => each.profile === 'full') ?? manifest.combinations[0]);
+  return (
+    <>
+      <h1>The published comparison</h1>
+      <p>
+        A published comparison of servers for an electronic whiteboard (Kyung Hee University) has six servers that are
+        here, too. These are its figures beside those of the newest run, under a load of the same kind: 100 to 1,000
+        clients, each one message a second, sent to all members of its board.
+      </p>
+      <Caveats />
+      {chosen && (
+        <div class="controls">
+          <CombinationPick manifest={manifest} chosen={chosen} />
+        </div>
+      )}
+      {chosen ? (
+        <Beside manifest={manifest} query={query} chosen={chosen} />
+      ) : (
+        <Figures manifest={manifest} run={null} stage={undefined} />
+      )}
+    </>
+  );
+}
+
+function Caveats() {
+  return (
+    <section class="panel" aria-labelledby="caveats">
+      <h2 id="caveats">Read this first</h2>
+      <ul>
+        <li>
+          <strong>The generator.</strong> The publication drove its servers with k6's JavaScript clients on the same
+          four virtual CPUs. Such a client costs 40 to 70 us of CPU a delivery: at 100,000 deliveries a second that is
+          four to seven cores. Round trips of 100 to 250 ms, those of its three fastest servers, may be the generator's
+          own. Here a trial whose generator was too busy or late is invalid and shown as such.
+        </li>
+        <li>
+          <strong>Board and message sizes</strong> are not published. 30 MB/s leaving a server suggest boards on which
+          everybody received everything; the stages <em>classroom</em> have boards of 100.
+        </li>
+        <li>
+          <strong>Machines differ.</strong> Absolute numbers of different machines cannot be compared; the order of the
+          servers, and where one breaks, can. 100 % of CPU is one core.
+        </li>
+        <li>
+          <strong>Round trip</strong> is echo here: from the moment at which a message was due until its sender has it
+          back. A generator that waits for a reply before it sends again omits the worst of them.
+        </li>
+      </ul>
+    </section>
+  );
+}
+
+function Beside({ manifest, query, chosen }: Props & { chosen: Combination }) {
+  const newest = manifest.runs.find(
+    (run) =>
+      run.whole &&
+      !run.comparison &&
+      run.trials > 0 &&
+      run.environment === chosen.environment &&
+      run.suite === chosen.suite &&
+      run.profile === chosen.profile,
+  );
+  const loaded = useLoaded(`published ${newest?.id}`, async () =>
+    newest ? load<Run>(`runs/${part(newest.id)}`, manifest.judged_by) : null,
+  );
+  return (
+    <Shown loaded={loaded}>
+      {(run) => {
+        const stages = run?.servers.find((server) => server.stages.length)?.stages ?? [];
+        const stage =
+          stages.find((each) => each.name === query.get('stage')) ??
+          stages.filter((each) => each.name === String(each.clients)).at(-1);
+        return (
+          <>
+            {run ? (
+              <p>
+                Measured: <OutcomeMark outcome={run.run.outcome} />{' '}
+                <RunLink id={run.run.id}>{formatTime(run.run.created)}</RunLink>
+              </p>
+            ) : (
+              <p class="empty">No whole record of these is here, so the published figures stand alone.</p>
+            )}
+            {stages.length > 1 && (
+              <Choice
+                label="Stage"
+                name="stage"
+                value={stage?.name ?? ''}
+                options={stages.map((each) => ({ value: each.name, text: stageTitle(each) }))}
+              />
+            )}
+            <Figures manifest={manifest} run={run} stage={stage?.name} />
+          </>
+        );
+      }}
+    </Shown>
+  );
+}
+
+function Figures({ manifest, run, stage }: { manifest: Manifest; run: Run | null; stage: string | undefined }) {
+  const columns = [
+    { title: 'Server' },
+    { title: 'From' },
+    { title: 'Loss' },
+    ...ECHO_POINTS.map((point) => ({ title: `Echo ${point}`, numeric: true })),
+    { title: 'CPU' },
+    { title: 'Memory' },
+  ];
+  const rows = PUBLISHED.flatMap((published): Cell[][] => {
+    const server = run?.servers.find((each) => each.server === published.server);
+    const found = server?.stages.find((each) => each.name === stage);
+    const name = {
+      text: published.server,
+      show: (
+        <a href={manifest.combinations.length ? href('trend', { s: published.server }) : href('')}>{published.title}</a>
+      ),
+    };
+    return [
+      [
+        name,
+        { text: 'published', kind: 'muted' },
+        { text: published.loss, kind: 'wide' },
+        ...published.echo.map((seconds) => ({ text: formatQuantity(seconds, 'seconds'), value: seconds })),
+        { text: published.cpu, kind: 'narrow' },
+        { text: published.memory, kind: 'narrow' },
+      ],
+      found && Object.keys(found.metrics).length
+        ? [{ text: published.server, show: '' }, ownCell(server?.valid ?? 0, found), ...measured(found)]
+        : [
+            { text: published.server, show: '' },
+            { text: 'not measured here', kind: 'muted' },
+            ...columns.slice(2).map(() => ({ text: '-', value: null })),
+          ],
+    ];
+  });
+  return <Table name="published comparison" columns={columns} rows={rows} />;
+}
+
+function ownCell(valid: number, stage: StageNumbers): Cell {
+  const believed = stage.believed !== false && valid > 0;
+  return {
+    text: believed ? 'measured here' : 'measured here, invalid',
+    show: believed ? 'measured here' : <OutcomeMark outcome="invalid" />,
+  };
+}
+
+function measured(stage: StageNumbers): Cell[] {
+  const value = (metric: string) => stage.metrics[metric]?.[0] ?? null;
+  const cores = value('cpu_cores');
+  return [
+    { text: formatQuantity(value('loss_ratio'), 'ratio'), value: value('loss_ratio') },
+    ...ECHO_POINTS.map((point) => ({
+      text: formatQuantity(value(`echo_seconds.${point}`), 'seconds'),
+      value: value(`echo_seconds.${point}`),
+    })),
+    { text: formatQuantity(cores, 'ratio'), value: cores },
+    { text: formatQuantity(value('memory_bytes.peak'), 'bytes'), value: value('memory_bytes.peak') },
+  ];
+}

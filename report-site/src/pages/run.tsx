@@ -1,0 +1,215 @@
+// One run: what it amounts to, how each server did, and by the second what a trial did.
+
+import { load, part, useLoaded } from '../data/load';
+import type { Manifest, Run, RunServer, Spread, StageNumbers } from '../data/types';
+import { Changes, Environment, Reproduce } from '../parts/about-run';
+import { DistributionChart, KINDS } from '../parts/distribution';
+import { Choice, CommitLink, metricTitle, OutcomeMark, Pick, parametersText, Shown, Subject } from '../parts/page';
+import { type Cell, Table } from '../parts/table';
+import { TrialTimeline } from '../parts/timeline';
+import { go, href } from '../route';
+import { formatQuantity, formatTime } from '../units';
+
+interface Props {
+  manifest: Manifest;
+  query: URLSearchParams;
+  id: string;
+}
+
+export function RunPage({ manifest, query, id }: Props) {
+  const loaded = useLoaded(id, () => load<Run>(`runs/${part(id)}`, manifest.judged_by));
+  return (
+    <>
+      <h1>Run {id}</h1>
+      <Shown loaded={loaded}>{(run) => <Whole manifest={manifest} query={query} run={run} />}</Shown>
+    </>
+  );
+}
+
+function Whole({ manifest, query, run }: { manifest: Manifest; query: URLSearchParams; run: Run }) {
+  const about = run.run;
+  const server = run.servers.find((each) => each.server === query.get('server')) ?? run.servers[0];
+  return (
+    <>
+      <section class="panel" aria-label="Verdict">
+        <p class="lead">
+          <OutcomeMark outcome={about.outcome} /> {formatTime(about.created)} UTC, commit{' '}
+          <CommitLink manifest={manifest} commit={about.commit} />
+          {about.subject && ': '}
+          <Subject manifest={manifest} text={about.subject} />
+        </p>
+        <p>
+          {about.suite}, {about.profile}, {parametersText(run.parameters)}; {about.valid} of {about.trials} trials valid
+          {about.dirty && '; its sources had changes that are not committed'}
+        </p>
+        <Reasons run={run} />
+        <p class="links">
+          {about.whole && <a href={`records/${encodeURIComponent(about.id)}.json`}>the record (JSON)</a>}
+          {!about.comparison && <a href={href('compare', { run: about.id })}>servers side by side</a>}
+        </p>
+        {!about.whole && (
+          <p class="aside">Of this run only the medians were kept: no timeline, distribution or verdict.</p>
+        )}
+      </section>
+      <Reproduce run={run} />
+      {run.verdict && run.verdict.changes.length > 0 && <Changes manifest={manifest} changes={run.verdict.changes} />}
+      {server && <ServerPart manifest={manifest} query={query} run={run} server={server} />}
+      <Environment run={run} />
+    </>
+  );
+}
+
+function Reasons({ run }: { run: Run }) {
+  const { verdict, skipped = [] } = run;
+  return (
+    <>
+      {verdict && verdict.reasons.length > 0 && (
+        <ul class="reasons">
+          {verdict.reasons.map((reason) => (
+            <li key={reason}>{reason}</li>
+          ))}
+        </ul>
+      )}
+      {verdict && verdict.notes.length > 0 && (
+        <details>
+          <summary>{verdict.notes.length === 1 ? '1 note' : `${verdict.notes.length} notes`}</summary>
+          <ul>
+            {verdict.notes.map((note) => (
+              <li key={note}>{note}</li>
+            ))}
+          </ul>
+        </details>
+      )}
+      {skipped.length > 0 && (
+        <p class="aside">Not measured: {skipped.map((each) => `${each.server} (${each.reason})`).join('; ')}</p>
+      )}
+    </>
+  );
+}
+
+interface ServerProps {
+  manifest: Manifest;
+  query: URLSearchParams;
+  run: Run;
+  server: RunServer;
+}
+
+function ServerPart({ manifest, query, run, server }: ServerProps) {
+  const outcome = run.verdict?.servers.find((each) => each.server === server.server)?.outcome ?? null;
+  const kind = query.get('kind') ?? 'delivery';
+  const hidden = query.getAll('hide');
+  const tails = server.stages.filter((stage) => stage.tails?.[kind]);
+  return (
+    <>
+      <h2>{server.server}</h2>
+      <div class="controls">
+        <Pick
+          label="Server"
+          name="server"
+          value={server.server}
+          options={run.servers.map((each) => ({ value: each.server, text: each.server }))}
+          forget={['trial']}
+        />
+        {outcome && <OutcomeMark outcome={outcome} />}
+        {server.reported && (
+          <span class="muted">
+            {server.reported.runtime}, {server.reported.framework}
+          </span>
+        )}
+      </div>
+      <Trials server={server} />
+      <StageTable manifest={manifest} run={run} server={server} />
+      {run.run.whole && server.of && server.of.length > 0 && <TrialTimeline run={run} server={server} query={query} />}
+      {run.run.whole && (
+        <section aria-labelledby="distribution">
+          <h3 id="distribution">How the latencies are distributed</h3>
+          <Choice label="Latency" name="kind" value={kind} options={KINDS} />
+          <DistributionChart
+            title={`${server.server}: ${kind} latency, by stage`}
+            version={JSON.stringify([run.run.id, server.server, kind, hidden])}
+            distributions={tails.map((stage) => ({
+              label: stage.name,
+              tail: stage.tails?.[kind] ?? [],
+              shown: !hidden.includes(stage.name),
+            }))}
+            onToggle={(name) =>
+              go({ hide: hidden.includes(name) ? hidden.filter((each) => each !== name) : [...hidden, name] })
+            }
+          />
+        </section>
+      )}
+    </>
+  );
+}
+
+function Trials({ server }: { server: RunServer }) {
+  const noted = (server.of ?? []).filter(
+    (trial) => !trial.valid || trial.failure || trial.warnings.length || trial.errors.length,
+  );
+  if (!noted.length) return null;
+  return (
+    <ul class="reasons">
+      {noted.map((trial) => (
+        <li key={`${trial.arm} ${trial.round}`}>
+          Round {trial.round}
+          {trial.arm === 'base' && ' of the base'}: {!trial.valid && <OutcomeMark outcome="invalid" />}{' '}
+          {[...trial.reasons, ...trial.warnings.map((text) => `warning: ${text}`)].join('; ')}
+          {trial.failure && (
+            <>
+              <span class="mark fail">failed</span> {trial.failure.step}: {trial.failure.message}
+              {trial.failure.log.length > 0 && <pre>{trial.failure.log.join('\n')}</pre>}
+            </>
+          )}
+          {trial.errors.length > 0 &&
+            ` clients saw: ${trial.errors.map((each) => `${each.reason} (${each.count} times)`).join(', ')}`}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** Metrics by stage, those of the comparison's table first. */
+function StageTable({ manifest, run, server }: { manifest: Manifest; run: Run; server: RunServer }) {
+  const stages = server.stages.filter((stage) => Object.keys(stage.metrics).length);
+  if (!stages.length) return <p class="empty">No stage was measured.</p>;
+  const metrics = Object.keys(manifest.metrics).filter((metric) => stages.some((stage) => stage.metrics[metric]));
+  const doubtful = stages.some((stage) => stage.believed === false);
+  return (
+    <>
+      <Table
+        name={`${run.run.id} ${server.server}`}
+        first={18}
+        columns={[{ title: 'Metric' }, ...stages.map((stage) => ({ title: stageTitle(stage), numeric: true }))]}
+        rows={metrics.map((metric) => [
+          { text: metricTitle(manifest, metric) },
+          ...stages.map((stage) => spreadCell(manifest, metric, stage.metrics[metric])),
+        ])}
+      />
+      {doubtful && <p class="aside">No trial was valid: these numbers are not to be believed.</p>}
+    </>
+  );
+}
+
+export function stageTitle(stage: StageNumbers): string {
+  return stage.clients === undefined || stage.name !== String(stage.clients)
+    ? stage.name
+    : `${stage.clients.toLocaleString('en-US')} clients`;
+}
+
+export function spreadCell(manifest: Manifest, metric: string, spread: Spread | undefined): Cell {
+  const unit = manifest.metrics[metric]?.unit ?? 'count';
+  const [median = null, low, high] = spread ?? [];
+  const text = formatQuantity(median, unit);
+  if (low === undefined || high === undefined) return { text, value: median };
+  const range = `${formatQuantity(low, unit)} to ${formatQuantity(high, unit)}`;
+  return {
+    text: `${text} (${range})`,
+    value: median,
+    show: (
+      <>
+        {text}
+        <span class="below">{range}</span>
+      </>
+    ),
+  };
+}

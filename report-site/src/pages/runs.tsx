@@ -1,0 +1,58 @@
+// The newest runs.
+
+import type { Manifest } from '../data/types';
+import { CommitLink, OutcomeMark, RunLink, Subject } from '../parts/page';
+import { Table } from '../parts/table';
+import { formatTime } from '../units';
+
+export function RunsPage({ manifest }: { manifest: Manifest }) {
+  return (
+    <>
+      <h1>Runs</h1>
+      {manifest.runs.length === 0 && (
+        <p class="empty">
+          There is no run yet. <code>make bench</code> makes one.
+        </p>
+      )}
+      {manifest.runs.length > 0 && (
+        <Table
+          name="runs"
+          columns={[
+            { title: 'Run' },
+            { title: 'Verdict' },
+            { title: 'Commit' },
+            { title: 'Suite' },
+            { title: 'Environment' },
+            { title: 'Servers', numeric: true },
+            { title: 'Valid trials', numeric: true },
+          ]}
+          rows={manifest.runs.map((run) => [
+            { text: run.id, show: <RunLink id={run.id}>{formatTime(run.created)}</RunLink> },
+            { text: run.outcome ?? 'not judged', show: <OutcomeMark outcome={run.outcome} /> },
+            {
+              text: `${(run.commit ?? '').slice(0, 7)} ${run.subject}`,
+              kind: 'wide',
+              show: (
+                <>
+                  <CommitLink manifest={manifest} commit={run.commit} />{' '}
+                  <Subject manifest={manifest} text={run.subject} />
+                  {run.dirty && <span class="muted"> with changes that are not committed</span>}
+                </>
+              ),
+            },
+            { text: `${run.suite}, ${run.profile}${run.comparison ? ', comparison' : ''}` },
+            { text: run.environment },
+            { text: String(run.servers), value: run.servers },
+            { text: `${run.valid} of ${run.trials}`, value: run.valid },
+          ])}
+        />
+      )}
+      {manifest.all_runs > manifest.runs.length && (
+        <p class="aside">
+          The newest {manifest.runs.length} of {manifest.all_runs.toLocaleString('en-US')}; the others are found in the
+          trends.
+        </p>
+      )}
+    </>
+  );
+}

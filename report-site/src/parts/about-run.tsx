@@ -1,0 +1,101 @@
+// What a run ran on, how to do it again, and what it said of a change.
+
+import { useState } from 'preact/hooks';
+import type { JudgedChange, Manifest, Run } from '../data/types';
+import { copy } from '../exporting';
+import { formatChange, formatQuantity } from '../units';
+import { metricTitle, WordMark } from './page';
+import { Table } from './table';
+
+export function Reproduce({ run }: { run: Run }) {
+  const [said, say] = useState('');
+  const { command } = run;
+  if (!command) return null;
+  return (
+    <section aria-labelledby="again">
+      <h2 id="again">Measure it again</h2>
+      <div class="command">
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: whoever has no pointer scrolls it with the arrow keys */}
+        <pre tabIndex={0}>{command}</pre>
+        <button type="button" onClick={async () => say((await copy(command)) ? 'copied' : 'select it to copy it')}>
+          Copy
+        </button>
+        <output>{said}</output>
+      </div>
+    </section>
+  );
+}
+
+export function Changes({ manifest, changes }: { manifest: Manifest; changes: JudgedChange[] }) {
+  return (
+    <section aria-labelledby="changes">
+      <h2 id="changes">Head against base</h2>
+      <Table
+        name="changes"
+        columns={[
+          { title: 'Server' },
+          { title: 'Metric' },
+          { title: 'Stage' },
+          { title: 'Base', numeric: true },
+          { title: 'Head', numeric: true },
+          { title: 'Change', numeric: true },
+          { title: '95 % interval', numeric: true },
+          { title: 'Margin', numeric: true },
+          {
+            title: 'Would be seen',
+            numeric: true,
+            about: 'the smallest change that nine of ten such comparisons would have called',
+          },
+          { title: 'Word' },
+          { title: 'Rounds', numeric: true },
+        ]}
+        rows={changes.map((change) => {
+          const unit = manifest.metrics[change.metric]?.unit ?? 'count';
+          const amount = (value: number | null) =>
+            change.scale === 'ratio' ? formatChange(value) : formatQuantity(value, unit);
+          return [
+            { text: change.server },
+            { text: metricTitle(manifest, change.metric) },
+            { text: change.name },
+            { text: formatQuantity(change.base, unit), value: change.base },
+            { text: formatQuantity(change.head, unit), value: change.head },
+            { text: amount(change.change), value: change.change },
+            { text: change.low === null ? '-' : `${amount(change.low)} to ${amount(change.high)}` },
+            { text: amount(change.margin).replace('+', ''), value: change.margin },
+            { text: amount(change.visible).replace('+', ''), value: change.visible },
+            { text: change.word, show: <WordMark word={change.word} /> },
+            { text: String(change.pairs), value: change.pairs },
+          ];
+        })}
+      />
+    </section>
+  );
+}
+
+export function Environment({ run }: { run: Run }) {
+  const { environment, harness } = run;
+  if (!environment || !harness) return null;
+  const facts: [string, string][] = [
+    ['Environment', environment.key],
+    ['CPU', `${environment.cpu_model}, ${environment.cpus} CPUs on ${environment.physical_cores} cores`],
+    ['Server on', `CPU ${environment.server_cpus.join(', ')}`],
+    ['Generator on', `CPU ${environment.generator_cpus.join(', ')}`],
+    ['Memory', formatQuantity(environment.memory_bytes, 'bytes')],
+    ['Kernel', environment.kernel],
+    ['Driver', environment.engine ? `${environment.driver}, ${environment.engine}` : environment.driver],
+    ...Object.entries(harness).map(([name, version]): [string, string] => [name, version]),
+    ...run.servers.flatMap(({ server, reported }): [string, string][] =>
+      reported ? [[server, `${reported.framework} on ${reported.runtime}`]] : [],
+    ),
+  ];
+  return (
+    <details>
+      <summary>Environment and versions</summary>
+      <Table
+        name={`${run.run.id} environment`}
+        columns={[{ title: 'What' }, { title: 'Which' }]}
+        rows={facts.map((fact) => fact.map((text) => ({ text })))}
+      />
+    </details>
+  );
+}

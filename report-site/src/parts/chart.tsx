@@ -1,0 +1,230 @@
+// A chart with all that belongs to it: heading, legend with the values under the cursor, keyboard, export, table.
+
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { download, fileName } from '../exporting';
+import { useTheme } from './page';
+import { svg } from './picture';
+import { Drawing, type Line, type Plot } from './plot';
+import { type Cell, Table } from './table';
+
+export interface ChartProps {
+  title: string;
+  plot: Plot;
+  /** what stands at a point: `2026-11-21, run ..., commit ...` */
+  describe: (index: number) => string;
+  /** title of the first columns of the table, and their cells for a point */
+  rows: { titles: string[]; cells: (index: number) => Cell[] };
+  /** what has to change that the chart is drawn anew, beside the theme */
+  version: string;
+  onToggle?: (label: string) => void;
+  onOnly?: (label: string) => void;
+  onZoom?: (from: number, to: number) => void;
+  onPin?: (index: number) => void;
+  empty: string;
+}
+
+const FAR = 10;
+
+export function Chart(props: ChartProps) {
+  const { title, plot, describe, version, onPin, onZoom } = props;
+  const theme = useTheme();
+  const box = useRef<HTMLDivElement>(null);
+  const drawing = useRef<Drawing | null>(null);
+  const legend = useRef<HTMLUListElement>(null);
+  const readout = useRef<HTMLParagraphElement>(null);
+  const spoken = useRef<HTMLParagraphElement>(null);
+  const id = useId();
+  const latest = useRef(props);
+  latest.current = props;
+
+  const point = (index: number | null) => {
+    const hint = latest.current.plot.sync ? '' : HINT;
+    if (readout.current) readout.current.textContent = index === null ? hint : latest.current.describe(index);
+    const values = legend.current?.querySelectorAll('output') ?? [];
+    latest.current.plot.lines.forEach((line, number) => {
+      const text = index === null ? '' : valueText(latest.current.plot, line, index);
+      const value = values[number];
+      if (value && value.textContent !== text) value.textContent = text;
+    });
+  };
+
+  useEffect(() => {
+    if (!box.current || !hasValues(plot)) return;
+    const drawn = new Drawing(box.current, plot, {
+      onCursor: point,
+      ...(onZoom ? { onZoom: (from, to) => latest.current.onZoom?.(from, to) } : {}),
+      onPin: (index) => latest.current.onPin?.(index),
+    });
+    drawing.current = drawn;
+    return () => {
+      drawn.destroy();
+      drawing.current = null;
+    };
+  }, [version, theme]);
+
+  const onKeyDown = (event: KeyboardEvent) => {
+    const drawn = drawing.current;
+    if (!drawn || event.altKey || event.ctrlKey || event.metaKey) return;
+    const last = plot.x.length - 1;
+    const now = drawn.cursor ?? last;
+    const steps: Record<string, number> = {
+      ArrowLeft: now - 1,
+      ArrowRight: now + 1,
+      PageDown: now - FAR,
+      PageUp: now + FAR,
+      Home: 0,
+      End: last,
+    };
+    const wanted = steps[event.key];
+    if (wanted !== undefined) {
+      const index = Math.min(last, Math.max(0, wanted));
+      drawn.moveTo(index);
+      point(index);
+      if (spoken.current) spoken.current.textContent = spokenText(plot, describe(index), index);
+    } else if (event.key === 'Enter' && onPin) onPin(now);
+    else return;
+    event.preventDefault();
+  };
+
+  if (!hasValues(plot)) {
+    return (
+      <figure class="chart">
+        <figcaption>{title}</figcaption>
+        <p class="empty">{props.empty}</p>
+      </figure>
+    );
+  }
+  return (
+    <figure class="chart">
+      <figcaption id={`${id}-title`}>{title}</figcaption>
+      <div
+        ref={box}
+        class="canvas"
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: the arrow keys move its cursor
+        tabIndex={0}
+        role="img"
+        aria-labelledby={`${id}-title`}
+        aria-describedby={`${id}-keys`}
+        onKeyDown={onKeyDown}
+        onBlur={() => point(null)}
+      />
+      <p id={`${id}-keys`} class="unseen">
+        {HINT}
+      </p>
+      <p class="aside readout" ref={readout} aria-hidden="true">
+        {plot.sync ? '' : HINT}
+      </p>
+      <p class="unseen" aria-live="polite" ref={spoken} />
+      <Legend {...props} list={legend} focus={(line) => drawing.current?.focus(line)} />
+      <div class="actions">
+        <PictureButtons title={title} plot={plot} drawing={drawing} />
+        <DataTable {...props} />
+      </div>
+    </figure>
+  );
+}
+
+const HINT = 'Point at the chart, or focus it and use the arrow keys, Home and End.';
+
+interface LegendProps extends ChartProps {
+  list: { current: HTMLUListElement | null };
+  focus: (line: number | null) => void;
+}
+
+function Legend({ plot, onToggle, onOnly, list, focus }: LegendProps) {
+  return (
+    <ul class="legend" ref={list}>
+      {plot.lines.map((line, index) => (
+        <li key={line.label} onMouseEnter={() => line.shown && focus(index)} onMouseLeave={() => focus(null)}>
+          {onToggle ? (
+            <button
+              type="button"
+              aria-pressed={line.shown}
+              onClick={() => onToggle(line.label)}
+              title={line.shown ? 'Hide it' : 'Show it'}
+            >
+              <Swatch line={line} />
+              {line.label}
+            </button>
+          ) : (
+            <span>
+              <Swatch line={line} />
+              {line.label}
+            </span>
+          )}
+          <output />
+          {onOnly && (
+            <button type="button" class="quiet" onClick={() => onOnly(line.label)} aria-label={`Only ${line.label}`}>
+              only
+            </button>
+          )}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Swatch({ line }: { line: Line }) {
+  return (
+    <svg width="22" height="8" aria-hidden="true" class={`swatch ${line.stroke.colour}`}>
+      <path d="M0 4H22" stroke-width="2.5" stroke-dasharray={line.stroke.dash.join(' ')} />
+    </svg>
+  );
+}
+
+function PictureButtons({ title, plot, drawing }: { title: string; plot: Plot; drawing: { current: Drawing | null } }) {
+  const name = fileName(title);
+  return (
+    <span class="pictures">
+      <button
+        type="button"
+        onClick={() => drawing.current?.png(title, (png) => download(`${name}.png`, png, 'image/png'))}
+      >
+        Save PNG
+      </button>
+      <button type="button" onClick={() => download(`${name}.svg`, svg(title, plot), 'image/svg+xml')}>
+        Save SVG
+      </button>
+    </span>
+  );
+}
+
+function DataTable({ title, plot, rows }: ChartProps) {
+  const [open, setOpen] = useState(false);
+  const shown = plot.lines.filter((line) => line.shown);
+  return (
+    <details class="data" onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>The same as a table</summary>
+      {open && (
+        <Table
+          name={title}
+          columns={[
+            ...rows.titles.map((each) => ({ title: each })),
+            ...shown.map((line) => ({ title: line.label, numeric: true })),
+          ]}
+          rows={plot.x
+            .map((_, index) => [
+              ...rows.cells(index),
+              ...shown.map((line) => ({ text: valueText(plot, line, index), value: line.values[index] ?? null })),
+            ])
+            .reverse()}
+        />
+      )}
+    </details>
+  );
+}
+
+function valueText(plot: Plot, line: Line, index: number): string {
+  const value = line.values[index];
+  if (value !== null && value !== undefined) return plot.yFormat(value);
+  return line.invalid?.includes(index) ? 'invalid' : '-';
+}
+
+function spokenText(plot: Plot, about: string, index: number): string {
+  const values = plot.lines.filter((line) => line.shown).map((line) => `${line.label} ${valueText(plot, line, index)}`);
+  return `${about}: ${values.slice(0, FAR).join(', ')}`;
+}
+
+function hasValues(plot: Plot): boolean {
+  return plot.lines.some((line) => line.values.some((value) => value !== null));
+}

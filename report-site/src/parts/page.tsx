@@ -1,0 +1,175 @@
+// What all pages share: the theme, links to other places, sentences instead of what is not there.
+
+import { type ComponentChildren, createContext } from 'preact';
+import { useContext } from 'preact/hooks';
+import type { Loaded } from '../data/load';
+import type { Combination, Manifest, Outcome, Word } from '../data/types';
+import { go, here, href } from '../route';
+import type { Theme } from '../theme';
+
+export const ThemeContext = createContext<Theme>('light');
+export const useTheme = () => useContext(ThemeContext);
+
+/** Shows what was loaded, or one sentence about why not. */
+export function Shown<T>({ loaded, children }: { loaded: Loaded<T>; children: (value: T) => ComponentChildren }) {
+  switch (loaded.state) {
+    case 'loading':
+      return (
+        <p class="empty" aria-busy="true">
+          Loading ...
+        </p>
+      );
+    case 'unreadable':
+      return (
+        <p class="empty" role="alert">
+          {loaded.why}
+        </p>
+      );
+    case 'ready':
+      return <>{children(loaded.value)}</>;
+  }
+}
+
+const OUTCOMES: Record<Outcome, string> = {
+  pass: '\u2713 pass',
+  fail: '\u2717 fail',
+  inconclusive: '? inconclusive',
+  invalid: '\u2205 invalid',
+};
+
+export function OutcomeMark({ outcome }: { outcome: Outcome | null }) {
+  return <span class={`mark ${outcome ?? 'none'}`}>{outcome ? OUTCOMES[outcome] : 'not judged'}</span>;
+}
+
+const WORDS: Record<Word, string> = {
+  better: '\u2713 better',
+  worse: '\u2717 worse',
+  same: '= same',
+  unknown: '? unknown',
+};
+
+export function WordMark({ word }: { word: Word }) {
+  return <span class={`mark ${word}`}>{WORDS[word]}</span>;
+}
+
+/** A link to somewhere else, if it really is an address; else only its text. */
+export function Outside({ to, children }: { to: string | null | undefined; children: ComponentChildren }) {
+  if (!to || !/^https?:\/\//.test(to)) return <>{children}</>;
+  return (
+    <a href={to} rel="noopener noreferrer">
+      {children}
+    </a>
+  );
+}
+
+export function CommitLink({ manifest, commit }: { manifest: Manifest; commit: string | null | undefined }) {
+  if (!commit) return <>no commit</>;
+  const to = manifest.repository && /^[0-9a-f]+$/.test(commit) ? `${manifest.repository}/commit/${commit}` : null;
+  return (
+    <Outside to={to}>
+      <code>{commit.slice(0, 7)}</code>
+    </Outside>
+  );
+}
+
+/** A commit's subject, with a link to the pull request that it ends with. */
+export function Subject({ manifest, text }: { manifest: Manifest; text: string }) {
+  const found = /^(.*)\(#(\d+)\)$/s.exec(text);
+  if (!found || !manifest.repository) return <bdi>{text}</bdi>;
+  return (
+    <>
+      <bdi>{found[1]}</bdi>(<Outside to={`${manifest.repository}/pull/${found[2]}`}>#{found[2]}</Outside>)
+    </>
+  );
+}
+
+export function RunLink({ id, server, children }: { id: string; server?: string; children?: ComponentChildren }) {
+  return <a href={href('run', server ? { server } : {}, id)}>{children ?? id}</a>;
+}
+
+export function serverTitle(manifest: Manifest, server: string): string {
+  return manifest.servers[server]?.title ?? server;
+}
+
+export function metricTitle(manifest: Manifest, metric: string): string {
+  return manifest.metrics[metric]?.title ?? metric;
+}
+
+export function combinationTitle(manifest: Manifest, each: Combination): string {
+  const machine = manifest.environments[each.environment]?.cpu_model
+    .replace(/\((R|TM)\)/g, '')
+    .replace(/ CPU @.*| Processor.*/, '');
+  const alike = manifest.combinations.filter(
+    (other) => other.environment === each.environment && other.suite === each.suite && other.profile === each.profile,
+  );
+  const parameters = alike.length > 1 ? `, ${parametersText(each.parameters)}` : '';
+  return `${each.suite}, ${each.profile}${machine ? `, ${machine}` : ''} (${each.environment})${parameters}`;
+}
+
+export function parametersText(parameters: Combination['parameters']): string {
+  return Object.entries(parameters)
+    .map(([name, value]) => `${name} ${value}`)
+    .join(', ');
+}
+
+/** The combination that the address names, or the first. */
+export function chosenCombination(manifest: Manifest, query: URLSearchParams): Combination | undefined {
+  const asked = query.get('c');
+  return asked === null ? manifest.combinations[0] : manifest.combinations.find((each) => each.id === asked);
+}
+
+interface PickProps {
+  label: string;
+  name: string;
+  value: string;
+  options: { value: string; text: string }[];
+  /** other names of the address that a new choice makes meaningless */
+  forget?: string[];
+}
+
+export function Pick({ label, name, value, options, forget = [] }: PickProps) {
+  const cleared = Object.fromEntries(forget.map((each) => [each, null]));
+  return (
+    <label class="pick">
+      <span>{label}</span>
+      <select value={value} onChange={(event) => go({ ...cleared, [name]: event.currentTarget.value })}>
+        {options.map((option) => (
+          <option key={option.value} value={option.value}>
+            {option.text}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+export function CombinationPick({
+  manifest,
+  chosen,
+  forget = [],
+}: {
+  manifest: Manifest;
+  chosen: Combination;
+  forget?: string[];
+}) {
+  const options = manifest.combinations.map((each) => ({ value: each.id, text: combinationTitle(manifest, each) }));
+  return <Pick label="What and where" name="c" value={chosen.id} options={options} forget={['stage', ...forget]} />;
+}
+
+/** Links that choose one of a few; the chosen one says so. */
+export function Choice({ label, name, value, options }: PickProps) {
+  return (
+    <fieldset class="choice">
+      <legend>{label}</legend>
+      {options.map((option) => (
+        <a
+          key={option.value}
+          href={here({ [name]: option.value })}
+          aria-current={option.value === value ? 'true' : undefined}
+        >
+          {option.text}
+        </a>
+      ))}
+    </fieldset>
+  );
+}

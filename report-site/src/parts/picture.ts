@@ -1,0 +1,86 @@
+// A chart as SVG, drawn from the same lines without a library: for papers and slides.
+
+import { colour } from '../theme';
+import type { Plot } from './plot';
+
+const WIDTH = 960;
+const HEIGHT = 420;
+const LEFT = 84;
+const RIGHT = 16;
+const TOP = 40;
+const TICKS = 5;
+const LEGEND_COLUMNS = 4;
+
+export function svg(title: string, plot: Plot): string {
+  const shown = plot.lines.filter((line) => line.shown);
+  const rows = Math.ceil(shown.length / LEGEND_COLUMNS);
+  const bottom = HEIGHT - 40;
+  const height = HEIGHT + rows * 18;
+  const values = shown.flatMap((line) =>
+    line.values.filter((value) => value !== null && (!plot.log || value > 0)),
+  ) as number[];
+  const low = plot.log ? least(values) : Math.min(0, least(values));
+  const x = scale(plot.x[0] ?? 0, plot.x.at(-1) ?? 1, LEFT, WIDTH - RIGHT, false);
+  const y = scale(low, greatest(values), bottom, TOP, plot.log ?? false);
+  const parts = [
+    `<rect width="${WIDTH}" height="${height}" fill="${colour('paper')}"/>`,
+    text(LEFT, 22, title, 'start', 15),
+  ];
+  for (let tick = 0; tick <= TICKS; tick++) {
+    const atY = y.at(tick / TICKS);
+    const atX = x.at(tick / TICKS);
+    parts.push(`<path d="M${LEFT} ${y.of(atY)}H${WIDTH - RIGHT}" stroke="${colour('rule')}"/>`);
+    parts.push(text(LEFT - 8, y.of(atY) + 4, plot.yFormat(atY), 'end', 12));
+    const anchor = tick === 0 ? 'start' : tick === TICKS ? 'end' : 'middle';
+    parts.push(text(x.of(atX), bottom + 20, plot.xFormat(atX), anchor, 12));
+  }
+  shown.forEach((line, index) => {
+    const stroke = colour(line.stroke.colour);
+    const dash = line.stroke.dash.length ? ` stroke-dasharray="${line.stroke.dash.join(' ')}"` : '';
+    const path = plot.x
+      .map((at, point) => step(x.of(at), line.values[point], line.values[point - 1], y, plot.log))
+      .join('');
+    parts.push(`<path d="${path}" fill="none" stroke="${stroke}" stroke-width="1.5"${dash}/>`);
+    const left = LEFT + (index % LEGEND_COLUMNS) * 215;
+    const top = HEIGHT + Math.floor(index / LEGEND_COLUMNS) * 18;
+    parts.push(`<path d="M${left} ${top - 4}h22" stroke="${stroke}" stroke-width="2"${dash}/>`);
+    parts.push(text(left + 28, top, line.label, 'start', 12));
+  });
+  const size = `width="${WIDTH}" height="${height}" viewBox="0 0 ${WIDTH} ${height}"`;
+  return `<svg xmlns="http://www.w3.org/2000/svg" ${size} font-family="system-ui, sans-serif">${parts.join('')}</svg>\n`;
+}
+
+interface Scale {
+  of: (value: number) => number;
+  /** the value at a share of the way */
+  at: (share: number) => number;
+}
+
+function scale(low: number, high: number, from: number, to: number, log: boolean): Scale {
+  const [a, b] = log ? [Math.log(low), Math.log(high)] : [low, high];
+  const width = b - a || 1;
+  return {
+    of: (value) => round(from + (((log ? Math.log(value) : value) - a) / width) * (to - from)),
+    at: (share) => (log ? Math.exp(a + share * width) : a + share * width),
+  };
+}
+
+function step(
+  x: number,
+  value: number | null | undefined,
+  before: number | null | undefined,
+  y: Scale,
+  log = false,
+): string {
+  const drawn = (each: number | null | undefined) => each !== null && each !== undefined && (!log || each > 0);
+  return drawn(value) ? `${drawn(before) ? 'L' : 'M'}${x} ${y.of(value as number)}` : '';
+}
+
+function text(x: number, y: number, content: string, anchor: string, size: number): string {
+  const escaped = content.replace(/[&<>"]/g, (letter) => `&#${letter.charCodeAt(0)};`);
+  return `<text x="${x}" y="${y}" text-anchor="${anchor}" font-size="${size}" fill="${colour('ink')}">${escaped}</text>`;
+}
+
+const least = (values: number[]) => values.reduce((a, b) => Math.min(a, b), values[0] ?? 1);
+const greatest = (values: number[]) => values.reduce((a, b) => Math.max(a, b), values[0] ?? 1);
+const round = (value: number) => Math.round(value * 10) / 10;

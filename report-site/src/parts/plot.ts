@@ -1,0 +1,302 @@
+// The one module that knows uPlot: lines with bands and marks, zoom by dragging, a cursor for pointer and keyboard.
+
+import uPlot from 'uplot';
+import 'uplot/dist/uPlot.min.css';
+import type { Level } from '../data/types';
+import { colour, type Stroke } from '../theme';
+
+export interface Line {
+  label: string;
+  values: (number | null)[];
+  stroke: Stroke;
+  shown: boolean;
+  /** levels with their bands, drawn behind the line */
+  levels?: Level[];
+  /** indices at which the level changed, and whether to a higher one */
+  changes?: { index: number; up: boolean }[];
+  /** indices without a valid value, marked at the lower edge */
+  invalid?: number[];
+}
+
+export interface Span {
+  from: number;
+  to: number;
+  label: string;
+}
+
+export interface Plot {
+  x: number[];
+  xFormat: (x: number) => string;
+  yFormat: (y: number) => string;
+  /** even steps on the x axis that may be ticked */
+  xSteps?: number[];
+  time?: boolean;
+  log?: boolean;
+  lines: Line[];
+  /** shaded parts of the x axis, such as steady windows */
+  spans?: Span[];
+  /** index of the point that is pinned */
+  pinned?: number | null;
+  height: number;
+  /** charts with the same word share one cursor */
+  sync?: string;
+}
+
+export interface Listener {
+  /** index of the point under the cursor; null when it left */
+  onCursor: (index: number | null) => void;
+  /** first and last index of what was dragged over */
+  onZoom?: (from: number, to: number) => void;
+  onPin?: (index: number) => void;
+}
+
+const POINTS_UP_TO = 120;
+const SHORTEST_DRAG = 6;
+
+export class Drawing {
+  private readonly chart: uPlot;
+  private readonly watch: ResizeObserver;
+
+  constructor(
+    private readonly box: HTMLElement,
+    private readonly plot: Plot,
+    private readonly listener: Listener,
+  ) {
+    this.chart = new uPlot(this.options(), this.data(), box);
+    this.chart.ctx.canvas.setAttribute('aria-hidden', 'true');
+    this.watch = new ResizeObserver(() => {
+      if (box.clientWidth && box.clientWidth !== this.chart.width) {
+        this.chart.setSize({ width: box.clientWidth, height: plot.height });
+      }
+    });
+    this.watch.observe(box);
+  }
+
+  destroy(): void {
+    this.watch.disconnect();
+    this.chart.destroy();
+  }
+
+  show(line: number, shown: boolean): void {
+    this.chart.setSeries(line + 1, { show: shown });
+  }
+
+  /** Brings one line to the front of attention; null for none. */
+  focus(line: number | null): void {
+    this.chart.setSeries(line === null ? null : line + 1, { focus: line !== null });
+  }
+
+  /** Puts the cursor on a point, as a pointer would. */
+  moveTo(index: number): void {
+    const x = this.plot.x[index];
+    if (x === undefined) return;
+    this.chart.setCursor({ left: this.chart.valToPos(x, 'x'), top: this.chart.bbox.height / devicePixelRatio / 2 });
+  }
+
+  get cursor(): number | null {
+    return this.chart.cursor.idx ?? null;
+  }
+
+  /** The picture on the page's background, with a title. */
+  png(title: string, tell: (png: Blob) => void): void {
+    const source = this.chart.ctx.canvas;
+    const room = 34 * devicePixelRatio;
+    const copy = document.createElement('canvas');
+    copy.width = source.width;
+    copy.height = source.height + 2 * room;
+    const ctx = copy.getContext('2d');
+    if (!ctx) return;
+    ctx.fillStyle = colour('paper');
+    ctx.fillRect(0, 0, copy.width, copy.height);
+    ctx.drawImage(source, 0, room);
+    ctx.fillStyle = colour('ink');
+    ctx.font = `600 ${14 * devicePixelRatio}px system-ui, sans-serif`;
+    ctx.fillText(title, room / 3, room * 0.65, copy.width - room);
+    let left = room / 3;
+    ctx.font = `${12 * devicePixelRatio}px system-ui, sans-serif`;
+    for (const line of this.plot.lines.filter((each) => each.shown)) {
+      ctx.fillStyle = colour(line.stroke.colour);
+      ctx.fillText(`\u25cf ${line.label}`, left, copy.height - room * 0.35);
+      left += ctx.measureText(`\u25cf ${line.label}   `).width;
+    }
+    copy.toBlob((blob) => blob && tell(blob), 'image/png');
+  }
+
+  private data(): uPlot.AlignedData {
+    return [this.plot.x, ...this.plot.lines.map((line) => line.values)];
+  }
+
+  private options(): uPlot.Options {
+    const { plot, box } = this;
+    const few = plot.x.length <= POINTS_UP_TO;
+    return {
+      width: Math.max(box.clientWidth, 100),
+      height: plot.height,
+      legend: { show: false },
+      tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1e3), 'Etc/UTC'),
+      focus: { alpha: 0.25 },
+      padding: [10, 12, 0, 0],
+      scales: {
+        x: { time: plot.time ?? false },
+        y: plot.log ? { distr: 3 } : { range: { min: { pad: 0.08, soft: 0, mode: 2 }, max: { pad: 0.08 } } },
+      },
+      cursor: {
+        y: false,
+        drag: { x: this.listener.onZoom !== undefined, y: false, setScale: false },
+        points: { size: 7 },
+        ...(plot.sync === undefined ? {} : { sync: { key: plot.sync } }),
+      },
+      axes: [
+        {
+          ...axisColours(),
+          ...(plot.time ? {} : { values: (_, ticks) => ticks.map(plot.xFormat) }),
+          ...(plot.xSteps ? { splits: () => plot.xSteps ?? [] } : {}),
+          space: plot.xSteps ? 30 : 90,
+        },
+        {
+          ...axisColours(),
+          values: (_, ticks) => ticks.map((tick) => (tick === null ? '' : plot.yFormat(tick))),
+          size: (chart, texts) => {
+            chart.ctx.font = '12px system-ui';
+            return 18 + Math.max(24, ...(texts ?? []).map((text) => chart.ctx.measureText(text ?? '').width));
+          },
+        },
+      ],
+      series: [
+        {},
+        ...plot.lines.map((line) => ({
+          label: line.label,
+          show: line.shown,
+          stroke: colour(line.stroke.colour),
+          width: 1.6,
+          dash: line.stroke.dash,
+          points: { show: few, size: 5, fill: colour('paper') },
+        })),
+      ],
+      hooks: {
+        drawClear: [(chart) => this.drawBehind(chart)],
+        draw: [(chart) => this.drawMarks(chart)],
+        setCursor: [(chart) => this.listener.onCursor(chart.cursor.idx ?? null)],
+        setSelect: [(chart) => this.selected(chart)],
+        ready: [(chart) => this.listenForClicks(chart)],
+      },
+    };
+  }
+
+  private selected(chart: uPlot): void {
+    const { left, width } = chart.select;
+    if (width < SHORTEST_DRAG) return;
+    chart.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+    this.listener.onZoom?.(chart.posToIdx(left), chart.posToIdx(left + width));
+  }
+
+  private listenForClicks(chart: uPlot): void {
+    let down = 0;
+    chart.over.addEventListener('pointerdown', (event) => {
+      down = event.clientX;
+    });
+    chart.over.addEventListener('click', (event) => {
+      const index = chart.cursor.idx;
+      if (Math.abs(event.clientX - down) < SHORTEST_DRAG && index !== null && index !== undefined) {
+        this.listener.onPin?.(index);
+      }
+    });
+  }
+
+  private drawBehind(chart: uPlot): void {
+    const { ctx, bbox } = chart;
+    ctx.save();
+    ctx.beginPath();
+    ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+    ctx.clip();
+    for (const span of this.plot.spans ?? []) {
+      const left = chart.valToPos(span.from, 'x', true);
+      ctx.fillStyle = colour('shade');
+      ctx.fillRect(left, bbox.top, chart.valToPos(span.to, 'x', true) - left, bbox.height);
+      ctx.fillStyle = colour('muted');
+      ctx.font = `${11 * devicePixelRatio}px system-ui, sans-serif`;
+      ctx.textAlign = 'left';
+      ctx.fillText(span.label, left + 4, bbox.top + 12 * devicePixelRatio);
+    }
+    for (const line of this.plot.lines) if (line.shown && line.levels) this.drawLevels(chart, line, line.levels);
+    ctx.restore();
+  }
+
+  private drawLevels(chart: uPlot, line: Line, levels: Level[]): void {
+    const { ctx } = chart;
+    const { x } = this.plot;
+    for (const [begin, end, low, level, high] of levels) {
+      if (low === null || level === null || high === null) continue;
+      const left = chart.valToPos(x[Math.max(0, begin)] ?? 0, 'x', true);
+      const width = chart.valToPos(x[Math.min(end, x.length) - 1] ?? 0, 'x', true) - left;
+      const y = (value: number) => chart.valToPos(this.plot.log ? Math.max(value, 1e-12) : value, 'y', true);
+      ctx.fillStyle = colour(line.stroke.colour);
+      ctx.globalAlpha = 0.13;
+      ctx.fillRect(left, y(high), width, y(low) - y(high));
+      ctx.globalAlpha = 0.7;
+      ctx.fillRect(left, y(level), width, devicePixelRatio);
+      ctx.globalAlpha = 1;
+    }
+  }
+
+  private drawMarks(chart: uPlot): void {
+    const { ctx, bbox } = chart;
+    const { x, pinned, lines } = this.plot;
+    const size = 5 * devicePixelRatio;
+    ctx.save();
+    ctx.setLineDash([]);
+    ctx.beginPath();
+    ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+    ctx.clip();
+    for (const line of lines.filter((each) => each.shown)) {
+      ctx.fillStyle = colour(line.stroke.colour);
+      for (const { index, up } of line.changes ?? []) {
+        const at = line.values[index];
+        if (at === null || at === undefined) continue;
+        triangle(ctx, chart.valToPos(x[index] ?? 0, 'x', true), chart.valToPos(at, 'y', true), up ? -size : size);
+      }
+      ctx.strokeStyle = colour(line.stroke.colour);
+      ctx.lineWidth = 1.5 * devicePixelRatio;
+      for (const index of line.invalid ?? []) {
+        cross(ctx, chart.valToPos(x[index] ?? 0, 'x', true), bbox.top + bbox.height - size * 1.5, size * 0.7);
+      }
+    }
+    const pin = pinned === null || pinned === undefined ? undefined : x[pinned];
+    if (pin !== undefined) {
+      ctx.fillStyle = colour('ink');
+      ctx.fillRect(chart.valToPos(pin, 'x', true), bbox.top, devicePixelRatio, bbox.height);
+    }
+    ctx.restore();
+  }
+}
+
+function axisColours() {
+  return {
+    stroke: colour('muted'),
+    font: '12px system-ui, sans-serif',
+    grid: { stroke: colour('rule'), width: 1 },
+    ticks: { stroke: colour('rule'), width: 1 },
+  };
+}
+
+/** Outlined by the paper's colour, so that it is seen on any line. */
+function triangle(ctx: CanvasRenderingContext2D, x: number, y: number, size: number): void {
+  ctx.beginPath();
+  ctx.moveTo(x, y + size * 0.4);
+  ctx.lineTo(x - size, y + size * 2.4 * -1);
+  ctx.lineTo(x + size, y + size * 2.4 * -1);
+  ctx.closePath();
+  ctx.fill();
+  ctx.strokeStyle = colour('paper');
+  ctx.lineWidth = devicePixelRatio;
+  ctx.stroke();
+}
+
+function cross(ctx: CanvasRenderingContext2D, x: number, y: number, size: number): void {
+  ctx.beginPath();
+  ctx.moveTo(x - size, y - size);
+  ctx.lineTo(x + size, y + size);
+  ctx.moveTo(x - size, y + size);
+  ctx.lineTo(x + size, y - size);
+  ctx.stroke();
+}

@@ -1,0 +1,139 @@
+// One trial by the second: charts below each other with one time axis and one cursor.
+
+import { load, part, useLoaded } from '../data/load';
+import type { Run, RunServer, Timeline, Timelines } from '../data/types';
+import { stroke } from '../theme';
+import { formatNumber, formatQuantity } from '../units';
+import { Chart } from './chart';
+import { Pick, Shown } from './page';
+import type { Line } from './plot';
+
+const HEIGHT = 170;
+
+type Columns = Record<string, (number | null)[]>;
+
+interface Picture {
+  title: string;
+  of: 'timeline' | 'resources';
+  format: (value: number) => string;
+  log?: boolean;
+  lines: [string, string][];
+}
+
+const PICTURES: Picture[] = [
+  { title: 'Clients', of: 'timeline', format: formatNumber, lines: [['clients', 'clients']] },
+  {
+    title: 'Messages a second',
+    of: 'timeline',
+    format: formatNumber,
+    lines: [
+      ['sent', 'sent'],
+      ['delivered', 'delivered'],
+    ],
+  },
+  {
+    title: 'Delivery latency',
+    of: 'timeline',
+    format: (value) => formatQuantity(value, 'seconds'),
+    log: true,
+    lines: [
+      ['delivery_p50_seconds', 'p50'],
+      ['delivery_p95_seconds', 'p95'],
+      ['delivery_p99_seconds', 'p99'],
+      ['delivery_max_seconds', 'max'],
+    ],
+  },
+  {
+    title: 'CPU, cores',
+    of: 'resources',
+    format: formatNumber,
+    lines: [
+      ['cpu_cores', 'server'],
+      ['services_cpu_cores', 'services'],
+      ['generator_cpu_cores', 'generator'],
+    ],
+  },
+  {
+    title: 'Memory',
+    of: 'resources',
+    format: (value) => formatQuantity(value, 'bytes'),
+    lines: [['memory_bytes', 'server']],
+  },
+  { title: 'Threads', of: 'resources', format: formatNumber, lines: [['threads', 'server']] },
+];
+
+export function TrialTimeline({ run, server, query }: { run: Run; server: RunServer; query: URLSearchParams }) {
+  const name = `runs/${part(run.run.id)}/${part(server.server)}`;
+  const loaded = useLoaded(name, () => load<Timelines>(name));
+  return (
+    <section aria-labelledby="timeline">
+      <h3 id="timeline">By the second</h3>
+      <Shown loaded={loaded}>
+        {(found) => <Pictures server={server.server} timelines={found.trials} asked={query.get('trial')} />}
+      </Shown>
+    </section>
+  );
+}
+
+function Pictures({ server, timelines, asked }: { server: string; timelines: Timeline[]; asked: string | null }) {
+  const trial = timelines.find((each) => nameOf(each) === asked) ?? timelines[0];
+  if (!trial) return <p class="empty">No trial of it is in the record.</p>;
+  const options = timelines.map((each) => ({
+    value: nameOf(each),
+    text: `round ${each.round}${each.arm === 'base' ? ' of the base' : ''}`,
+  }));
+  return (
+    <>
+      {timelines.length > 1 && <Pick label="Trial" name="trial" value={nameOf(trial)} options={options} />}
+      <p class="aside">
+        Shaded: the steady windows, which alone are measured. Loss and network bytes are counted by stage: see the table
+        above.
+      </p>
+      <div class="stack">
+        {PICTURES.map((picture) => (
+          <TimelineChart key={picture.title} picture={picture} trial={trial} server={server} />
+        ))}
+      </div>
+    </>
+  );
+}
+
+function TimelineChart({ picture, trial, server }: { picture: Picture; trial: Timeline; server: string }) {
+  const columns: Columns | null = trial[picture.of];
+  const seconds = secondsOf(picture, columns);
+  const lines: Line[] = picture.lines
+    .filter(([column]) => columns?.[column]?.some((value) => value !== null))
+    .map(([column, label], index) => ({ label, values: columns?.[column] ?? [], stroke: stroke(index), shown: true }));
+  return (
+    <Chart
+      title={picture.title}
+      version={JSON.stringify([server, nameOf(trial), picture.title])}
+      plot={{
+        x: seconds,
+        xFormat: (x) => `${Math.round(x)} s`,
+        yFormat: picture.format,
+        ...(picture.log && lines.some((line) => line.values.some((value) => value)) ? { log: true } : {}),
+        lines,
+        spans: trial.stages.map(([from, to, label]) => ({ from, to, label })),
+        height: HEIGHT,
+        sync: 'trial',
+      }}
+      describe={(index) => `second ${formatNumber(Math.round(seconds[index] ?? 0))}`}
+      rows={{
+        titles: ['Second'],
+        cells: (index) => [{ text: String(seconds[index] ?? ''), value: seconds[index] ?? null }],
+      }}
+      empty="It was not recorded."
+    />
+  );
+}
+
+function secondsOf(picture: Picture, columns: Columns | null): number[] {
+  const named = picture.of === 'resources' ? columns?.seconds : undefined;
+  const length = columns?.[picture.lines[0]?.[0] ?? '']?.length ?? 0;
+  return named?.map((each) => each ?? 0) ?? Array.from({ length }, (_, index) => index);
+}
+
+function nameOf(trial: Timeline): string {
+  return `${trial.arm}-${trial.round}`;
+}

@@ -1,0 +1,82 @@
+// What the tests and the screenshots need: Debian's Chromium, a web server for a folder, and what a page complains of.
+
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { extname, join, normalize } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { chromium } from 'playwright-core';
+
+const TYPES = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.json': 'application/json',
+  '.xml': 'application/atom+xml',
+  '.svg': 'image/svg+xml',
+};
+
+export function launch() {
+  const found = [process.env.CHROMIUM, '/usr/bin/chromium', '/usr/bin/google-chrome'].find(
+    (path) => path && existsSync(path),
+  );
+  if (!found) throw new Error('no Chromium: install it (on Debian: apt install chromium), or name it in CHROMIUM');
+  return chromium.launch({ executablePath: found, args: ['--no-sandbox', '--font-render-hinting=none'] });
+}
+
+/** Serves `folder` below `prefix`, compressed as Pages does it. `requests` has path and bytes on the wire of each answer. */
+export async function serve(folder, prefix = '/') {
+  const requests = [];
+  const server = createServer(async (request, response) => {
+    const path = decodeURIComponent(new URL(request.url, 'http://localhost').pathname);
+    try {
+      if (!path.startsWith(prefix)) throw new Error('elsewhere');
+      const file = join(folder, normalize(path.slice(prefix.length)) || '.', path.endsWith('/') ? 'index.html' : '');
+      const content = gzipSync(await readFile(file));
+      requests.push({ path: path.slice(prefix.length), bytes: content.length });
+      response
+        .writeHead(200, { 'content-type': TYPES[extname(file)] ?? 'text/plain', 'content-encoding': 'gzip' })
+        .end(content);
+    } catch {
+      requests.push({ path, bytes: 0 });
+      response.writeHead(404).end('not found');
+    }
+  });
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${server.address().port}${prefix}`,
+    requests,
+    close: () => new Promise((resolve) => server.close(resolve)),
+  };
+}
+
+/** A page that notes everything that should not happen: errors, violated policies, requests to other origins. */
+export async function open(browser, url, options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
+  const page = await context.newPage();
+  const complaints = [];
+  const origin = new URL(url).protocol === 'file:' ? 'file://' : new URL(url).origin;
+  page.on('pageerror', (error) => complaints.push(`error: ${error.message}`));
+  page.on('console', (message) => message.type() === 'error' && complaints.push(`console: ${message.text()}`));
+  page.on('request', (request) => {
+    if (!/^(data|blob):/.test(request.url()) && !request.url().startsWith(origin))
+      complaints.push(`request: ${request.url()}`);
+  });
+  await page.goto(url);
+  await settled(page);
+  return { page, complaints, close: () => context.close() };
+}
+
+/** All that a page asked for is there, and drawn. */
+export async function settled(page) {
+  await page.waitForFunction(() => document.querySelector('main h1') && !document.querySelector('[aria-busy]'));
+  await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
+}
+
+export async function visit(page, hash) {
+  await page.evaluate((wanted) => {
+    location.hash = wanted;
+  }, hash);
+  await page.waitForTimeout(30);
+  await settled(page);
+}

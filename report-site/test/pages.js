@@ -1,0 +1,45 @@
+// The addresses of every page, for whatever data a site has.
+
+/** By name. Runs: the newest whole one, a comparison, a failed one, and one of which only the medians were kept. */
+export async function addresses(page) {
+  const manifest = await page.evaluate(async () => {
+    const script = document.createElement('script');
+    script.src = 'data/manifest.js';
+    const text = await new Promise((resolve) => {
+      const before = window.pushbenchData;
+      window.pushbenchData = (_, content) => {
+        window.pushbenchData = before;
+        resolve(content);
+      };
+      document.head.append(script);
+    });
+    return JSON.parse(text);
+  });
+  const run = (wanted) => manifest.runs.find(wanted)?.id;
+  const chosen = {
+    run: run((each) => each.whole && !each.comparison && each.trials > 0),
+    'run-comparison': run((each) => each.comparison && each.trials > 0),
+    'run-failed': run((each) => each.outcome === 'fail' && !each.comparison),
+    'run-medians': run((each) => !each.whole),
+  };
+  const server = manifest.combinations[0]?.servers[0];
+  const query = (values) => new URLSearchParams(values).toString();
+  return {
+    overview: '#/',
+    trend: '#/trend',
+    'trend-one': `#/trend?${query({ s: server, metric: 'delivery_seconds.p95' })}`,
+    'trend-all': `#/trend?${query({ range: `0-${(manifest.combinations[0]?.runs ?? 1) - 1}`, x: 'time', y: 'log' })}`,
+    'compare-servers': '#/compare',
+    'compare-metric': '#/compare?by=metric',
+    'compare-runs': '#/compare?of=runs',
+    runs: '#/runs',
+    ...Object.fromEntries(
+      Object.entries(chosen)
+        .filter(([, id]) => id)
+        .map(([name, id]) => [name, `#/run/${id}`]),
+    ),
+    published: '#/published',
+    method: '#/method',
+    nowhere: '#/nowhere',
+  };
+}
