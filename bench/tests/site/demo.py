@@ -148,7 +148,9 @@ def _entry(demo: Demo, levels: Values, number: int) -> dict[str, Any]:
     moment = BEGIN + timedelta(hours=HOURS * number)
     random = np.random.default_rng([demo.seed, number, 1])
     environment = OLD if number < demo.older else ENVIRONMENT
-    present = [index for index in range(len(demo.servers)) if number > index * 40 and not _gap(number, index)]
+    present = [
+        index for index in range(len(demo.servers)) if number >= index * demo.runs // 125 and not _gap(number, index)
+    ]
     invalid = {int(index) for index in random.integers(0, len(demo.servers), 2)} if number % 37 == 0 else set()
     return {
         "schema": 1,
@@ -175,7 +177,7 @@ def _entry(demo: Demo, levels: Values, number: int) -> dict[str, Any]:
 
 def _gap(number: int, server: int) -> bool:
     """Weeks in which a server was left out."""
-    return (number // 90 + server * 7) % 23 == 0 and number % 5_000 < 4_900
+    return (number // 90 + server * 7 + 1) % 23 == 0 and number % 5_000 < 4_900
 
 
 def _values(levels: Values, clients: int) -> dict[str, float]:

@@ -1,0 +1,245 @@
+"""`pushbench site` on small histories: what it writes, what it leaves alone, and that the order of work is not seen."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pushbench import history, store
+from pushbench.cli.conclusion import thresholds_of
+from pushbench.errors import UserError
+from pushbench.project import Project
+from pushbench.record import Comparison
+from pushbench.site.building import Built, Inputs, build
+from tests.factories import invalid, make_record, make_trial, measured
+from tests.site import demo
+from tests.site.demo import HOSTILE, SERVERS, Demo
+
+SMALL = Demo(runs=40, older=8, records=3, servers=SERVERS[:3])
+LIMITS = "version: 1\nsuites:\n  whiteboard:\n    limits: {loss_ratio: {max: 1%}}\n    regressions: {}\n"
+MARGIN = "cpu_seconds_per_delivery: {margin: 5%}"
+PROFILE = "{stages: [1000], warmup_seconds: 0, ramp_seconds: 0, settle_seconds: 0, steady_seconds: 1, drain_seconds: 1}"
+
+
+class Site:
+    """A checkout with records and a history, and the site of it."""
+
+    def __init__(self, root: Path) -> None:
+        self.root, self.out = root, root / "site"
+        self.records, self.store = root / "records", root / "history"
+        self.project = Project.at(root / "checkout")
+        self.project.scenarios.mkdir(parents=True)
+        (self.project.scenarios / "whiteboard.yml").write_text(
+            f"title: W\ndescription: W\nprotocols: [p]\nparameters: {{}}\nprofiles: {{full: {PROFILE}}}\n"
+        )
+        self.project.thresholds.write_text(LIMITS.replace("{}", f"{{{MARGIN}}}"))
+        self.notes: list[str] = []
+
+    def build(self, out: Path | None = None) -> Built:
+        inputs = Inputs(self.project, self.records, self.store, thresholds_of(self.project), "https://example.org/r")
+        return build(inputs, out or self.out, self.notes.append)
+
+    def data(self, name: str) -> dict[str, Any]:
+        return read((self.out / "data" / f"{name}.js").read_text())
+
+    @property
+    def manifest(self) -> dict[str, Any]:
+        return self.data("manifest")
+
+    def files(self, out: Path | None = None) -> dict[str, bytes]:
+        root = out or self.out
+        return {path.relative_to(root).as_posix(): path.read_bytes() for path in root.rglob("*") if path.is_file()}
+
+
+def read(text: str) -> dict[str, Any]:
+    found = re.fullmatch(r"pushbenchData\('[^']*','(.*)'\)\n", text, re.DOTALL)
+    assert found, text[:80]
+    content = json.loads(re.sub(r"\\([\\'])", r"\1", found[1]))
+    assert isinstance(content, dict)
+    return content
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Site:
+    return Site(tmp_path)
+
+
+def test_a_second_time_nothing_is_written(site: Site) -> None:
+    demo.write(site.root, SMALL)
+    assert site.build().runs == SMALL.runs + SMALL.older
+    assert site.build().written == []
+
+
+def test_one_new_record_touches_its_own_files_the_recent_windows_and_what_lists_them(site: Site) -> None:
+    demo.write(site.root, SMALL)
+    site.build()
+    before = site.files()
+    demo.add_record(site.root, SMALL)
+    site.build()
+    after = site.files()
+    [record] = sorted(path.stem for path in site.records.glob("*.json"))[-1:]
+    changed = {path for path, content in after.items() if before.get(path) != content}
+    own = {path for path in changed if record in path}
+    assert {f"data/runs/{record}.js", f"records/{record}.json", f"data/runs/{record}/bun.js"} <= own
+    listing = {"data/manifest.js", "data/manifest.json", "data/state.json", "feed.xml"}
+    others = {path for path in changed - own - listing if not path.startswith("badges/")}
+    assert all(re.fullmatch(r"data/0123456789ab/whiteboard/full/\w+/(recent/.*|overview)\.js", path) for path in others)
+    assert set(before) <= set(after)
+
+
+def test_record_by_record_comes_out_as_all_at_once(site: Site, tmp_path: Path) -> None:
+    demo.write(site.root, SMALL)
+    site.build()
+    for number in range(2):
+        demo.add_record(site.root, replace(SMALL, runs=SMALL.runs + number))
+        site.build()
+    again = tmp_path / "again"
+    shutil.rmtree(site.project.history_cache)
+    site.build(again)
+    assert site.files() == site.files(again)
+
+
+def test_what_was_lost_of_a_site_is_made_again(site: Site) -> None:
+    demo.write(site.root, SMALL)
+    site.build()
+    whole = site.files()
+    newest = site.manifest["runs"][0]["id"]
+    (site.out / "data" / "runs" / f"{newest}.js").unlink()
+    (site.out / "data" / "manifest.js").write_text("cut of")
+    site.build()
+    assert site.files() == whole
+    shutil.rmtree(site.out / "data")
+    site.build()
+    assert site.files() == whole
+
+
+def test_other_thresholds_judge_every_record_again(site: Site) -> None:
+    store.write_record(site.records, make_record([measured("node-ws", {"loss_ratio": 0.02})]))
+    site.build()
+    assert site.manifest["runs"][0]["outcome"] == "fail"
+    site.project.thresholds.write_text(LIMITS.replace("1%", "5%"))
+    site.build()
+    assert site.manifest["runs"][0]["outcome"] == "pass"
+
+
+def test_records_alone_make_a_history(site: Site) -> None:
+    for number in range(3):
+        record = make_record(
+            [make_trial("node-ws")], id=f"20261121T10150{number}Z-000000", created=f"2026-11-21T10:15:0{number}+00:00"
+        )
+        store.write_record(site.records, record)
+    site.build()
+    [combination] = site.manifest["combinations"]
+    assert combination["runs"] == 3
+    series = site.data(f"{combination['id']}/recent/1000/cpu_seconds_per_delivery")
+    assert series["servers"]["node-ws"]["values"] == [41e-6] * 3
+    assert not site.store.exists()
+
+
+def test_a_comparison_is_a_run_and_no_point_of_a_series(site: Site) -> None:
+    commit = make_record([]).commit
+    assert commit
+    trials = [make_trial("node-ws"), make_trial("node-ws", arm="base")]
+    comparison = Comparison(base=commit, most_rounds=1, identical=[], one_sided=[])
+    store.write_record(site.records, make_record(trials, comparison=comparison))
+    site.build()
+    assert site.manifest["combinations"] == []
+    [run] = site.manifest["runs"]
+    assert run["comparison"]
+    assert site.data(f"runs/{run['id']}")["servers"][0]["base"][0]["metrics"]["loss_ratio"] == [0]
+
+
+def test_sources_that_are_no_commit_are_told_as_that(site: Site) -> None:
+    commit = make_record([]).commit
+    assert commit
+    dirty = commit.model_copy(update={"dirty": True})
+    store.write_record(site.records, make_record([make_trial("node-ws")], commit=dirty))
+    site.build()
+    [combination] = site.manifest["combinations"]
+    runs = site.data(f"{combination['id']}/recent/runs")
+    assert (runs["commits"], runs["subjects"]) == ([""], ["not committed, after: Describe the load report"])
+
+
+def test_runs_with_other_parameters_are_another_combination(site: Site) -> None:
+    for number, size in enumerate((10, 20, 10)):
+        created = f"2026-11-21T10:15:0{number}+00:00"
+        parameters = {"board_size": size}
+        record = make_record([make_trial("node-ws")], id=f"r{number}", created=created, parameters=parameters)
+        history.append(site.store, record)
+    site.build()
+    found = {each["parameters"]["board_size"]: each["runs"] for each in site.manifest["combinations"]}
+    assert found == {10: 2, 20: 1}
+
+
+def test_an_invalid_run_is_a_gap_and_named(site: Site) -> None:
+    good = make_record([make_trial("node-ws")], id="r1", created="2026-11-21T10:15:01+00:00")
+    bad = make_record([invalid(make_trial("node-ws"))], id="r2", created="2026-11-21T10:15:02+00:00")
+    for record in (good, bad):
+        store.write_record(site.records, record)
+    site.build()
+    [combination] = site.manifest["combinations"]
+    values = site.data(f"{combination['id']}/recent/1000/loss_ratio")["servers"]["node-ws"]["values"]
+    assert values == [0, None]
+    assert site.data(f"{combination['id']}/recent/runs")["invalid"] == {"node-ws": [1]}
+    overview = site.data(f"{combination['id']}/overview")
+    assert overview["invalid"] == [{"run": "r2", "created": bad.created, "servers": ["node-ws"]}]
+    assert overview["rows"][0]["valid"] is False
+
+
+def test_a_level_that_moved_is_an_event_with_its_commits(site: Site) -> None:
+    for number in range(60):
+        trial = measured("node-ws", {"cpu_seconds_per_delivery": (41e-6 if number < 40 else 50e-6) + number % 3 * 1e-7})
+        record = make_record([trial], id=f"r{number:02}", created=f"2026-11-21T10:15:{number:02}+00:00")
+        history.append(site.store, record)
+    site.build()
+    [combination] = site.manifest["combinations"]
+    [event] = site.data(f"{combination['id']}/overview")["events"]
+    assert (event["server"], event["word"], event["run"], event["stages"]) == ("node-ws", "worse", "r40", ["1000"])
+    series = site.data(f"{combination['id']}/recent/1000/cpu_seconds_per_delivery")["servers"]["node-ws"]
+    assert series["changes"] == [[40, pytest.approx(41.1e-6), pytest.approx(50.1e-6)]]
+    assert [level[:2] for level in series["levels"]] == [[0, 40], [40, 60]]
+    assert "node-ws: CPU per delivery worse by 21.9 %" in (site.out / "feed.xml").read_text()
+
+
+def test_a_record_that_cannot_be_read_is_named_and_the_others_are_shown(site: Site) -> None:
+    store.write_record(site.records, make_record([make_trial("node-ws")]))
+    (site.records / "broken.json").write_text('{"schema": 1, "id"')
+    (site.records / "newer.json").write_text('{"schema": 2}')
+    assert site.build().runs == 1
+    assert [note.split(": ")[0] for note in site.notes] == ["left out", "left out"]
+    assert "schema 2" in site.notes[1]
+
+
+def test_a_broken_file_of_the_history_is_an_error(site: Site) -> None:
+    path = history.append(site.store, make_record([make_trial("node-ws")]))
+    path.write_text(path.read_text()[:50])
+    with pytest.raises(UserError, match=path.name):
+        site.build()
+
+
+def test_names_that_try_to_leave_the_folder_stay_in_it(site: Site) -> None:
+    names = ("../../escaped", "..", *HOSTILE[:5])
+    demo.write(site.root, replace(SMALL, servers=names, subjects=HOSTILE))
+    around = set(site.root.rglob("*"))
+    site.build()
+    new = {path for path in site.root.rglob("*") if path.is_file() and path not in around}
+    assert all(path.is_relative_to(site.out) or path.is_relative_to(site.project.cache) for path in new)
+    assert set(site.data(f"{site.manifest['combinations'][0]['id']}/recent/1000/loss_ratio")["servers"]) == set(names)
+
+
+def test_nothing_at_all_makes_a_site_that_says_so(site: Site) -> None:
+    assert site.build().runs == 0
+    assert (site.manifest["combinations"], site.manifest["runs"]) == ([], [])
+
+
+def test_badges_have_the_verdict_and_the_latency(site: Site) -> None:
+    store.write_record(site.records, make_record([measured("node-ws", {"loss_ratio": 0.02})]))
+    site.build()
+    assert "fail, delivery p95 2.10 ms" in (site.out / "badges" / "node-ws.svg").read_text()
+    assert "pushbench: fail, delivery p95 2.10 ms" in (site.out / "badges" / "all.svg").read_text()

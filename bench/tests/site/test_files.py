@@ -1,0 +1,134 @@
+"""How names, scripts, windows, badges and the feed come out, whatever is in records."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from xml.etree import ElementTree
+
+import pytest
+
+from pushbench.runs import Head
+from pushbench.site.badges import badge
+from pushbench.site.events import Event
+from pushbench.site.feed import feed, sentence
+from pushbench.site.layout import data_name, part, script
+from pushbench.site.windows import RECENT, STEP, Window, windows
+from tests.site.demo import HOSTILE
+
+ATOM = "{http://www.w3.org/2005/Atom}"
+
+
+@pytest.mark.parametrize("name", [*HOSTILE, "..", ".", "../../etc/passwd", ".git", "a/b", "\u00fc\u4e2d", "~", ""])
+def test_a_name_is_one_part_of_a_path_and_of_an_address(name: str) -> None:
+    assert re.fullmatch(r"[A-Za-z0-9_~-][A-Za-z0-9_.~-]*|", part(name))
+    assert "/" not in part(name)
+
+
+def test_names_that_differ_have_parts_that_differ() -> None:
+    names = ["a/b", "a~2fb", "a--b", "a.b", ".ab", "~2eab", "A", "a"]
+    assert len({part(name) for name in names}) == len(names)
+    assert data_name("node-ws", "delivery_seconds.p95") == "node-ws/delivery_seconds.p95"
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_a_script_hands_over_its_text_and_does_nothing_else(text: str) -> None:
+    found = re.fullmatch(rb"pushbenchData\('name','((?:[^'\\\n]|\\[\\'])*)'\)\n", script("name", {text: text}))
+    assert found
+    content = json.loads(re.sub(rb"\\([\\'])", rb"\1", found[1]))
+    assert content == {"schema": 1, text: text}
+
+
+def head(number: int, year: int = 2026) -> Head:
+    return Head(f"{year}-{number:05}", f"{year}-01-01T00:00:00+00:00", None, "", {}, 100 + number % 7)
+
+
+def test_a_window_holds_the_recent_runs_and_years_hold_the_others() -> None:
+    heads = [*(head(n, 2024) for n in range(450)), *(head(n, 2025) for n in range(450)), *(head(n) for n in range(180))]
+    found = windows(heads)
+    assert [(each.name, each.begin, each.end) for each in found] == [
+        ("2024", 0, 450),
+        ("2025", 450, 500),
+        ("recent", 500, 1080),
+    ]
+
+
+def test_a_new_run_changes_no_window_but_the_recent_one_until_that_moves_on() -> None:
+    heads = [head(number) for number in range(RECENT + 3 * STEP)]
+    for size in range(RECENT, len(heads)):
+        before, after = by_name(windows(heads[:size])), by_name(windows(heads[: size + 1]))
+        assert RECENT <= after["recent"].end - after["recent"].begin < RECENT + STEP
+        assert after["recent"].version != before["recent"].version
+        moved = (size + 1) % STEP == 0
+        assert (after.get("2026") != before.get("2026")) == moved
+
+
+def test_a_year_that_a_wrong_clock_parts_has_two_names() -> None:
+    heads = [*(head(n, 2024) for n in range(50)), head(0, 2031), *(head(n, 2024) for n in range(50, 700))]
+    assert [each.name for each in windows(heads)] == ["2024", "2031", "2024-2", "recent"]
+
+
+def by_name(found: Sequence[Window]) -> dict[str, Window]:
+    return {each.name: each for each in found}
+
+
+EVENT = Event(
+    id="1d0c1c9a-0000-5000-8000-000000000001",
+    combination="0123456789ab/whiteboard/full/fceb6c",
+    server="node-ws",
+    metric="cpu_seconds_per_delivery",
+    stage="1000",
+    stages=["1000", "500"],
+    word="worse",
+    before=36.6e-6,
+    after=41e-6,
+    run="20261121T101500Z-1a2b3c",
+    created="2026-11-21T10:15:00+00:00",
+    commit="770fdf8a1b2c",
+    previous="aa0fdf8a1b2c",
+    subject="Send each stroke once",
+)
+
+
+def test_the_feed_has_what_became_worse_or_better_the_newest_first() -> None:
+    better = replace(EVENT, id="2", word="better", after=30e-6, created="2026-11-22T10:15:00+00:00")
+    entries = ElementTree.fromstring(feed([EVENT, better])).findall(f"{ATOM}entry")
+    assert [entry.findtext(f"{ATOM}title") for entry in entries] == [
+        "node-ws: CPU per delivery better by 18.0 % at stages 1000, 500: 30 us, was 36.6 us",
+        "node-ws: CPU per delivery worse by 12.0 % at stages 1000, 500: 41 us, was 36.6 us",
+    ]
+    [link] = [each.get("href") for each in entries[1].findall(f"{ATOM}link")]
+    assert link == (
+        "./#/trend?c=0123456789ab%2Fwhiteboard%2Ffull%2Ffceb6c&stage=1000&metric=cpu_seconds_per_delivery"
+        "&s=node-ws&pin=20261121T101500Z-1a2b3c"
+    )
+
+
+def test_a_feed_without_events_is_a_feed() -> None:
+    root = ElementTree.fromstring(feed([]))
+    assert root.tag == f"{ATOM}feed"
+    assert root.findtext(f"{ATOM}updated")
+
+
+@pytest.mark.parametrize("text", [*HOSTILE, "bell \x07 escape \x1b[31m"])
+def test_hostile_text_stays_text_in_feed_and_badge(text: str) -> None:
+    hostile = replace(EVENT, server=text, subject=text, stage=text, stages=[text], combination=text, run=text)
+    [entry] = ElementTree.fromstring(feed([hostile])).findall(f"{ATOM}entry")
+    assert {each.tag for each in entry} == {
+        f"{ATOM}{name}" for name in ("title", "id", "updated", "link", "category", "summary")
+    }
+    picture = ElementTree.fromstring(badge(text, "fail", text))
+    assert {each.tag.rpartition("}")[2] for each in picture.iter()} == {"svg", "title", "rect", "path", "g", "text"}
+
+
+def test_a_badge_says_in_words_what_its_colour_says() -> None:
+    picture = ElementTree.fromstring(badge("node-ws", "pass", "delivery p95 0.63 ms"))
+    assert picture.get("aria-label") == "node-ws: pass, delivery p95 0.63 ms"
+    assert "not judged" in badge("node-ws", None, "")
+
+
+def test_a_metric_that_was_0_has_no_share() -> None:
+    loss = replace(EVENT, metric="loss_ratio", before=0.0, after=0.02, stages=["1000"])
+    assert sentence(loss) == "node-ws: loss worse at stage 1000: 2 %, was 0 %"
