@@ -69,6 +69,11 @@ class Project:
     def records(self) -> Path:
         return self.out / "records"
 
+    @property
+    def site(self) -> Path:
+        """Of the runs in `out`."""
+        return self.out / "site"
+
     def relative(self, path: Path) -> str:
         """`path` as a person in the checkout would type it."""
         return str(path.relative_to(self.root)) if path.is_relative_to(self.root) else str(path)

@@ -13,6 +13,7 @@ from pushbench.cli.options import note, print_json
 from pushbench.files import write_atomically
 from pushbench.project import Project
 from pushbench.record import Record
+from pushbench.site.local import write_local_site
 from pushbench.store import record_path
 from pushbench.suites import read_suites
 from pushbench.thresholds import NO_THRESHOLDS, Thresholds, read_thresholds
@@ -31,7 +32,7 @@ def thresholds_of(project: Project, file: Path | None = None) -> Thresholds:
 
 
 def conclude(project: Project, record: Record, thresholds: Thresholds, *, as_json: bool) -> int:
-    """Judge a run, write its report, print it, and return the exit code of the verdict."""
+    """Judge a run, write its report and the site, print it, and return the exit code of the verdict."""
     verdict = judge(record, thresholds)
     path = project.out / "report.md"
     write_atomically(path, report.markdown(record, verdict).encode())
@@ -39,7 +40,10 @@ def conclude(project: Project, record: Record, thresholds: Thresholds, *, as_jso
         print_json(report.as_json(record, verdict))
     else:
         print(report.render_terminal(record, verdict, width=width(), color=color()), end="")
+    site = write_local_site(project, thresholds, note)
     note(f"report {project.relative(path)}, record {project.relative(record_path(project.records, record.id))}")
+    if site:
+        note(f"site {project.relative(site)}")
     return verdict.exit_code()
 
 

@@ -10,7 +10,7 @@ import typer
 from pushbench.cli.options import note
 
 _EXAMPLES = (
-    "Examples: `pushbench site --out out/site`; "
+    "Examples: `pushbench site`, then open out/site/index.html; "
     "`pushbench site --records pages/records --store pages/history --out pages`."
 )
 
@@ -21,7 +21,12 @@ def register(app: typer.Typer) -> None:
 
 def site(
     *,
-    out: Annotated[Path, typer.Option("--out", help="Where the site goes; what is there is kept.", metavar="FOLDER")],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", help="Where the site goes; what is there is kept.", metavar="FOLDER", show_default="out/site"
+        ),
+    ] = None,
     records: Annotated[
         Path | None, typer.Option("--records", help="Full records.", metavar="FOLDER", show_default="out/records")
     ] = None,
@@ -53,10 +58,11 @@ def site(
     inputs = Inputs(
         project, records or project.records, store or project.history, thresholds_of(project), repository or None
     )
+    folder = (out or project.site).resolve()
     built_pages = build_pages(project, note) if pages else None
     began = time.monotonic()
-    built = build(inputs, out.resolve(), note)
+    built = build(inputs, folder, note)
     if built_pages:
-        install_pages(built_pages, Folder(out.resolve()))
+        install_pages(built_pages, Folder(folder))
     written = f"{len(built.written)} files written in {time.monotonic() - began:.1f} s"
-    note(f"{built.runs} runs, {written}: {project.relative(out.resolve())}/index.html")
+    note(f"{built.runs} runs, {written}: {project.relative(folder)}/index.html")

@@ -1,0 +1,27 @@
+"""The site of a checkout's own runs, which a measurement ends with: it opens from the disk."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from pushbench.errors import UserError
+from pushbench.project import Project
+from pushbench.site.building import Inputs, build
+from pushbench.site.layout import Folder
+from pushbench.site.pages import build_pages, install_pages
+from pushbench.thresholds import Thresholds
+
+
+def write_local_site(project: Project, thresholds: Thresholds, note: Callable[[str], None]) -> Path | None:
+    """Its page. None, with a note where there is something to say, when it cannot be made: the run itself is safe."""
+    if not project.pages.exists():
+        return None
+    try:
+        pages = build_pages(project, note)
+        build(Inputs(project, project.records, project.history, thresholds), project.site, note)
+        install_pages(pages, Folder(project.site))
+    except (UserError, OSError) as error:
+        note(f"no site: {error}")
+        return None
+    return project.site / "index.html"
