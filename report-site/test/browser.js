@@ -46,7 +46,10 @@ export async function serve(folder, prefix = '/') {
   return {
     url: `http://127.0.0.1:${server.address().port}${prefix}`,
     requests,
-    close: () => new Promise((resolve) => server.close(resolve)),
+    close: () => {
+      server.closeAllConnections();
+      server.close();
+    },
   };
 }
 
@@ -54,6 +57,7 @@ export async function serve(folder, prefix = '/') {
 export async function open(browser, url, options = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
   const page = await context.newPage();
+  page.setDefaultTimeout(10_000);
   const complaints = [];
   const origin = new URL(url).protocol === 'file:' ? 'file://' : new URL(url).origin;
   page.on('pageerror', (error) => complaints.push(`error: ${error.message}`));
@@ -78,5 +82,15 @@ export async function visit(page, hash) {
     location.hash = wanted;
   }, hash);
   await page.waitForTimeout(30);
-  await settled(page);
+  await settled(page).catch(async (error) => {
+    throw new Error(`${hash}: ${await page.locator('body').innerText()}`, { cause: error });
+  });
+}
+
+/** What can be unfolded is. */
+export async function unfold(page) {
+  await page.evaluate(() => {
+    for (const each of document.querySelectorAll('details')) each.open = true;
+  });
+  await page.waitForTimeout(20);
 }

@@ -65,7 +65,25 @@ function read<T>(name: string, text: string): T {
     const about = `data/${name}.js has schema ${content.schema}, this page reads up to ${SCHEMA}`;
     throw new Unreadable(`The file ${about}: reload the page without your browser's cache, or update Pushbench.`);
   }
-  return content as T;
+  return withoutPrototypes(content) as T;
+}
+
+/** Names in data are keys, and none of them shall be found that is not there: `constructor`, `__proto__`. */
+function withoutPrototypes(value: unknown): unknown {
+  if (Array.isArray(value)) {
+    if (typeof value.find((each) => each !== null) === 'object') value.forEach(withoutPrototypes);
+  } else if (value !== null && typeof value === 'object') {
+    Object.setPrototypeOf(value, null);
+    Object.values(value).forEach(withoutPrototypes);
+  }
+  return value;
+}
+
+/** An object that has these keys and no others. */
+export function dictionary<T>(entries: Iterable<[string, T]>): Record<string, T> {
+  const made: Record<string, T> = Object.create(null);
+  for (const [key, value] of entries) made[key] = value;
+  return made;
 }
 
 export type Loaded<T> = { state: 'loading' } | { state: 'ready'; value: T } | { state: 'unreadable'; why: string };
@@ -79,8 +97,8 @@ export function useLoaded<T>(key: string, ask: () => Promise<T>): Loaded<T> {
     ask().then(
       (value) => tell({ state: 'ready', value }),
       (error: unknown) => {
+        tell({ state: 'unreadable', why: error instanceof Error ? error.message : String(error) });
         if (!(error instanceof Unreadable)) throw error;
-        tell({ state: 'unreadable', why: error.message });
       },
     );
     return () => {

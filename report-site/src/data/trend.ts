@@ -1,6 +1,6 @@
 // One metric of many servers over runs, put together from the windows that a range needs. Pure but for `loadTrend`.
 
-import { load, part } from './load';
+import { dictionary, load, part } from './load';
 import type { Change, Combination, Level, Window, WindowRuns, WindowSeries } from './types';
 
 export interface Trend {
@@ -46,7 +46,7 @@ export async function loadTrend(
 /** Windows one after the other; servers that a window does not have are gaps there. */
 export function joined(parts: [WindowRuns, WindowSeries][]): Trend {
   const runs = parts.map(([each]) => each);
-  const servers: Trend['servers'] = {};
+  const servers: Trend['servers'] = dictionary([]);
   const names = new Set(parts.flatMap(([, series]) => Object.keys(series.servers)));
   for (const name of [...names].sort()) {
     const all: Trend['servers'][string] = { values: [], levels: [], changes: [], invalid: [] };
@@ -75,8 +75,8 @@ export function cut(trend: Trend, range: Range | null): Trend {
   if (!range) return trend;
   const begin = Math.max(0, range.from - trend.from);
   const end = Math.min(trend.ids.length, range.to - trend.from + 1);
-  const servers = Object.fromEntries(
-    Object.entries(trend.servers).map(([name, each]) => [
+  const servers = dictionary(
+    Object.entries(trend.servers).map(([name, each]): [string, Trend['servers'][string]] => [
       name,
       {
         values: each.values.slice(begin, end),

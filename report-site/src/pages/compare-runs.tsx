@@ -1,7 +1,7 @@
 // Two runs: each metric of a server in both, and whether they differ by more than runs do.
 
 import { wordFor } from '../data/compare';
-import { load, useLoaded } from '../data/load';
+import { dictionary, load, useLoaded } from '../data/load';
 import type { Manifest, Overview, Run, Spread, Word } from '../data/types';
 import { DistributionChart, KINDS } from '../parts/distribution';
 import { Choice, metricTitle, Pick, RunLink, WordMark } from '../parts/page';
@@ -167,7 +167,7 @@ function useNoise(manifest: Manifest, b: Run): Noise {
     of ? load<Overview>(`${of.id}/overview`, of.overview) : null,
   );
   if (loaded.state !== 'ready' || !loaded.value) return {};
-  return Object.fromEntries(loaded.value.rows.map((row) => [row.server, row.noise]));
+  return dictionary(loaded.value.rows.map((row): [string, Record<string, number>] => [row.server, row.noise]));
 }
 
 function tailOf(run: Run, server: string, stage: string, kind: string): number[] {

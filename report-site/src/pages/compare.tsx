@@ -37,14 +37,14 @@ export function loadRun(manifest: Manifest, id: string): Promise<Run> {
 
 function OneRun({ manifest, query }: Props) {
   const id = query.get('run') ?? defaultRuns(manifest, query)[1];
-  const loaded = useLoaded(`servers ${id}`, () => loadRun(manifest, id ?? ''));
+  const loaded = useLoaded(`servers ${id}`, async () => (id ? loadRun(manifest, id) : null));
   if (!id) return <p class="empty">There is no run to show.</p>;
   return (
     <>
       <div class="controls">
         <RunPick manifest={manifest} label="Run" name="run" id={id} />
       </div>
-      <Shown loaded={loaded}>{(run) => <ServersCompared manifest={manifest} query={query} run={run} />}</Shown>
+      <Shown loaded={loaded}>{(run) => run && <ServersCompared manifest={manifest} query={query} run={run} />}</Shown>
     </>
   );
 }
@@ -53,8 +53,8 @@ function TwoRuns({ manifest, query }: Props) {
   const [before, newest] = defaultRuns(manifest, query);
   const a = query.get('a') ?? before;
   const b = query.get('b') ?? newest;
-  const loaded = useLoaded(`runs ${a} ${b}`, () =>
-    Promise.all([loadRun(manifest, a ?? ''), loadRun(manifest, b ?? '')]),
+  const loaded = useLoaded(`runs ${a} ${b}`, async () =>
+    a && b ? Promise.all([loadRun(manifest, a), loadRun(manifest, b)]) : null,
   );
   if (!a || !b) return <p class="empty">Two runs are needed, and there are fewer.</p>;
   return (
@@ -64,7 +64,7 @@ function TwoRuns({ manifest, query }: Props) {
         <RunPick manifest={manifest} label="After (B)" name="b" id={b} />
       </div>
       <Shown loaded={loaded}>
-        {([first, second]) => <RunsCompared manifest={manifest} query={query} a={first} b={second} />}
+        {(runs) => runs && <RunsCompared manifest={manifest} query={query} a={runs[0]} b={runs[1]} />}
       </Shown>
     </>
   );

@@ -7,6 +7,7 @@ import {
   CommitLink,
   chosenCombination,
   metricTitle,
+  NoSuch,
   OutcomeMark,
   Outside,
   RunLink,
@@ -39,7 +40,7 @@ interface Props {
 export function OverviewPage({ manifest, query }: Props) {
   const chosen = chosenCombination(manifest, query);
   if (!manifest.combinations.length) return <NothingYet manifest={manifest} />;
-  if (!chosen) return <p class="empty" role="alert">{`Nothing was measured in ${query.get('c')}.`}</p>;
+  if (!chosen) return <NoSuch title="What changed" query={query} />;
   return <Chosen manifest={manifest} query={query} chosen={chosen} />;
 }
 

@@ -11,6 +11,7 @@ import {
   chosenCombination,
   combinationTitle,
   metricTitle,
+  NoSuch,
   Pick,
   RunLink,
   Shown,
@@ -33,12 +34,7 @@ interface Props {
 
 export function TrendPage({ manifest, query }: Props) {
   const chosen = chosenCombination(manifest, query);
-  if (!chosen)
-    return (
-      <p class="empty" role="alert">
-        Nothing was measured there.
-      </p>
-    );
+  if (!chosen) return <NoSuch title="Trend" query={query} />;
   const asked = query.get('metric') ?? DEFAULT_METRIC;
   const metric = chosen.metrics.includes(asked) ? asked : (chosen.metrics[0] ?? asked);
   const stage = chosen.stages.find((each) => each.name === query.get('stage')) ?? largest(chosen);

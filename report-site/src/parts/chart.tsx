@@ -106,7 +106,6 @@ export function Chart(props: ChartProps) {
         aria-labelledby={`${id}-title`}
         aria-describedby={`${id}-keys`}
         onKeyDown={onKeyDown}
-        onBlur={() => point(null)}
       />
       <p id={`${id}-keys`} class="unseen">
         {HINT}

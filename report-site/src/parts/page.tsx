@@ -1,6 +1,6 @@
 // What all pages share: the theme, links to other places, sentences instead of what is not there.
 
-import { type ComponentChildren, createContext } from 'preact';
+import { Component, type ComponentChildren, createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { Loaded } from '../data/load';
 import type { Combination, Manifest, Outcome, Word } from '../data/types';
@@ -9,6 +9,24 @@ import type { Theme } from '../theme';
 
 export const ThemeContext = createContext<Theme>('light');
 export const useTheme = () => useContext(ThemeContext);
+
+/** Says it where a part of a page fails, so that the rest of it stays. */
+class Sound extends Component<{ children: ComponentChildren }, { why: string | null }> {
+  override state = { why: null };
+
+  static override getDerivedStateFromError(error: unknown) {
+    return { why: error instanceof Error ? error.message : String(error) };
+  }
+
+  override render() {
+    if (this.state.why === null) return this.props.children;
+    return (
+      <p class="empty" role="alert">
+        This cannot be shown, because its data are other ones than this page knows: {this.state.why}.
+      </p>
+    );
+  }
+}
 
 /** Shows what was loaded, or one sentence about why not. */
 export function Shown<T>({ loaded, children }: { loaded: Loaded<T>; children: (value: T) => ComponentChildren }) {
@@ -26,8 +44,17 @@ export function Shown<T>({ loaded, children }: { loaded: Loaded<T>; children: (v
         </p>
       );
     case 'ready':
-      return <>{children(loaded.value)}</>;
+      return (
+        <Sound>
+          <Delayed value={loaded.value}>{children}</Delayed>
+        </Sound>
+      );
   }
+}
+
+/** Calls what it shows when it is shown, inside of `Sound`. */
+function Delayed<T>({ value, children }: { value: T; children: (value: T) => ComponentChildren }) {
+  return <>{children(value)}</>;
 }
 
 const OUTCOMES: Record<Outcome, string> = {
@@ -116,6 +143,17 @@ export function parametersText(parameters: Combination['parameters']): string {
 export function chosenCombination(manifest: Manifest, query: URLSearchParams): Combination | undefined {
   const asked = query.get('c');
   return asked === null ? manifest.combinations[0] : manifest.combinations.find((each) => each.id === asked);
+}
+
+/** For an address with a combination that is not there, and for a site that has none. */
+export function NoSuch({ title, query }: { title: string; query: URLSearchParams }) {
+  const asked = query.get('c');
+  return (
+    <>
+      <h1>{title}</h1>
+      <p class="empty">{asked === null ? 'Nothing was measured yet.' : `Nothing was measured in ${asked}.`}</p>
+    </>
+  );
 }
 
 interface PickProps {

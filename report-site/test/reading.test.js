@@ -1,0 +1,116 @@
+// Every page can be read: by anybody, on a phone, in light and dark, and without a word that is no word.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { after, before, test } from 'node:test';
+import { launch, open, serve, unfold, visit } from './browser.js';
+import { addresses } from './pages.js';
+import { empty, hostile, small } from './sites.js';
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const PHONE = { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true };
+
+let browser;
+before(async () => {
+  browser = await launch();
+});
+after(() => browser.close());
+
+/** Opens every page of a site, in one browser page. */
+async function everyPage(site, options, look) {
+  const server = await serve(site);
+  const { page, complaints, close } = await open(browser, server.url, options);
+  for (const [name, hash] of Object.entries(await addresses(page))) {
+    await visit(page, hash);
+    await look(page, name);
+  }
+  assert.deepEqual(complaints, []);
+  await close();
+  await server.close();
+}
+
+for (const colorScheme of ['light', 'dark']) {
+  test(`axe-core finds nothing serious in ${colorScheme}`, async () => {
+    const found = [];
+    await everyPage(small, { colorScheme }, async (page, name) => {
+      await unfold(page);
+      await page.evaluate(axe);
+      const { violations } = await page.evaluate(() => window.axe.run());
+      for (const each of violations.filter((one) => ['serious', 'critical'].includes(one.impact))) {
+        found.push(
+          `${name}: ${each.id}: ${each.nodes
+            .map((node) => node.html)
+            .slice(0, 3)
+            .join(' ')}`,
+        );
+      }
+    });
+    assert.deepEqual(found, []);
+  });
+}
+
+for (const [name, site] of Object.entries({ small, hostile, empty })) {
+  test(`nothing is wider than a phone, and no word is none: ${name}`, async () => {
+    await everyPage(site, PHONE, async (page, at) => {
+      const { width, text } = await page.evaluate(() => ({
+        width: document.documentElement.scrollWidth,
+        text: document.querySelector('main').innerText,
+      }));
+      assert.ok(width <= 360, `${at} is ${width} pixels wide`);
+      assert.doesNotMatch(text, /\bundefined\b|\bNaN\b|\bInfinity\b|\[object|\bnull\b/, at);
+    });
+  });
+}
+
+test('every chart has a name, a table and a cursor for the keyboard', async () => {
+  await everyPage(small, {}, async (page, name) => {
+    for (const chart of await page.locator('figure.chart:has(.canvas)').all()) {
+      const canvas = chart.locator('.canvas');
+      await canvas.focus();
+      await page.keyboard.press('Home');
+      await page.keyboard.press('ArrowRight');
+      const said = await chart.locator('[aria-live]').innerText();
+      assert.match(said, /: .+ \S/, `${name} says nothing at its second point`);
+      await page.keyboard.press('End');
+      assert.notEqual(await chart.locator('[aria-live]').innerText(), said, name);
+      await chart.locator('details.data > summary').click();
+      await chart.locator('tbody tr').first().waitFor();
+      await chart.locator('details.data > summary').click();
+    }
+  });
+});
+
+test('tables and charts are copied and saved', async () => {
+  const server = await serve(small);
+  const { page, close } = await open(browser, `${server.url}#/`, {
+    permissions: ['clipboard-read', 'clipboard-write'],
+  });
+  const table = page.locator('.table').last();
+  await table.locator('summary').click();
+  const copied = async (format) => {
+    await table.getByRole('button', { name: `Copy as ${format}` }).click();
+    await table.locator('output').getByText(`${format} copied`).waitFor();
+    return page.evaluate(() => navigator.clipboard.readText());
+  };
+  assert.match(await copied('Markdown'), /^\| Server \| Trend \|.*\n\| --- \|/);
+  assert.match(await copied('CSV'), /^Server,Trend,.*\r\n\S+/);
+  const rows = JSON.parse(await copied('JSON'));
+  assert.equal(typeof rows[0]['CPU / delivery'], 'number');
+  const saved = page.waitForEvent('download');
+  await table.getByRole('button', { name: 'Save as CSV' }).click();
+  assert.equal((await saved).suggestedFilename(), 'servers.csv');
+  await visit(page, '#/trend');
+  for (const [button, begins] of [
+    ['Save PNG', '\x89PNG'],
+    ['Save SVG', '<svg'],
+  ]) {
+    const picture = page.waitForEvent('download');
+    await page.getByRole('button', { name: button }).click();
+    const content = readFileSync(await (await picture).path(), 'latin1');
+    assert.ok(content.startsWith(begins) && content.length > 1_000, button);
+    assert.doesNotMatch(content.slice(0, 200_000), button === 'Save SVG' ? /NaN|undefined/ : /^$/);
+  }
+  await close();
+  await server.close();
+});
