@@ -12,11 +12,13 @@ from typing import Any
 import pytest
 
 from pushbench import history, store
+from pushbench.cli import main
 from pushbench.cli.conclusion import thresholds_of
 from pushbench.errors import UserError
 from pushbench.project import Project
 from pushbench.record import Comparison
 from pushbench.site.building import Built, Inputs, build
+from pushbench.site.local import write_local_site
 from tests.factories import invalid, make_record, make_trial, measured
 from tests.site import demo
 from tests.site.demo import HOSTILE, SERVERS, Demo
@@ -243,3 +245,26 @@ def test_badges_have_the_verdict_and_the_latency(site: Site) -> None:
     site.build()
     assert "fail, delivery p95 2.10 ms" in (site.out / "badges" / "node-ws.svg").read_text()
     assert "pushbench: fail, delivery p95 2.10 ms" in (site.out / "badges" / "all.svg").read_text()
+
+
+def test_a_run_ends_with_a_site_where_one_can_be_made(site: Site) -> None:
+    thresholds = thresholds_of(site.project)
+    assert write_local_site(site.project, thresholds, site.notes.append) is None
+    assert site.notes == []
+    site.project.pages.mkdir()
+    assert write_local_site(site.project, thresholds, site.notes.append) is None
+    [note] = site.notes
+    assert note.startswith("no site: ")
+    assert "the sources of the pages are missing" in note
+
+
+def test_the_command_writes_data_without_the_pages(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    store.write_record(site.records, make_record([make_trial("node-ws")]))
+    monkeypatch.setenv("PUSHBENCH_ROOT", str(site.project.root))
+    given = ["--records", str(site.records), "--store", str(site.store), "--out", str(site.out), "--no-pages"]
+    monkeypatch.setattr("sys.argv", ["pushbench", "site", *given])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert not ended.value.code
+    assert site.manifest["all_runs"] == 1
+    assert not (site.out / "index.html").exists()

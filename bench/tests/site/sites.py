@@ -1,0 +1,46 @@
+"""Sites of invented histories, made as people make them: by `pushbench site`."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+from tests.site import demo
+from tests.site.demo import HOSTILE, SERVERS, Demo
+
+SMALL = Demo(runs=70, older=20, records=8, servers=SERVERS[:6])
+SITES = {
+    "large": Demo(),
+    "small": SMALL,
+    "hostile": replace(SMALL, servers=(*SERVERS[:3], *HOSTILE[:5]), subjects=HOSTILE),
+    "empty": None,
+}
+"""as report-site/test/sites.js names them"""
+REPOSITORY = "https://github.com/example/pushbench"
+
+
+def write_site(folder: Path, about: Demo | None) -> float:
+    """Write `folder/records`, `folder/history` and `folder/site`; how many seconds the site took."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if about:
+        demo.write(folder, about)
+    return make_site(folder)
+
+
+def make_site(folder: Path) -> float:
+    """Seconds from the start of Python to its end."""
+    inputs = ["--records", str(folder / "records"), "--store", str(folder / "history")]
+    command = [sys.executable, "-m", "pushbench", "site", *inputs, "--out", str(folder / "site")]
+    began = time.perf_counter()
+    done = subprocess.run(
+        [*command, "--repository", REPOSITORY],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=Path(__file__).parents[2],
+    )
+    assert done.returncode == 0, done.stderr
+    return time.perf_counter() - began
