@@ -11,7 +11,7 @@ ACTIONLINT := go run github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 JAVA_FORMAT := mvn -q -B -ntp com.spotify.fmt:fmt-maven-plugin:2.29
 
 .DEFAULT_GOAL := help
-.PHONY: help bench bench-all test test-fast stack stack-down images test-images test-workflows agreement bench-judge check format schemas lock bench-generator clean
+.PHONY: help bench bench-all test test-fast stack stack-down images test-images test-workflows agreement bench-judge screenshots check format schemas lock bench-generator clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | awk -F '\t' '{printf "  make %-18s %s\n", $$1, $$2}'
@@ -44,6 +44,9 @@ test-images: images ## verify every server in its container, and measure it for 
 bench-judge: $(DEV)/stamp ## measure what judging by a history of 5,000 runs takes
 	cd bench && ../$(BIN)/python -m pytest -q -s -m measurement tests/test_judge_speed.py
 
+screenshots: $(DEV)/stamp ## pictures of every page of the report site, to look at
+	@cd bench && ../$(BIN)/python -m tests.site.pictures ../.cache/pushbench/pictures
+
 agreement: $(DEV)/stamp ## measure whether both drivers find the same CPU per delivery
 	cd bench && ../$(BIN)/python -m pytest -s -m measurement tests/test_agreement.py
 
@@ -71,6 +74,7 @@ check: $(DEV)/stamp ## lint, format check and types of every language, schemas c
 	@for crate in servers/*/Cargo.toml; do echo "cargo fmt, clippy $$crate"; cargo fmt --check --manifest-path $$crate && \
 		cargo clippy --quiet --locked --release --all-targets --manifest-path $$crate -- -D warnings || exit 1; done
 	$(BIOME) check .
+	cd report-site && npm ci --ignore-scripts --no-audit --no-fund --silent && npx tsc
 	@for pom in servers/*/pom.xml; do echo "$(JAVA_FORMAT):check -f $$pom"; $(JAVA_FORMAT):check -f $$pom || exit 1; done
 	$(ACTIONLINT)
 	$(BIN)/zizmor --offline --persona pedantic --quiet .github
