@@ -175,7 +175,8 @@ def _extended(known: Runs, fresh: Sequence[Path], sizes: Mapping[str, int]) -> R
         entry = history.read_entry(path)
         places, found = columns.row(entry)
         if len(heads) == len(values) or len(columns.columns) > values.shape[1]:
-            values = _enlarged(values, len(heads) + len(fresh) - number, len(columns.columns))
+            rows = max(len(values), len(heads) + len(fresh) - number)
+            values = _enlarged(values, rows, len(columns.columns))
         values[len(heads), places] = found
         heads.append(Head(entry.record, entry.created, entry.commit, entry.subject, entry.parameters, sizes[path.stem]))
     order = sorted(range(len(heads)), key=lambda run: heads[run].record)

@@ -118,3 +118,14 @@ def test_a_server_that_a_run_did_not_have_has_no_point_there(tmp_path: Path) -> 
     assert runs.stages("node-ws")[-1] == "1000"
     found = runs.series("node-ws", "1000", "cpu_seconds_per_delivery")
     assert [point.value for point in found] == [2.0, None]
+
+
+def test_a_new_run_may_measure_what_those_in_the_cache_did_not(tmp_path: Path) -> None:
+    for number in (1, 2):
+        history.append(tmp_path, record(number, number))
+    read(tmp_path)
+    server = make_record([make_trial("node-ws"), make_trial("another")], id="20261121T101503Z-000000")
+    history.append(tmp_path, server)
+    runs = read(tmp_path)
+    assert len(runs.column("another", "1000", "cpu_seconds_per_delivery")) == 1
+    assert runs.column("node-ws", "1000", "cpu_seconds_per_delivery")[:2] == [1.0, 2.0]
