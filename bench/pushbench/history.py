@@ -83,7 +83,7 @@ def append(store: Path, record: Record) -> Path:
 
 def files(store: Path, environment: str, suite: str, profile: str) -> list[Path]:
     """Those of all runs of one environment, the oldest first."""
-    return sorted((store / environment / suite / profile).glob("*.json"))
+    return sorted((store / environment / suite / profile).glob("*.json"), key=lambda path: path.name)
 
 
 def read_entry(path: Path) -> Entry:

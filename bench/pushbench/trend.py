@@ -67,7 +67,7 @@ class Band:
 def changes(values: Sequence[float]) -> list[Change]:
     """The level changes of a series of values above 0, the oldest first."""
     found = np.asarray(values, dtype=float)
-    if len(found) < 2 * SHORTEST_LEVEL:
+    if len(found) < 2 * SHORTEST_LEVEL or found.min() == found.max():
         return []
     logs = np.log(found)
     borders = [0, *_partition(_without_outliers(logs)), len(logs)]

@@ -5,17 +5,18 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from pushbench import report
-from pushbench.catalog import read_catalog
+from pushbench.catalog import Server, read_catalog
 from pushbench.cli.options import note, print_json
 from pushbench.files import write_atomically
 from pushbench.project import Project
 from pushbench.record import Record
 from pushbench.site.local import write_local_site
 from pushbench.store import record_path
-from pushbench.suites import read_suites
+from pushbench.suites import Suite, read_suites
 from pushbench.thresholds import NO_THRESHOLDS, Thresholds, read_thresholds
 from pushbench.verdict import judge
 
@@ -24,10 +25,15 @@ def thresholds_of(project: Project, file: Path | None = None) -> Thresholds:
     """Those in `file`, or in the checkout's thresholds.yml. Without that file nothing is asked, and nothing passes."""
     if file is None and not project.thresholds.exists():
         return NO_THRESHOLDS
+    return thresholds_for(file or project.thresholds, read_suites(project.scenarios), read_catalog(project.servers))
+
+
+def thresholds_for(file: Path, suites: Sequence[Suite], servers: Sequence[Server]) -> Thresholds:
+    """Those in `file`, which may name these suites and servers."""
     return read_thresholds(
-        file or project.thresholds,
-        suites={suite.id: suite.stages for suite in read_suites(project.scenarios)},
-        servers={server.id: server.spec.suite for server in read_catalog(project.servers)},
+        file,
+        suites={suite.id: suite.stages for suite in suites},
+        servers={server.id: server.spec.suite for server in servers},
     )
 
 

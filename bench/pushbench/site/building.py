@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -65,15 +65,17 @@ def build(inputs: Inputs, out: Path, note: Note) -> Built:
     return Built(len(rows), folder.written)
 
 
+RUNS = "data/runs"
 ENTRIES = "data/entries"
 """of records that the history does not have, laid out as a history"""
 
 
 def _write_records(inputs: Inputs, folder: Folder, state: State, note: Note) -> None:
-    for path in sorted(inputs.records.glob("*.json")):
+    there = folder.names(RUNS)
+    for path in sorted(inputs.records.glob("*.json"), key=str):
         size = path.stat().st_size
         row = state.known_run(path.stem, size)
-        if row is None or not folder.has(_run_name(path.stem)):
+        if row is None or _run_file(path.stem) not in there:
             try:
                 record = read_record(path)
             except UserError as error:
@@ -107,12 +109,13 @@ def _keep_entry(inputs: Inputs, folder: Folder, record: Record) -> None:
 
 def _write_entries(inputs: Inputs, folder: Folder, state: State) -> None:
     """Runs that only the history has."""
-    for path in sorted(inputs.store.glob("*/*/*/*.json")):
+    there = folder.names(RUNS)
+    for path in sorted(inputs.store.glob("*/*/*/*.json"), key=str):
         if path.stem in state.runs:
             continue
         size = path.stat().st_size
         row = state.known_run(path.stem, size)
-        if row is None or not folder.has(_run_name(path.stem)):
+        if row is None or _run_file(path.stem) not in there:
             entry = history.read_entry(path)
             folder.data(f"runs/{part(entry.record)}", runfile.run_of_entry(entry))
             row = runfile.row_of_entry(entry)
@@ -143,12 +146,5 @@ def _keep(source: Path, target: Path) -> None:
         shutil.copyfile(source, target)
 
 
-def _run_name(record: str) -> str:
-    return f"data/runs/{part(record)}.js"
-
-
-def sizes(out: Path) -> Iterator[tuple[str, int]]:
-    """Every file of a site, with its bytes."""
-    for path in sorted(out.rglob("*")):
-        if path.is_file():
-            yield path.relative_to(out).as_posix(), path.stat().st_size
+def _run_file(record: str) -> str:
+    return f"{part(record)}.js"

@@ -52,11 +52,19 @@ class Folder:
     def has(self, path: str) -> bool:
         return (self.root / path).is_file()
 
+    def names(self, path: str) -> set[str]:
+        """What is in a folder of it."""
+        try:
+            return {file.name for file in (self.root / path).iterdir()}
+        except FileNotFoundError:
+            return set()
+
     def data(self, name: str, data: Mapping[str, Any]) -> None:
         self.write(f"data/{name}.js", script(name, data))
 
     def write(self, path: str, content: bytes) -> None:
-        """Whole or not at all, but without waiting for the disk: it can be derived again."""
+        """Whole or not at all, but without waiting for the disk, since it can be derived again. The old file goes
+        first: file systems wait for the disk where a file is renamed onto another."""
         file = self.root / path
         try:
             if file.read_bytes() == content:
@@ -65,5 +73,6 @@ class Folder:
             file.parent.mkdir(parents=True, exist_ok=True)
         aside = file.with_name(f".{file.name}.{os.getpid()}")
         aside.write_bytes(content)
-        aside.replace(file)
+        file.unlink(missing_ok=True)
+        aside.rename(file)
         self.written.append(path)

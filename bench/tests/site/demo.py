@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
@@ -96,6 +96,7 @@ class Demo:
     records: int = 12
     servers: tuple[str, ...] = SERVERS
     subjects: tuple[str, ...] = SUBJECTS
+    stages: tuple[int, ...] = STAGES
     seed: int = 7
 
 
@@ -118,8 +119,8 @@ def write(folder: Path, demo: Demo = Demo()) -> None:
 def add_record(folder: Path, demo: Demo) -> None:
     """One more, after those of `write`."""
     number = demo.older + demo.runs
-    larger = Demo(demo.runs + 1, demo.older, demo.records, demo.servers, demo.subjects, demo.seed)
-    record = make_record(demo, _entry(demo, _levels(larger)[number], number), number, variant=9)
+    levels = _levels(replace(demo, runs=demo.runs + 1))
+    record = make_record(demo, _entry(demo, levels[number], number), number, variant=9)
     store.write_record(folder / "records", record)
     history.append(folder / "history", record)
 
@@ -168,7 +169,7 @@ def _entry(demo: Demo, levels: Values, number: int) -> dict[str, Any]:
                 "trials": 1,
                 "valid_trials": int(index not in invalid),
                 "failed_trials": 0,
-                "stages": {} if index in invalid else {str(size): _values(levels[index], size) for size in STAGES},
+                "stages": {} if index in invalid else {str(size): _values(levels[index], size) for size in demo.stages},
             }
             for index in present or [0]
         },
@@ -210,7 +211,7 @@ def make_record(demo: Demo, entry: dict[str, Any], number: int, variant: int) ->
         suite="whiteboard",
         profile="compare" if comparison else "full",
         parameters=entry["parameters"],
-        schedule=SCHEDULE,
+        schedule=_schedule(demo),
         thresholds_digest=None,
         skipped=[Skipped(server="bun-native", reason=f"needs bun >=1.3: {demo.subjects[0]}")],
         comparison=_comparison(entry) if comparison else None,
@@ -228,11 +229,14 @@ def _commit(sha: str, subject: str, created: str) -> Commit:
     return Commit(sha=sha, ref="main", subject=subject, author_time=created, dirty=False)
 
 
-SCHEDULE = Schedule(
-    warmup_seconds=20,
-    stages=[StagePlan(clients=each, ramp_seconds=5, settle_seconds=5, steady_seconds=60) for each in STAGES],
-    drain_seconds=30,
-)
+def _schedule(demo: Demo) -> Schedule:
+    return Schedule(
+        warmup_seconds=20,
+        stages=[StagePlan(clients=each, ramp_seconds=5, settle_seconds=5, steady_seconds=60) for each in demo.stages],
+        drain_seconds=30,
+    )
+
+
 SECONDS = 20 + len(STAGES) * 70
 
 

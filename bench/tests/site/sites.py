@@ -12,8 +12,10 @@ from tests.site import demo
 from tests.site.demo import HOSTILE, SERVERS, Demo
 
 SMALL = Demo(runs=70, older=20, records=8, servers=SERVERS[:6])
+LARGE = Demo(stages=(1000,))
+"""5,000 runs of 19 servers and 12 metrics"""
 SITES = {
-    "large": Demo(),
+    "large": LARGE,
     "small": SMALL,
     "hostile": replace(SMALL, servers=(*SERVERS[:3], *HOSTILE[:5]), subjects=HOSTILE),
     "empty": None,
@@ -43,4 +45,12 @@ def make_site(folder: Path) -> float:
         cwd=Path(__file__).parents[2],
     )
     assert done.returncode == 0, done.stderr
+    return time.perf_counter() - began
+
+
+def start_python() -> float:
+    """Seconds until Python has all libraries of the command, before it does anything."""
+    began = time.perf_counter()
+    imports = "import pushbench.cli.conclusion, pushbench.site.building, pushbench.site.pages"
+    subprocess.run([sys.executable, "-c", imports], check=True, cwd=Path(__file__).parents[2])
     return time.perf_counter() - began
