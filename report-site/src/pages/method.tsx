@@ -53,10 +53,10 @@ function Measuring({ manifest }: { manifest: Manifest }) {
         is at least the margin and outside of the noise; between them it is <em>unknown</em>, and that is said.
       </p>
       <p>
-        <Outside to={docs('method.md')}>The method in full</Outside>,{' '}
-        <Outside to={docs('comparison.md')}>comparing two commits</Outside>,{' '}
-        <Outside to={docs('history.md')}>histories and levels</Outside>,{' '}
-        <Outside to={docs('site.md')}>the data behind this site</Outside>.
+        More of it: <Outside to={docs('method.md')}>docs/method.md</Outside> (measuring),{' '}
+        <Outside to={docs('comparison.md')}>docs/comparison.md</Outside> (two commits),{' '}
+        <Outside to={docs('history.md')}>docs/history.md</Outside> (levels),{' '}
+        <Outside to={docs('site.md')}>docs/site.md</Outside> (the data behind this site).
       </p>
     </div>
   );

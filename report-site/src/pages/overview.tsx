@@ -101,7 +101,9 @@ function Newest({ manifest, overview, chosen }: Props & { overview: Overview; ch
         </p>
       ))}
       <p class="aside">
-        {chosen.runs.toLocaleString('en-US')} runs from {formatDay(chosen.first)} to {formatDay(chosen.last)}
+        {chosen.runs === 1
+          ? 'The first run of its kind: levels and bands need five.'
+          : `${chosen.runs.toLocaleString('en-US')} runs from ${formatDay(chosen.first)} to ${formatDay(chosen.last)}`}
       </p>
     </section>
   );

@@ -110,7 +110,7 @@ function TimelineChart({ picture, trial, server }: { picture: Picture; trial: Ti
       version={JSON.stringify([server, nameOf(trial), picture.title])}
       plot={{
         x: seconds,
-        xFormat: (x) => `${Math.round(x)} s`,
+        xFormat: (x) => `${formatNumber(x)} s`,
         yFormat: picture.format,
         ...(picture.log && lines.some((line) => line.values.some((value) => value)) ? { log: true } : {}),
         lines,
