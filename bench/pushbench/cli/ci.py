@@ -189,7 +189,8 @@ def publish(
     results: Annotated[Path | None, typer.Option("--results", help="Instead of --run.", metavar="FOLDER")] = None,
     branch: BranchOption = "gh-pages",
 ) -> None:
-    """Add the runs of a finished job to the branch that the site is made of, and export them for other tools.
+    """Add the runs of a finished job to the branch that the site is made of, make the site again, and export the runs
+    for other tools.
 
     Several may publish at once. Reads GITHUB_REPOSITORY, GITHUB_API_URL and GITHUB_TOKEN, which needs the permission
     contents: write, and actions: read with --run.
@@ -197,7 +198,11 @@ def publish(
     from pushbench.ci import publishing, reporting
     from pushbench.ci.github import GitHub
     from pushbench.ci.result import read_results
+    from pushbench.cli.conclusion import thresholds_of
     from pushbench.project import Project
+    from pushbench.site.building import Inputs, build
+    from pushbench.site.layout import Folder
+    from pushbench.site.pages import build_pages, install_pages
 
     project = Project.current()
     if (run is None) == (results is None):
@@ -212,9 +217,16 @@ def publish(
         found = read_results(results)
     measured = publishing.publishable(found)
     names = ", ".join(each.record.id for each in measured)
-    written = _branch(project, branch).append(
-        lambda folder: [publishing.add(folder, each) for each in measured], f"Add {names}", note=options.note
-    )
+    pages = build_pages(project, options.note)
+
+    def change(folder: Path) -> None:
+        for each in measured:
+            publishing.add(folder, each)
+        store, records = folder / publishing.HISTORY, folder / publishing.RECORDS
+        build(Inputs(project, records, store, thresholds_of(project)), folder, options.note)
+        install_pages(pages, Folder(folder))
+
+    written = _branch(project, branch).append(change, f"Add {names}", note=options.note)
     options.note(f"{branch} is at {written[:12]}: {names}")
     for path in publishing.export(project.out / "export", measured):
         options.note(f"wrote {project.relative(path)}")
