@@ -92,8 +92,16 @@ class Forge:
         }
 
     def act(
-        self, event: str, payload: object, workflow: str, variables: Mapping[str, str] = VARIABLES, **environment: str
+        self,
+        event: str,
+        payload: object,
+        workflow: str,
+        variables: Mapping[str, str] = VARIABLES,
+        at: str = "main",
+        **environment: str,
     ) -> Played:
+        """The workflow as it is on the branch `at`, which is also what act takes for the commit of the event."""
+        _git(self.work, "checkout", "--quiet", at)
         file = self.folder / "event.json"
         file.write_text(json.dumps(payload))
         command = [*ACT, event, "--eventpath", str(file), "--workflows", f".github/workflows/{workflow}"]

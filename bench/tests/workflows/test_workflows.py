@@ -101,7 +101,7 @@ def test_a_push_is_built_measured_and_published(forge: Forge) -> None:
 def test_a_harmless_pull_request_passes(forge: Forge) -> None:
     harmless = change("servers/node-ws/src/client.js", "// One connection: turns", "// A connection: turns")
     payload = forge.pull_request(harmless, "Say it in other words")
-    require(forge.act("pull_request", payload, "bench.yml"), passes=True)
+    require(forge.act("pull_request", payload, "bench.yml", at="change"), passes=True)
     comment = reported(forge, of(forge, payload, passes=True))
     assert "### Pushbench: pass" in comment
     assert re.search(r"Nothing changed: (\d+) of \1 comparisons are the same", comment)
@@ -114,7 +114,7 @@ def test_a_pull_request_that_slows_a_server_fails_and_says_which_and_how_much(fo
         "    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 3);\n      if (isBinary) throw",
     )
     payload = forge.pull_request(slower, "Think before each message")
-    played = forge.act("pull_request", payload, "bench.yml")
+    played = forge.act("pull_request", payload, "bench.yml", at="change")
     require(played, passes=False)
     assert "fail: a server got worse or broke a limit" in played.output
     double = of(forge, payload, passes=False)
@@ -129,7 +129,7 @@ def test_a_pull_request_that_slows_a_server_fails_and_says_which_and_how_much(fo
 def test_a_pull_request_that_breaks_a_rule_fails_with_the_rule(forge: Forge) -> None:
     broken = change("servers/fastapi/app/main.py", "Response(status_code=404)", "Response(status_code=500)")
     payload = forge.pull_request(broken, "Answer otherwise")
-    require(forge.act("pull_request", payload, "bench.yml"), passes=False)
+    require(forge.act("pull_request", payload, "bench.yml", at="change"), passes=False)
     comment = reported(forge, of(forge, payload, passes=False))
     assert "### Pushbench: FAIL" in comment
     assert re.search(r"fastapi: not compared: the head failed before any trial: verify: .*404", comment)
@@ -144,7 +144,7 @@ def test_somebody_may_ask_for_some_servers(forge: Forge) -> None:
 
 def test_a_pull_request_with_nothing_to_measure_passes_and_says_so(forge: Forge) -> None:
     payload = forge.pull_request(lambda work: (work / "README.md").write_text("x"), "Say less")
-    played = forge.act("pull_request", payload, "bench.yml")
+    played = forge.act("pull_request", payload, "bench.yml", at="change")
     require(played, passes=True)
     assert played.jobs() == {"plan", "gate"}
     assert "there is nothing to measure" in reported(forge, of(forge, payload, passes=True))
@@ -154,7 +154,7 @@ def test_a_fork_is_not_measured_and_its_gate_says_how_it_will_be(forge: Forge) -
     slower = change("servers/fastapi/app/main.py", "openapi_url=None", "openapi_url=None, debug=False")
     payload = forge.pull_request(slower, "From afar")
     payload["pull_request"]["head"]["repo"] = {"full_name": "stranger/pushbench"}
-    played = forge.act("pull_request", payload, "bench.yml")
+    played = forge.act("pull_request", payload, "bench.yml", at="change")
     require(played, passes=False)
     assert played.jobs() == {"plan", "gate"}
     assert f"-f pull_request=7 -f head={forge.head('change')}" in played.output
@@ -175,11 +175,12 @@ jobs:
 def test_another_repository_has_a_server_of_its_own_benchmarked(forge: Forge) -> None:
     def add(work: Path) -> None:
         shutil.copytree(work / "servers" / "node-ws", work / "bench" / "mine")
+        change("bench/mine/src/app.js", "server: 'node-ws'", "server: 'mine'")(work)
         (work / ".github" / "workflows" / "own.yml").write_text(CALLER)
 
     payload = forge.pull_request(add, "Have our server benchmarked")
     sha = payload["pull_request"]["head"]["sha"]
-    played = forge.act("push", {"ref": "refs/heads/change", "after": sha}, "own.yml")
+    played = forge.act("push", {"ref": "refs/heads/change", "after": sha}, "own.yml", at="change")
     require(played, passes=True)
     [measured] = parse_results(unzip(forge.artifact("pushbench-results")), "artifact").measured.values()
     assert measured.record.servers == ["mine"]
