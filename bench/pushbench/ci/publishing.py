@@ -41,13 +41,15 @@ def add(folder: Path, measured: Measured) -> list[Path]:
 
 
 def export(folder: Path, measured: Sequence[Measured]) -> list[Path]:
-    """Write the files that github-action-benchmark reads, one for each of its tools, and return them."""
+    """Write the files that github-action-benchmark reads, one for each of its tools that has numbers; return them."""
     found: dict[Tool, list[Benchmark]] = {}
     for each in measured:
         for tool, benchmarks in github_action_benchmark(each.record, summarize(each.record, each.verdict)).items():
             found.setdefault(tool, []).extend(benchmarks)
     paths = []
     for tool, benchmarks in found.items():
+        if not benchmarks:
+            continue
         paths.append(folder / f"{tool}.json")
         write_atomically(paths[-1], json.dumps(benchmarks, indent=2).encode() + b"\n")
     return paths

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -9,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from pushbench.ci.branch import Branch
-from pushbench.ci.publishing import add, publishable
+from pushbench.ci.publishing import add, export, publishable
 from pushbench.ci.result import Measured, Results
 from pushbench.errors import UserError
 from pushbench.verdict import judge
 from tests.ci.test_result import make_result
-from tests.factories import make_record, make_thresholds, make_trial
+from tests.factories import invalid, make_record, make_thresholds, make_trial
 
 TOKEN = "ghs_secret"
 
@@ -116,3 +117,12 @@ def test_only_whole_runs_of_one_arm_are_points_of_a_trend(tmp_path: Path) -> Non
     assert found == [whole]
     with pytest.raises(UserError, match="nothing to publish"):
         publishable(Results(make_result("error"), {2: cut}))
+
+
+def test_numbers_are_exported_by_the_tool_that_reads_them_and_none_where_nothing_is_valid(tmp_path: Path) -> None:
+    names = [path.name for path in export(tmp_path / "export", [measured(tmp_path), measured(tmp_path, 1)])]
+    assert names == ["customSmallerIsBetter.json", "customBiggerIsBetter.json"]
+    assert len(json.loads((tmp_path / "export" / names[1]).read_text())) == 2
+    record = make_record([invalid(make_trial("node-ws"))])
+    disturbed = Measured(record, judge(record, make_thresholds(tmp_path)))
+    assert export(tmp_path / "none", [disturbed]) == []

@@ -15,8 +15,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pushbench.ci.result import Results, parse_results, unzip
-
 ROOT = Path(__file__).parents[3]
 DOUBLES = Path(__file__).parent / "doubles"
 ACT = ["go", "run", "github.com/nektos/act@v0.2.89"]
@@ -134,9 +132,6 @@ class Forge:
 
     def artifact(self, name: str) -> bytes:
         return (self.folder / "artifacts" / f"{name}.zip").read_bytes()
-
-    def results(self) -> Results:
-        return parse_results(unzip(self.artifact("results")), "artifact")
 
     def forget(self) -> None:
         """What jobs uploaded."""
