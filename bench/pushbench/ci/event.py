@@ -24,6 +24,7 @@ Number = Annotated[str, StringConstraints(pattern=r"^\d{0,9}$")]
 NO_SHA = "0" * 40
 """what a push that makes a branch has before it"""
 LARGEST_EVENT = 32 << 20
+DEPENDABOT = "dependabot[bot]"
 
 EventName = Literal["push", "pull_request", "merge_group", "schedule", "workflow_dispatch"]
 
@@ -39,6 +40,7 @@ class PullRequest(_Part):
     head: Sha
     base: Sha
     head_repository: Repository | None = Field(description="null when the fork is gone")
+    author: str = Field(max_length=100)
     labels: list[str]
 
 
@@ -65,10 +67,11 @@ class Event(_Part):
     inputs: Inputs = Inputs()
 
     @property
-    def from_fork(self) -> bool:
-        """Whether strangers wrote what is to be measured."""
+    def untrusted(self) -> bool:
+        """Whether somebody who may not push wrote what is to be measured. GitHub treats Dependabot like a fork: its
+        token can only read, so no image could be pushed."""
         if self.pull_request:
-            return self.pull_request.head_repository != self.repository
+            return self.pull_request.head_repository != self.repository or self.pull_request.author == DEPENDABOT
         return bool(self.inputs.pull_request)
 
 
@@ -129,6 +132,7 @@ def _pull_request(found: Any) -> dict[str, Any]:
         "head": at("head", "sha"),
         "base": at("base", "sha"),
         "head_repository": at("head", "repo", "full_name"),
+        "author": at("user", "login"),
         "labels": [label.get("name", "") for label in labels if isinstance(label, dict)]
         if isinstance(labels, list)
         else [],

@@ -97,15 +97,15 @@ def make_plan(event: Event, catalog: Sequence[Server], change: Change | None, se
             steps = list(_of_change(event, catalog, change, settings, notes))
         case "workflow_dispatch":
             steps = list(_of_inputs(event, catalog, change, settings, notes))
-    if event.name == "pull_request" and event.from_fork and steps:
+    if event.name == "pull_request" and event.untrusted and steps:
         notes.append(_waiting(event))
     return Plan(
         event=event.name,
         sha=event.inputs.head or event.sha,
         base=change.base if change else None,
         pull_request=_number(event),
-        untrusted=event.from_fork,
-        driver="docker" if event.from_fork else settings.driver,
+        untrusted=event.untrusted,
+        driver="docker" if event.untrusted else settings.driver,
         steps=steps,
         images=sorted({server for step in steps for server in step.servers}),
         notes=notes,
@@ -130,11 +130,11 @@ def _of_change(
         arguments = _compare_arguments(suite, change, settings, ["--servers", ",".join(ids)])
         yield Step(kind="compare", arguments=arguments, servers=ids, why="their sources changed")
     new = [server for server in own if server not in known]
-    if new and event.from_fork:
+    if new and event.untrusted:
         notes.append(f"new, and measured when they are merged: {', '.join(server.id for server in new)}")
     else:
         yield from _check(new, settings, "they are new: there is nothing to compare them with")
-    if harness and not event.from_fork:
+    if harness and not event.untrusted:
         rest = [server for server in catalog if server not in new]
         yield from _check(rest, settings, "what measures changed, which both arms of a comparison would share")
     elif harness:
@@ -219,6 +219,6 @@ def _number(event: Event) -> int | None:
 def _waiting(event: Event) -> str:
     assert event.pull_request
     return (
-        "from a fork: a maintainer who has read it starts the measurement with `gh workflow run bench.yml "
+        "from a fork or of Dependabot, so not measured by itself: who has read it starts `gh workflow run bench.yml "
         f"-f pull_request={event.pull_request.number} -f head={event.sha}`"
     )

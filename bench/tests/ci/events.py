@@ -17,6 +17,7 @@ def pull_request(*, fork: bool = False, labels: tuple[str, ...] = (), **changed:
     found = {
         "number": 7,
         "title": HOSTILE,
+        "user": {"login": "stranger" if fork else "octocat"},
         "head": {"sha": HEAD, "ref": HOSTILE, "repo": {"full_name": repository, "fork": fork}},
         "base": {"sha": BASE, "ref": "main", "repo": {"full_name": REPOSITORY}},
         "labels": [{"name": label} for label in labels],

@@ -52,7 +52,7 @@ def clone(origin: Path, tmp_path: Path) -> Path:
 
 
 def of_pull_request(head: str, base: str) -> Event:
-    found = PullRequest(number=7, head=head, base=base, head_repository=REPOSITORY, labels=[])
+    found = PullRequest(number=7, head=head, base=base, head_repository=REPOSITORY, author="octocat", labels=[])
     return Event(name="pull_request", repository=REPOSITORY, sha=head, pull_request=found)
 
 

@@ -129,6 +129,13 @@ def test_a_fork_waits_for_a_maintainer_and_is_told_the_command(tmp_path: Path, c
     assert f"-f pull_request=7 -f head={HEAD}" in plan.notes[-1]
 
 
+def test_dependabot_cannot_push_images_so_it_waits_as_well(tmp_path: Path, catalog: Sequence[Server]) -> None:
+    payload = pull_request(user={"login": "dependabot[bot]"})
+    plan = planned(catalog, read(tmp_path, "pull_request", payload), "servers/beta/main.py")
+    assert plan.untrusted
+    assert "of Dependabot" in plan.notes[-1]
+
+
 def test_a_maintainer_measures_a_fork_as_images_by_our_harness(tmp_path: Path, catalog: Sequence[Server]) -> None:
     event = read(tmp_path, "workflow_dispatch", {"inputs": {"pull_request": "7", "head": HEAD}})
     settings = Settings(driver="process")
@@ -216,7 +223,7 @@ def test_events_are_hostile_until_checked(tmp_path: Path, name: str, payload: ob
 
 def test_a_fork_that_is_gone_is_a_fork(tmp_path: Path) -> None:
     event = read(tmp_path, "pull_request", pull_request(head={"sha": HEAD, "repo": None}))
-    assert event.from_fork
+    assert event.untrusted
 
 
 def test_outside_of_actions_the_error_says_what_to_do_instead() -> None:

@@ -83,6 +83,7 @@ class Forge:
             "pull_request": {
                 "number": 7,
                 "title": subject,
+                "user": {"login": "octocat"},
                 "head": {"ref": "change", "sha": self.head("change"), "repo": repo},
                 "base": {"ref": "main", "sha": self.head(), "repo": repo},
                 "labels": [],
