@@ -259,15 +259,17 @@ function cells(
       text: about?.link ?? '',
       show: about ? (
         <>
-          <Outside to={about.link}>framework</Outside>
+          <Outside to={about.link}>home</Outside>
           {manifest.repository && (
             <>
-              , <Outside to={`${manifest.repository}/tree/HEAD/${about.folder}`}>server</Outside>
+              , <Outside to={`${manifest.repository}/tree/HEAD/${about.folder}`}>code</Outside>
             </>
           )}
         </>
       ) : (
-        <span class="muted">not in this checkout</span>
+        <span class="muted" title="not in this checkout">
+          gone
+        </span>
       ),
     },
   ];
