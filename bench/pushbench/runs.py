@@ -116,6 +116,8 @@ class Past:
 
     runs: Runs
     missing: str = ""
+    required: bool = True
+    """whether a run that cannot be judged by it, for it is too short yet, is inconclusive; else that is noted"""
 
 
 def read_runs(

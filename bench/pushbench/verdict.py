@@ -84,6 +84,7 @@ def judge(record: Record, thresholds: Thresholds, past: Past | None = None) -> V
             [change for change in changes if change.server == server],
             [level for level in levels if level.server == server],
             _no_past(past, thresholds, record.suite) if past else "",
+            past_required=past is None or past.required,
         )
         judged.append(_judge_server(record, thresholds, server, day, own))
     servers = sorted([*(each.verdict for each in judged), *_unmeasured_servers(record)], key=lambda each: each.server)
@@ -115,6 +116,7 @@ class _Rows:
     levels: Sequence[JudgedLevel]
     no_past: str
     """why there are no levels, where they were asked for"""
+    past_required: bool
 
     @property
     def worse(self) -> list[str]:
@@ -131,6 +133,9 @@ class _Rows:
     def undecided(self, server: str) -> Iterator[str]:
         yield from (sentences.undecided(change) for change in self.changes if change.word == "unknown")
         yield from (sentences.level(level) for level in self.levels if level.word == "unknown" and level.level)
+
+    def unjudged(self, server: str) -> Iterator[str]:
+        """What the history is too short for."""
         if unknown := [level for level in self.levels if level.word == "unknown" and not level.level]:
             yield sentences.few_runs(server, unknown, SHORTEST_LEVEL)
         if self.no_past:
@@ -167,10 +172,11 @@ def _judge_server(record: Record, thresholds: Thresholds, server: str, day: date
     else:
         reasons = [*_missing_trials(record, server), *_unmeasured(server, limits)]
         reasons += [*rows.undecided(server), *(sentences.expired(server, old) for old in expired)]
+        reasons += rows.unjudged(server) if rows.past_required else []
         if not (asked or expired or rows.changes or rows.levels or rows.no_past):
             reasons.append(f"{server}: thresholds.yml has no limit for it in {record.suite}")
         outcome = "inconclusive" if reasons else "pass"
-    notes = [*rows.better, *_failures(valid_bases)]
+    notes = [*rows.better, *_failures(valid_bases), *([] if rows.past_required else rows.unjudged(server))]
     if outcome != "inconclusive":
         notes += [sentences.expired(server, old) for old in expired]
     if 0 < len(valid) < len(trials):

@@ -8,7 +8,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pushbench import store
@@ -18,11 +18,13 @@ from pushbench.ci.result import Outcome, Result, StepResult, write_measured, wri
 from pushbench.errors import EXIT_FAIL, EXIT_PASS, EXIT_UNDECIDED, UserError
 from pushbench.project import Project
 from pushbench.record import Record
-from pushbench.runs import past_of
+from pushbench.runs import Past, past_of
 from pushbench.text import one_line
 from pushbench.thresholds import Thresholds
 from pushbench.verdict import judge
 
+TREND = ("push", "schedule")
+"""events whose runs are published"""
 PATIENCE_SECONDS = 6.0
 """from the wish to end to the end; Actions kills 7.5 s after it asked"""
 
@@ -72,14 +74,18 @@ class Bench:
         if record is None:
             said = one_line(played.last_line, 500) or f"ended with code {played.code} and said nothing"
             return StepResult(step=step, outcome="error", seconds=played.seconds, said=said, measured=None)
-        judged_by = self.history if step.kind == "run" else None
-        past = past_of(judged_by, record, self.project.history_cache) if judged_by else None
-        verdict = judge(record, self.thresholds, past)
+        verdict = judge(record, self.thresholds, self._past(step, record))
         write_measured(self.folder, number, record, verdict)
         ended = played.code in (EXIT_PASS, EXIT_FAIL, EXIT_UNDECIDED)
         said = "" if ended else one_line(played.last_line, 500)
         outcome: Outcome = verdict.outcome if ended else "unfinished"
         return StepResult(step=step, outcome=outcome, seconds=played.seconds, said=said, measured=number)
+
+    def _past(self, step: Step, record: Record) -> Past | None:
+        """Of the runs that are points of the trend. The first of them have little to be held against."""
+        if self.history is None or step.kind != "run" or self.plan.event not in TREND:
+            return None
+        return replace(past_of(self.history, record, self.project.history_cache), required=False)
 
 
 def _record(out: Path) -> Record | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from pushbench import history
 from pushbench.ci.benching import Bench
 from pushbench.ci.plan import Plan, Step
 from pushbench.ci.result import read_results
@@ -19,9 +21,10 @@ from pushbench.project import Project
 from pushbench.record import Record
 from pushbench.thresholds import NO_THRESHOLDS
 from tests.ci.test_result import make_plan
-from tests.factories import make_record, make_thresholds, make_trial, measured
+from tests.factories import LIMITS, make_record, make_thresholds, make_trial, measured
 from tests.support import make_project
 
+MARGINS = "    regressions:\n      cpu_seconds_per_delivery: {margin: 5%}\n"
 LAUNCHER = """\
 #!{python}
 import os, pathlib, sys, time
@@ -69,9 +72,10 @@ def plan(*what: str) -> Plan:
     )
 
 
-def bench(project: Project, planned: Plan, history: Path | None = None) -> Bench:
-    thresholds = make_thresholds(project.root / "..")
-    return Bench(project, project.out / "ci", planned, thresholds, project.out / "results", history, lambda _: None)
+def bench(project: Project, planned: Plan, store: Path | None = None) -> Bench:
+    shutil.rmtree(project.out / "ci", ignore_errors=True)
+    thresholds = make_thresholds(project.root / "..", LIMITS + MARGINS)
+    return Bench(project, project.out / "ci", planned, thresholds, project.out / "results", store, lambda _: None)
 
 
 def test_each_step_has_its_record_and_its_verdict(project: Project) -> None:
@@ -105,14 +109,23 @@ def test_a_run_that_was_cut_is_unfinished_and_its_record_is_kept(project: Projec
     assert (step.outcome, step.measured) == ("unfinished", 1)
 
 
-def test_runs_are_judged_by_the_history_where_there_is_one(project: Project, tmp_path: Path) -> None:
-    prepare(project, make_record([make_trial("node-ws")]))
-    (tmp_path / "history").mkdir()
-    job = bench(project, plan("run"), tmp_path / "history")
-    [step] = job.play().steps
-    assert step.outcome == "inconclusive"
-    [reason] = read_results(project.out / "results").measured[1].verdict.reasons
-    assert "not judged against the history" in reason
+def test_points_of_the_trend_are_judged_by_the_history_and_the_first_ones_have_none(
+    project: Project, tmp_path: Path
+) -> None:
+    record = make_record([make_trial("node-ws")])
+    prepare(project, record)
+    store = tmp_path / "history"
+    store.mkdir()
+    assert bench(project, plan("run"), store).play().outcome == "pass"
+    verdict = read_results(project.out / "results").measured[1].verdict
+    assert any("not judged against the history" in note for note in verdict.notes)
+    for number in range(20):
+        history.append(store, make_record([make_trial("node-ws")], id=f"20261120T1015{number:02d}Z-1a2b3c"))
+    worse = measured("node-ws", {"cpu_seconds_per_delivery": 99e-6})
+    prepare(project, make_record([worse]))
+    assert bench(project, plan("run"), store).play().outcome == "fail"
+    on_demand = plan("run").model_copy(update={"event": "workflow_dispatch"})
+    assert bench(project, on_demand, store).play().outcome == "pass", "of another profile there would be no history"
 
 
 def test_a_job_that_is_cancelled_leaves_what_is_known(tmp_path: Path) -> None:
