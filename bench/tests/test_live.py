@@ -46,6 +46,8 @@ SCHEDULE = Schedule(
     drain_seconds=1,
 )
 
+pytestmark = pytest.mark.slow
+
 
 @dataclass
 class Store:

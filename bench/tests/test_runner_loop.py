@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
 RUNNER = Path(__file__).parents[2] / "compose" / "runner"
 
 SYSTEMCTL = """\

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
 RUNNER = Path(__file__).parents[2] / "compose" / "runner"
 ARGUMENTS = ("--repository", "me/pushbench", "--token-file", "/stand-ins/token", "--allow-ssh", "192.0.2.0/24")
 TOKEN = "github_pat_0123456789abcdef"

@@ -39,8 +39,9 @@ def record(trials: int = 0, record_id: str = "20261121T101500Z-1a2b3c") -> Recor
 
 
 def test_a_record_is_read_as_it_was_written(tmp_path: Path) -> None:
-    path = store.write_record(tmp_path, record(2))
-    assert store.read_record(path) == record(2)
+    written = record(2)  # it holds the time of day
+    path = store.write_record(tmp_path, written)
+    assert store.read_record(path) == written
     assert not store.read_record(path).complete
 
 
@@ -56,7 +57,8 @@ def test_a_record_from_before_stages_had_names_is_read(tmp_path: Path) -> None:
 def test_a_full_disk_keeps_the_record_before_and_says_how_to_go_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = store.write_record(tmp_path, record(2))
+    before = record(2)
+    path = store.write_record(tmp_path, before)
 
     def no_room(_: int) -> None:
         raise OSError(28, "No space left on device")
@@ -68,7 +70,7 @@ def test_a_full_disk_keeps_the_record_before_and_says_how_to_go_on(
         f"{path}: cannot be written: No space left on device; 2 of 3 trials are safe there; "
         f"make room and go on with `./pushbench run --resume {path}`"
     )
-    assert store.read_record(path) == record(2)
+    assert store.read_record(path) == before
 
 
 def test_a_folder_that_cannot_be_written_is_told_before_anything_is_measured(tmp_path: Path) -> None:

@@ -42,6 +42,7 @@ def measured(folder: Path, number: int = 0) -> Measured:
     return Measured(record, judge(record, make_thresholds(folder)))
 
 
+@pytest.mark.slow
 def test_twelve_publishers_at_once_lose_nothing(remote: Path, tmp_path: Path) -> None:
     found = [measured(tmp_path, number) for number in range(12)]
     said: list[str] = []

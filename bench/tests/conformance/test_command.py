@@ -13,6 +13,8 @@ import pytest
 
 from tests.conformance.conftest import SERVER
 
+pytestmark = pytest.mark.slow
+
 BENCH = Path(__file__).parents[2]
 
 SERVER_YML = """\

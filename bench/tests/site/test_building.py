@@ -23,6 +23,7 @@ from tests.factories import invalid, make_record, make_trial, measured
 from tests.site import demo
 from tests.site.demo import HOSTILE, SERVERS, Demo
 
+pytestmark = pytest.mark.slow
 SMALL = Demo(runs=40, older=8, records=3, servers=SERVERS[:3])
 LIMITS = "version: 1\nsuites:\n  whiteboard:\n    limits: {loss_ratio: {max: 1%}}\n    regressions: {}\n"
 MARGIN = "cpu_seconds_per_delivery: {margin: 5%}"
