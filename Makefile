@@ -32,7 +32,7 @@ test: $(DEV)/stamp ## run every test, real servers and real load included
 
 test-fast: $(DEV)/stamp ## run what takes less than a minute
 	cd k6 && go test -short -parallel 16 ./internal/... ./push/...
-	cd bench && ../$(BIN)/python -m pytest -n 3 -m "not slow and not workflows"
+	cd bench && ../$(BIN)/python -m pytest -n 3 --dist worksteal -m "not slow and not workflows"
 
 test-workflows: $(DEV)/stamp ## run the GitHub workflows on this machine, with act: real servers, a forge in a folder
 	cd bench && ../$(BIN)/python -m pytest -m workflows tests/workflows
