@@ -3,6 +3,7 @@
 import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import './style.css';
+import './data.css';
 import { load, useLoaded } from './data/load';
 import type { Manifest } from './data/types';
 import { ComparePage } from './pages/compare';
