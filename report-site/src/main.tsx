@@ -102,7 +102,7 @@ function Page({ route, manifest }: { route: Route; manifest: Manifest }) {
     case 'run':
       return <RunPage manifest={manifest} query={query} id={route.id} />;
     case 'published':
-      return <PublishedPage manifest={manifest} query={query} />;
+      return <PublishedPage manifest={manifest} query={query} id={route.id} />;
     case 'method':
       return <MethodPage manifest={manifest} />;
     default:

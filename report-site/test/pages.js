@@ -39,6 +39,8 @@ export async function addresses(page) {
         .map(([name, id]) => [name, `#/run/${id}`]),
     ),
     published: '#/published',
+    'published-posts': '#/published/posts',
+    'published-nowhere': '#/published/nowhere',
     method: '#/method',
     nowhere: '#/nowhere',
   };

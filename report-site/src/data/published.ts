@@ -9,6 +9,8 @@ export interface Published {
   echo: [number, number, number, number];
   cpu: string;
   memory: string;
+  /** leaving the server */
+  network: string;
 }
 
 export const PUBLISHED: Published[] = [
@@ -19,6 +21,7 @@ export const PUBLISHED: Published[] = [
     echo: [0.25, 0.5, 0.5, 2.5],
     cpu: '50 %',
     memory: '400 to 450 MiB',
+    network: '30 MB/s',
   },
   {
     server: 'spring-stomp',
@@ -27,6 +30,7 @@ export const PUBLISHED: Published[] = [
     echo: [0.1, 0.2, 0.5, 1.2],
     cpu: '50 %',
     memory: '420 to 550 MiB',
+    network: 'up to 40 MB/s',
   },
   {
     server: 'node-ws',
@@ -35,6 +39,7 @@ export const PUBLISHED: Published[] = [
     echo: [0.25, 0.5, 0.5, 3],
     cpu: '80 %',
     memory: '50 to 70 MiB',
+    network: '30 MB/s',
   },
   {
     server: 'fastapi',
@@ -43,6 +48,7 @@ export const PUBLISHED: Published[] = [
     echo: [8, 20, 20, 100],
     cpu: '100 % at 500 clients',
     memory: '40 to 120 MiB',
+    network: 'lower',
   },
   {
     server: 'node-cluster-redis',
@@ -51,6 +57,7 @@ export const PUBLISHED: Published[] = [
     echo: [20, 50, 80, 120],
     cpu: '80 %',
     memory: '500 to 2,000 MiB',
+    network: '-',
   },
   {
     server: 'fastapi-workers-redis',
@@ -59,6 +66,7 @@ export const PUBLISHED: Published[] = [
     echo: [5, 20, 20, 30],
     cpu: '250 %',
     memory: '180 to 280 MiB',
+    network: '-',
   },
 ];
 

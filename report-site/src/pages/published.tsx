@@ -1,12 +1,13 @@
-// A published comparison beside what was measured here, and why they may differ.
+// Published comparisons beside what was measured here, and why they may differ.
 
 import { load, part, useLoaded } from '../data/load';
+import { PUBLICATIONS, type Publication } from '../data/publications';
 import { ECHO_POINTS, PUBLISHED } from '../data/published';
 import type { Combination, Manifest, Run, StageNumbers } from '../data/types';
 import { Choice, CombinationPick, chosenCombination, OutcomeMark, RunLink, Shown } from '../parts/page';
 import { type Cell, Table } from '../parts/table';
 import { href } from '../route';
-import { formatQuantity, formatTime } from '../units';
+import { formatQuantity, formatTime, NOT_MEASURED } from '../units';
 import { stageTitle } from './run';
 
 interface Props {
@@ -14,13 +15,72 @@ interface Props {
   query: URLSearchParams;
 }
 
-export function PublishedPage({ manifest, query }: Props) {
+/** `id`: of a publication; the whiteboard's has none, since it came first. */
+export function PublishedPage({ manifest, query, id }: Props & { id: string }) {
+  const found = PUBLICATIONS.find((each) => each.id === id);
+  return (
+    <>
+      <h1>Published comparisons</h1>
+      <fieldset class="choice">
+        <legend>Publication</legend>
+        {[{ id: '', title: 'Electronic whiteboard' }, ...PUBLICATIONS].map((each) => (
+          <a key={each.id} href={href('published', {}, each.id)} aria-current={each.id === id ? 'true' : undefined}>
+            {each.title}
+          </a>
+        ))}
+      </fieldset>
+      {found ? (
+        <Alone publication={found} />
+      ) : id ? (
+        <p class="empty">No publication is called {id} here.</p>
+      ) : (
+        <Whiteboard manifest={manifest} query={query} />
+      )}
+    </>
+  );
+}
+
+/** Figures beside which nothing of this service stands. */
+function Alone({ publication }: { publication: Publication }) {
+  const { title, setting, columns, rows, minds } = publication;
+  const numeric = columns.map((_, index) => rows.some((row) => typeof row[index] === 'object'));
+  return (
+    <>
+      <h2>{title}</h2>
+      <p>{setting}</p>
+      <section class="panel" aria-labelledby="caveats">
+        <h3 id="caveats">Read this first</h3>
+        <ul>
+          <li>
+            <strong>Nothing here measures this yet</strong>, so these figures stand alone. They are what was printed.
+          </li>
+          {minds.map((mind) => (
+            <li key={mind}>{mind}</li>
+          ))}
+        </ul>
+      </section>
+      <Table
+        name={`published, ${title}`}
+        columns={columns.map((column, index) => ({ title: column, numeric: numeric[index] ?? false }))}
+        rows={rows.map((row) =>
+          row.map((figure) =>
+            typeof figure === 'string'
+              ? { text: figure, value: figure === NOT_MEASURED ? null : figure, kind: 'wide' }
+              : { text: formatQuantity(...figure), value: figure[0] },
+          ),
+        )}
+      />
+    </>
+  );
+}
+
+function Whiteboard({ manifest, query }: Props) {
   const chosen = query.get('c')
     ? chosenCombination(manifest, query)
     : (manifest.combinations.find((each) => each.profile === 'full') ?? manifest.combinations[0]);
   return (
     <>
-      <h1>The published comparison</h1>
+      <h2>Electronic whiteboard</h2>
       <p>
         A published comparison of servers for an electronic whiteboard (Kyung Hee University) has six servers that are
         here, too. These are its figures beside those of the newest run, under a load of the same kind: 100 to 1,000
@@ -44,7 +104,7 @@ export function PublishedPage({ manifest, query }: Props) {
 function Caveats() {
   return (
     <section class="panel" aria-labelledby="caveats">
-      <h2 id="caveats">Read this first</h2>
+      <h3 id="caveats">Read this first</h3>
       <ul>
         <li>
           <strong>The generator.</strong> The publication drove its servers with k6's JavaScript clients on the same
@@ -123,6 +183,7 @@ function Figures({ manifest, run, stage }: { manifest: Manifest; run: Run | null
     ...ECHO_POINTS.map((point) => ({ title: `Echo ${point}`, numeric: true })),
     { title: 'CPU' },
     { title: 'Memory' },
+    { title: 'Sent out' },
   ];
   const rows = PUBLISHED.flatMap((published): Cell[][] => {
     const server = run?.servers.find((each) => each.server === published.server);
@@ -137,16 +198,17 @@ function Figures({ manifest, run, stage }: { manifest: Manifest; run: Run | null
       [
         name,
         { text: 'published', kind: 'muted' },
-        { text: published.loss, kind: 'wide' },
+        { text: published.loss, kind: 'narrow' },
         ...published.echo.map((seconds) => ({ text: formatQuantity(seconds, 'seconds'), value: seconds })),
         { text: published.cpu, kind: 'narrow' },
         { text: published.memory, kind: 'narrow' },
+        { text: published.network },
       ],
       found && Object.keys(found.metrics).length
         ? [{ text: published.server, show: '' }, ownCell(server?.valid ?? 0, found), ...measured(found)]
         : [
             { text: published.server, show: '' },
-            { text: 'not measured here', kind: 'muted' },
+            { text: 'not here', kind: 'muted' },
             ...columns.slice(2).map(() => ({ text: '-', value: null })),
           ],
     ];
@@ -165,6 +227,7 @@ function ownCell(valid: number, stage: StageNumbers): Cell {
 function measured(stage: StageNumbers): Cell[] {
   const value = (metric: string) => stage.metrics[metric]?.[0] ?? null;
   const cores = value('cpu_cores');
+  const out = value('network_out_bytes_per_second');
   return [
     { text: formatQuantity(value('loss_ratio'), 'ratio'), value: value('loss_ratio') },
     ...ECHO_POINTS.map((point) => ({
@@ -173,5 +236,6 @@ function measured(stage: StageNumbers): Cell[] {
     })),
     { text: formatQuantity(cores, 'ratio'), value: cores },
     { text: formatQuantity(value('memory_bytes.peak'), 'bytes'), value: value('memory_bytes.peak') },
+    { text: formatQuantity(out, 'bytes_per_second'), value: out },
   ];
 }
