@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { after, before, test } from 'node:test';
-import { launch, open, serve, unfold, visit } from './browser.js';
+import { launch, open, serve, settled, unfold, visit } from './browser.js';
 import { addresses } from './pages.js';
 import { empty, hostile, small } from './sites.js';
 
@@ -80,6 +80,41 @@ test('every chart has a name, a table and a cursor for the keyboard', async () =
     }
   });
 });
+
+test('the word for a change agrees with its interval and its margin', async () => {
+  const server = await serve(small);
+  const { page, close } = await open(browser, `${server.url}#/compare?of=runs`);
+  const words = new Set();
+  const newest = page.getByLabel('After (B)');
+  const runs = await newest.locator('option').evaluateAll((options) => options.map((each) => each.value));
+  for (const run of runs.slice(0, 6)) {
+    await newest.selectOption(run);
+    await settled(page);
+    for (const row of await page.locator('tbody tr').evaluateAll(textsOfRows)) {
+      const [, , , , change, interval, margin, word] = row;
+      words.add(word);
+      if (interval === '-' || margin.includes('at least')) continue;
+      const [low, high] = interval.split(' to ').map(percent);
+      assert.ok(low <= percent(change) && percent(change) <= high, row.join(' | '));
+      const within = Math.max(-low, high) < percent(margin);
+      const beyond = Math.abs(percent(change)) >= percent(margin) && (low > 0 || high < 0);
+      assert.equal(
+        word,
+        within ? '= same' : beyond ? word.match(/. (worse|better)/)?.[0] : '? unknown',
+        row.join(' | '),
+      );
+    }
+  }
+  assert.ok(words.size >= 2, [...words].join());
+  await close();
+  await server.close();
+});
+
+const textsOfRows = (rows) => rows.map((row) => [...row.children].map((cell) => cell.innerText));
+
+function percent(text) {
+  return Number(text.replace(/[ %]/g, ''));
+}
 
 test('tables and charts are copied and saved', async () => {
   const server = await serve(small);

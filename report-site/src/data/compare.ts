@@ -5,9 +5,26 @@ import type { Margin, Metric, Word } from './types';
 /** Both runs scatter: their difference does so by the root of two times as much. */
 const BOTH = Math.SQRT2;
 
+interface Setting {
+  environment: string;
+  suite: string;
+  profile: string;
+}
+
+/** Whether numbers of the two are of the same thing on the same machine. */
+export function alike(a: Setting, b: Setting): boolean {
+  return a.environment === b.environment && a.suite === b.suite && a.profile === b.profile;
+}
+
+/** What a relative change may really be, as far as runs scatter: `noise` is as below. */
+export function changeInterval(change: number, noise: number): [number, number] {
+  return [change - BOTH * noise, change + BOTH * noise];
+}
+
 /**
- * As `pushbench judge --history` decides: a change counts from the margin on, and is believed outside of the noise, which is
- * a half width of the band relative to its level.
+ * As `pushbench judge --history` decides, a difference counts from the margin on, and is believed outside of the noise, which
+ * is a half width of the band relative to its level. Stricter than that, the same is only what noise cannot carry over the
+ * margin: nobody looks at a third run here.
  */
 export function wordFor(
   a: number,
@@ -18,7 +35,10 @@ export function wordFor(
 ): Word {
   if (!margin) return 'unknown';
   const change = Math.abs(b - a);
-  if (change === 0 || change < Math.max(margin.margin * Math.abs(a), margin.floor)) return 'same';
-  if (noise === undefined || change <= BOTH * noise * Math.abs(a)) return 'unknown';
+  const counts = Math.max(margin.margin * Math.abs(a), margin.floor);
+  if (noise === undefined) return change === 0 ? 'same' : 'unknown';
+  const scatter = BOTH * noise * Math.abs(a);
+  if (change + scatter < counts || change + scatter === 0) return 'same';
+  if (change < counts || change <= scatter) return 'unknown';
   return b > a === (metric.better === 'lower') ? 'worse' : 'better';
 }

@@ -1,13 +1,13 @@
 // Two runs: each metric of a server in both, and whether they differ by more than runs do.
 
-import { wordFor } from '../data/compare';
+import { alike, changeInterval, wordFor } from '../data/compare';
 import { dictionary, load, useLoaded } from '../data/load';
-import type { Manifest, Overview, Run, Spread, Word } from '../data/types';
+import type { Manifest, Margin, Overview, Run, Spread, Unit, Word } from '../data/types';
 import { DistributionChart, KINDS } from '../parts/distribution';
 import { Choice, metricTitle, Pick, RunLink, WordMark } from '../parts/page';
+import { chosenStage, StagePick, spreadCell, stageOf } from '../parts/stages';
 import { type Cell, Table } from '../parts/table';
-import { formatChange, formatQuantity, formatTime } from '../units';
-import { spreadCell, stageTitle } from './run';
+import { formatChange, formatQuantity, formatTime, NOT_MEASURED } from '../units';
 
 interface Props {
   manifest: Manifest;
@@ -21,6 +21,9 @@ interface Row {
   metric: string;
   a: Spread | undefined;
   b: Spread | undefined;
+  /** half width of the band of the runs, relative to their level */
+  noise: number | undefined;
+  margin: Margin | undefined;
   word: Word;
 }
 
@@ -34,20 +37,22 @@ export function RunsCompared({ manifest, query, a, b }: Props) {
   const server = query.get('server') ?? ALL;
   const servers = both.includes(server) ? [server] : both;
   const stages = b.servers.find((each) => servers.includes(each.server))?.stages ?? [];
-  const stage =
-    stages.find((each) => each.name === query.get('stage')) ??
-    stages.filter((each) => each.name === String(each.clients)).at(-1) ??
-    stages.at(-1);
+  const stage = chosenStage(stages, query);
   const different = query.get('only') === '1';
   const kind = query.get('kind') ?? 'delivery';
-  if (!stage) return <p class="empty">These runs have no server and stage in common.</p>;
+  if (!stage) {
+    const [inA, inB] = [a, b].map((run) => run.servers.map((each) => each.server).join(', ') || 'nothing');
+    return (
+      <p class="empty">
+        These runs have no server and stage in common: A measured {inA}; B measured {inB}.
+      </p>
+    );
+  }
   const found = servers.flatMap((each) => rowsOf(manifest, a, b, each, stage.name, noise));
   const rows = different ? found.filter((row) => row.word === 'worse' || row.word === 'better') : found;
-  const alike =
-    a.run.environment === b.run.environment && a.run.profile === b.run.profile && a.run.suite === b.run.suite;
   return (
     <>
-      {!alike && (
+      {!alike(a.run, b.run) && (
         <p class="warning" role="note">
           These runs have different environments, suites or profiles: their difference may be that of the machines.
         </p>
@@ -63,12 +68,7 @@ export function RunsCompared({ manifest, query, a, b }: Props) {
           value={both.includes(server) ? server : ALL}
           options={[{ value: ALL, text: 'all' }, ...both.map((each) => ({ value: each, text: each }))]}
         />
-        <Pick
-          label="Stage"
-          name="stage"
-          value={stage.name}
-          options={stages.map((each) => ({ value: each.name, text: stageTitle(each) }))}
-        />
+        <StagePick stages={stages} chosen={stage} />
         <Choice
           label="Rows"
           name="only"
@@ -82,9 +82,11 @@ export function RunsCompared({ manifest, query, a, b }: Props) {
       {rows.length === 0 && <p class="empty">Nothing differs by more than its margin and the noise between runs.</p>}
       {rows.length > 0 && <RowsTable manifest={manifest} rows={rows} name={`${a.run.id} ${b.run.id}`} />}
       <p class="aside">
-        {different && `${found.length - rows.length} rows are not shown. `}A word is said of metrics with a margin:
-        outside of the noise between runs (its band, times the root of 2, because both runs scatter). With several
-        trials, the smallest and the largest stand below the median.
+        {different && `${found.length - rows.length} rows are not shown. `}A word is said of metrics with a margin. The
+        interval is the change with the noise between runs around it: their band
+        {noise.stage !== null && noise.stage !== stage.name && ` at stage ${noise.stage}`}, times the root of 2, because
+        both runs scatter. Worse or better is a change of at least the margin with an interval that has no 0; same is an
+        interval within the margin. With several trials, the smallest and the largest stand below the median.
       </p>
       <h2>How the latencies are distributed</h2>
       {servers.length === 1 ? (
@@ -116,6 +118,8 @@ function RowsTable({ manifest, rows, name }: { manifest: Manifest; rows: Row[]; 
         { title: 'A', numeric: true },
         { title: 'B', numeric: true },
         { title: 'Change', numeric: true },
+        { title: 'Interval', numeric: true, about: 'what the change may be, as far as runs of the same scatter' },
+        { title: 'Margin', numeric: true, about: 'from which on a change counts' },
         { title: 'Word' },
       ]}
       rows={rows.map((row): Cell[] => {
@@ -126,6 +130,8 @@ function RowsTable({ manifest, rows, name }: { manifest: Manifest; rows: Row[]; 
           spreadCell(manifest, row.metric, row.a),
           spreadCell(manifest, row.metric, row.b),
           { text: change === null ? absolute(manifest, row) : formatChange(change), value: change },
+          intervalCell(change, row.noise),
+          marginCell(row.margin, manifest.metrics[row.metric]?.unit ?? 'count'),
           { text: row.word, show: <WordMark word={row.word} /> },
         ];
       })}
@@ -133,45 +139,56 @@ function RowsTable({ manifest, rows, name }: { manifest: Manifest; rows: Row[]; 
   );
 }
 
+function intervalCell(change: number | null, noise: number | undefined): Cell {
+  if (change === null || noise === undefined) return { text: NOT_MEASURED, value: null };
+  const [low, high] = changeInterval(change, noise).map(formatChange);
+  return { text: `${low} to ${high}` };
+}
+
+function marginCell(margin: Margin | undefined, unit: Unit): Cell {
+  if (!margin) return { text: NOT_MEASURED, value: null };
+  const least = margin.floor > 0 ? `, at least ${formatQuantity(margin.floor, unit)}` : '';
+  return { text: `${formatQuantity(margin.margin, 'ratio')}${least}` };
+}
+
 /** Of what has no ratio. */
 function absolute(manifest: Manifest, row: Row): string {
-  if (!row.a || !row.b) return '-';
+  if (!row.a || !row.b) return NOT_MEASURED;
   const grown = row.b[0] - row.a[0];
   return `${grown > 0 ? '+' : ''}${formatQuantity(grown, manifest.metrics[row.metric]?.unit ?? 'count')}`;
 }
 
 function rowsOf(manifest: Manifest, a: Run, b: Run, server: string, stage: string, noise: Noise): Row[] {
-  const [first, second] = [a, b].map(
-    (run) =>
-      run.servers.find((each) => each.server === server)?.stages.find((each) => each.name === stage)?.metrics ?? {},
-  );
+  const [first, second] = [a, b].map((run) => stageOf(run, server, stage)?.metrics ?? {});
   const margins = manifest.margins[b.run.suite] ?? {};
   return Object.entries(manifest.metrics)
     .filter(([name]) => name in margins && (first?.[name] || second?.[name]))
     .map(([name, metric]) => {
       const [before, after] = [first?.[name], second?.[name]];
-      const word =
-        before && after ? wordFor(before[0], after[0], metric, margins[name], noise[server]?.[name]) : 'unknown';
-      return { server, metric: name, a: before, b: after, word };
+      const scatter = noise.of[server]?.[name];
+      const word = before && after ? wordFor(before[0], after[0], metric, margins[name], scatter) : 'unknown';
+      return { server, metric: name, a: before, b: after, noise: scatter, margin: margins[name], word };
     });
 }
 
-type Noise = Record<string, Record<string, number>>;
+interface Noise {
+  /** at which it was found */
+  stage: string | null;
+  /** by server and metric: half widths of the bands, relative to their levels */
+  of: Record<string, Record<string, number>>;
+}
 
-/** Of the combination that run `b` is of: half widths of the bands, relative to their levels. */
+/** Of the combination that run `b` is of. */
 function useNoise(manifest: Manifest, b: Run): Noise {
-  const of = manifest.combinations.find(
-    (each) => each.environment === b.run.environment && each.suite === b.run.suite && each.profile === b.run.profile,
-  );
+  const of = manifest.combinations.find((each) => alike(each, b.run));
   const loaded = useLoaded(`noise ${of?.id}`, async () =>
     of ? load<Overview>(`${of.id}/overview`, of.overview) : null,
   );
-  if (loaded.state !== 'ready' || !loaded.value) return {};
-  return dictionary(loaded.value.rows.map((row): [string, Record<string, number>] => [row.server, row.noise]));
+  if (loaded.state !== 'ready' || !loaded.value) return { stage: null, of: {} };
+  const { stage, rows } = loaded.value;
+  return { stage, of: dictionary(rows.map((row): [string, Record<string, number>] => [row.server, row.noise])) };
 }
 
 function tailOf(run: Run, server: string, stage: string, kind: string): number[] {
-  return (
-    run.servers.find((each) => each.server === server)?.stages.find((each) => each.name === stage)?.tails?.[kind] ?? []
-  );
+  return stageOf(run, server, stage)?.tails?.[kind] ?? [];
 }

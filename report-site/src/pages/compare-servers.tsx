@@ -3,9 +3,9 @@
 import type { Manifest, Run, StageNumbers } from '../data/types';
 import { DistributionChart, KINDS } from '../parts/distribution';
 import { Choice, metricTitle, Pick, RunLink } from '../parts/page';
+import { chosenStage, StagePick, spreadCell, stageTitle } from '../parts/stages';
 import { type Cell, Table } from '../parts/table';
 import { go, here } from '../route';
-import { spreadCell, stageTitle } from './run';
 
 const COLUMNS = [
   'throughput_per_second',
@@ -27,10 +27,7 @@ const COLUMNS = [
 
 export function ServersCompared({ manifest, query, run }: { manifest: Manifest; query: URLSearchParams; run: Run }) {
   const stages = run.servers.find((server) => server.stages.length)?.stages ?? [];
-  const stage =
-    stages.find((each) => each.name === query.get('stage')) ??
-    stages.filter((each) => each.name === String(each.clients)).at(-1) ??
-    stages.at(-1);
+  const stage = chosenStage(stages, query);
   const metrics = COLUMNS.filter((metric) =>
     run.servers.some((server) => server.stages.some((each) => each.metrics[metric])),
   );
@@ -56,12 +53,7 @@ export function ServersCompared({ manifest, query, run }: { manifest: Manifest; 
           ]}
         />
         {by === 'stage' ? (
-          <Pick
-            label="Stage"
-            name="stage"
-            value={stage.name}
-            options={stages.map((each) => ({ value: each.name, text: stageTitle(each) }))}
-          />
+          <StagePick stages={stages} chosen={stage} />
         ) : (
           <Pick
             label="Metric"

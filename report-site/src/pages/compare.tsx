@@ -1,7 +1,8 @@
 // Servers of one run side by side, or two runs.
 
+import { alike } from '../data/compare';
 import { load, part, useLoaded } from '../data/load';
-import type { Manifest, Run } from '../data/types';
+import type { Manifest, Run, RunRow } from '../data/types';
 import { Choice, chosenCombination, Pick, Shown } from '../parts/page';
 import { formatTime } from '../units';
 import { RunsCompared } from './compare-runs';
@@ -36,7 +37,7 @@ export function loadRun(manifest: Manifest, id: string): Promise<Run> {
 }
 
 function OneRun({ manifest, query }: Props) {
-  const id = query.get('run') ?? defaultRuns(manifest, query)[1];
+  const id = query.get('run') ?? newestRun(manifest, query);
   const loaded = useLoaded(`servers ${id}`, async () => (id ? loadRun(manifest, id) : null));
   if (!id) return <p class="empty">There is no run to show.</p>;
   return (
@@ -50,7 +51,7 @@ function OneRun({ manifest, query }: Props) {
 }
 
 function TwoRuns({ manifest, query }: Props) {
-  const [before, newest] = defaultRuns(manifest, query);
+  const [before, newest] = newestPair(manifest, query);
   const a = query.get('a') ?? before;
   const b = query.get('b') ?? newest;
   const loaded = useLoaded(`runs ${a} ${b}`, async () =>
@@ -71,7 +72,7 @@ function TwoRuns({ manifest, query }: Props) {
 }
 
 function RunPick({ manifest, label, name, id }: { manifest: Manifest; label: string; name: string; id: string }) {
-  const listed = manifest.runs.filter((run) => !run.comparison && run.trials > 0);
+  const listed = comparable(manifest);
   const options = listed.map((run) => ({
     value: run.id,
     text: `${formatTime(run.created)} ${run.profile} ${(run.commit ?? '').slice(0, 7)}`,
@@ -80,16 +81,25 @@ function RunPick({ manifest, label, name, id }: { manifest: Manifest; label: str
   return <Pick label={label} name={name} value={id} options={options} />;
 }
 
-/** The two newest runs of the combination, the older first. */
-function defaultRuns(manifest: Manifest, query: URLSearchParams): [string | undefined, string | undefined] {
+/** Newest first. */
+function comparable(manifest: Manifest): RunRow[] {
+  return manifest.runs.filter((run) => !run.comparison && run.trials > 0);
+}
+
+function newestRun(manifest: Manifest, query: URLSearchParams): string | undefined {
   const chosen = chosenCombination(manifest, query);
-  const alike = manifest.runs.filter(
-    (run) =>
-      !run.comparison &&
-      run.trials > 0 &&
-      run.environment === chosen?.environment &&
-      run.suite === chosen.suite &&
-      run.profile === chosen.profile,
-  );
-  return [alike[1]?.id, alike[0]?.id];
+  const listed = comparable(manifest);
+  return ((chosen && listed.find((run) => alike(run, chosen))) ?? listed[0])?.id;
+}
+
+/** The newest of the combination and the one before it, the older first; where it has one run, of whatever has two. */
+function newestPair(manifest: Manifest, query: URLSearchParams): [string | undefined, string | undefined] {
+  const chosen = chosenCombination(manifest, query);
+  const listed = comparable(manifest);
+  const pairs = listed.flatMap((after, index) => {
+    const before = listed.slice(index + 1).find((run) => alike(run, after));
+    return before ? [{ before, after }] : [];
+  });
+  const pair = (chosen && pairs.find(({ after }) => alike(after, chosen))) ?? pairs[0];
+  return pair ? [pair.before.id, pair.after.id] : [listed[1]?.id, listed[0]?.id];
 }

@@ -1,14 +1,15 @@
 // Published comparisons beside what was measured here, and why they may differ.
 
+import { alike } from '../data/compare';
 import { load, part, useLoaded } from '../data/load';
 import { PUBLICATIONS, type Publication } from '../data/publications';
 import { ECHO_POINTS, PUBLISHED } from '../data/published';
 import type { Combination, Manifest, Run, StageNumbers } from '../data/types';
-import { Choice, CombinationPick, chosenCombination, OutcomeMark, RunLink, Shown } from '../parts/page';
+import { CombinationPick, chosenCombination, OutcomeMark, RunLink, Shown } from '../parts/page';
+import { chosenStage, StageChoice } from '../parts/stages';
 import { type Cell, Table } from '../parts/table';
 import { href } from '../route';
 import { formatQuantity, formatTime, NOT_MEASURED } from '../units';
-import { stageTitle } from './run';
 
 interface Props {
   manifest: Manifest;
@@ -130,15 +131,7 @@ function Caveats() {
 }
 
 function Beside({ manifest, query, chosen }: Props & { chosen: Combination }) {
-  const newest = manifest.runs.find(
-    (run) =>
-      run.whole &&
-      !run.comparison &&
-      run.trials > 0 &&
-      run.environment === chosen.environment &&
-      run.suite === chosen.suite &&
-      run.profile === chosen.profile,
-  );
+  const newest = manifest.runs.find((run) => run.whole && !run.comparison && run.trials > 0 && alike(run, chosen));
   const loaded = useLoaded(`published ${newest?.id}`, async () =>
     newest ? load<Run>(`runs/${part(newest.id)}`, manifest.judged_by) : null,
   );
@@ -146,9 +139,7 @@ function Beside({ manifest, query, chosen }: Props & { chosen: Combination }) {
     <Shown loaded={loaded}>
       {(run) => {
         const stages = run?.servers.find((server) => server.stages.length)?.stages ?? [];
-        const stage =
-          stages.find((each) => each.name === query.get('stage')) ??
-          stages.filter((each) => each.name === String(each.clients)).at(-1);
+        const stage = chosenStage(stages, query);
         return (
           <>
             {run ? (
@@ -159,14 +150,7 @@ function Beside({ manifest, query, chosen }: Props & { chosen: Combination }) {
             ) : (
               <p class="empty">No whole record of these is here, so the published figures stand alone.</p>
             )}
-            {stages.length > 1 && (
-              <Choice
-                label="Stage"
-                name="stage"
-                value={stage?.name ?? ''}
-                options={stages.map((each) => ({ value: each.name, text: stageTitle(each) }))}
-              />
-            )}
+            {stage && stages.length > 1 && <StageChoice stages={stages} chosen={stage} />}
             <Figures manifest={manifest} run={run} stage={stage?.name} />
           </>
         );

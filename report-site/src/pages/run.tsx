@@ -1,14 +1,15 @@
 // One run: what it amounts to, how each server did, and by the second what a trial did.
 
 import { load, part, useLoaded } from '../data/load';
-import type { Manifest, Run, RunServer, Spread, StageNumbers } from '../data/types';
+import type { Manifest, Run, RunServer } from '../data/types';
 import { Changes, Environment, Reproduce } from '../parts/about-run';
 import { DistributionChart, KINDS } from '../parts/distribution';
 import { Choice, CommitLink, metricTitle, OutcomeMark, Pick, parametersText, Shown, Subject } from '../parts/page';
-import { type Cell, Table } from '../parts/table';
+import { spreadCell, stageTitle } from '../parts/stages';
+import { Table } from '../parts/table';
 import { TrialTimeline } from '../parts/timeline';
 import { go, href } from '../route';
-import { formatQuantity, formatTime } from '../units';
+import { formatTime } from '../units';
 
 interface Props {
   manifest: Manifest;
@@ -188,28 +189,4 @@ function StageTable({ manifest, run, server }: { manifest: Manifest; run: Run; s
       {doubtful && <p class="aside">No trial was valid: these numbers are not to be believed.</p>}
     </>
   );
-}
-
-export function stageTitle(stage: StageNumbers): string {
-  return stage.clients === undefined || stage.name !== String(stage.clients)
-    ? stage.name
-    : `${stage.clients.toLocaleString('en-US')} clients`;
-}
-
-export function spreadCell(manifest: Manifest, metric: string, spread: Spread | undefined): Cell {
-  const unit = manifest.metrics[metric]?.unit ?? 'count';
-  const [median = null, low, high] = spread ?? [];
-  const text = formatQuantity(median, unit);
-  if (low === undefined || high === undefined) return { text, value: median };
-  const range = `${formatQuantity(low, unit)} to ${formatQuantity(high, unit)}`;
-  return {
-    text: `${text} (${range})`,
-    value: median,
-    show: (
-      <>
-        {text}
-        <span class="below">{range}</span>
-      </>
-    ),
-  };
 }

@@ -1,0 +1,61 @@
+// The stages of a run: which one is meant, what it is called, and a cell of its numbers.
+
+import type { Manifest, Run, Spread, StageNumbers } from '../data/types';
+import { formatQuantity } from '../units';
+import { Choice, Pick } from './page';
+import type { Cell } from './table';
+
+/** The stage that the address names, else the largest whose board is the suite's own. */
+export function chosenStage(stages: StageNumbers[], query: URLSearchParams): StageNumbers | undefined {
+  return (
+    stages.find((each) => each.name === query.get('stage')) ??
+    stages.filter((each) => each.name === String(each.clients)).at(-1) ??
+    stages.at(-1)
+  );
+}
+
+interface ChoiceProps {
+  stages: StageNumbers[];
+  chosen: StageNumbers;
+}
+
+export function StagePick({ stages, chosen }: ChoiceProps) {
+  return <Pick label="Stage" name="stage" value={chosen.name} options={stages.map(option)} />;
+}
+
+/** All of them to be seen, where there is room. */
+export function StageChoice({ stages, chosen }: ChoiceProps) {
+  return <Choice label="Stage" name="stage" value={chosen.name} options={stages.map(option)} />;
+}
+
+export function stageOf(run: Run, server: string, stage: string): StageNumbers | undefined {
+  return run.servers.find((each) => each.server === server)?.stages.find((each) => each.name === stage);
+}
+
+function option(stage: StageNumbers) {
+  return { value: stage.name, text: stageTitle(stage) };
+}
+
+export function stageTitle(stage: StageNumbers): string {
+  return stage.clients === undefined || stage.name !== String(stage.clients)
+    ? stage.name
+    : `${stage.clients.toLocaleString('en-US')} clients`;
+}
+
+export function spreadCell(manifest: Manifest, metric: string, spread: Spread | undefined): Cell {
+  const unit = manifest.metrics[metric]?.unit ?? 'count';
+  const [median = null, low, high] = spread ?? [];
+  const text = formatQuantity(median, unit);
+  if (low === undefined || high === undefined) return { text, value: median };
+  const range = `${formatQuantity(low, unit)} to ${formatQuantity(high, unit)}`;
+  return {
+    text: `${text} (${range})`,
+    value: median,
+    show: (
+      <>
+        {text}
+        <span class="below">{range}</span>
+      </>
+    ),
+  };
+}
