@@ -118,7 +118,9 @@ def rate(count: int, of: int) -> Rate:
     share, z = count / of, WILSON_Z
     centre = (share + z * z / (2 * of)) / (1 + z * z / of)
     half = z / (1 + z * z / of) * sqrt(share * (1 - share) / of + z * z / (4 * of * of))
-    return Rate(count=count, of=of, low=max(0.0, centre - half), high=min(1.0, centre + half))
+    # At either end the bound is exact, which the subtraction misses by a rounding.
+    low, high = 0.0 if count == 0 else centre - half, 1.0 if count == of else centre + half
+    return Rate(count=count, of=of, low=low, high=high)
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,8 @@ def test_wilsons_interval_is_the_published_one() -> None:
     assert [found.low, found.high] == pytest.approx([0.0179, 0.4042], abs=1e-4)
     assert (rate(0, 0).low, rate(0, 0).high) == (0.0, 1.0)
     assert rate(0, 2000).high < 0.002
+    assert [rate(0, of).low for of in (5, 7, 2000)] == [0.0] * 3
+    assert [rate(of, of).high for of in (5, 7, 2000)] == [1.0] * 3
 
 
 def test_real_comparisons_are_counted_by_the_word_of_what_the_fault_changes() -> None:
