@@ -56,7 +56,7 @@ def build(inputs: Inputs, out: Path, note: Note) -> Built:
         moved += events
     rows = [row for _, (_, row) in sorted(state.runs.items(), reverse=True)]
     folder.data("method", catalogue.method(known, inputs.thresholds))
-    folder.write("feed.xml", feed.feed(moved).encode())
+    folder.write("feed.xml", feed.feed(moved, known.repository).encode())
     _write_badges(folder, described, rows)
     whole = manifest.manifest(known, inputs.thresholds, described, rows, state.environments)
     folder.data("manifest", whole)

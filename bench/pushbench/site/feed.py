@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Sequence
 from urllib.parse import quote, urlencode
 from xml.sax.saxutils import escape, quoteattr
@@ -13,18 +14,20 @@ from pushbench.text import one_line
 from pushbench.units import format_quantity
 
 ENTRIES = 50
+_NAMESPACE = uuid.UUID("0f7f7a2b-35f7-5f57-8f0a-1f9b7a0c2d11")
 _NEVER = "1970-01-01T00:00:00Z"
 
 
-def feed(events: Sequence[Event]) -> str:
-    """Addresses in it are relative to the feed's own, because nobody told where the site will be."""
+def feed(events: Sequence[Event], repository: str | None) -> str:
+    """The feed of one repository's site. Addresses in it are relative to the feed's own, because nobody told where the
+    site will be."""
     newest = sorted(events, key=lambda event: (event.created, event.id), reverse=True)[:ENTRIES]
     updated = newest[0].created if newest else _NEVER
     entries = "".join(_entry(event) for event in newest)
     return (
         '<?xml version="1.0" encoding="utf-8"?>\n<feed xmlns="http://www.w3.org/2005/Atom">\n'
         "<title>Pushbench: what became worse or better</title>\n"
-        "<id>urn:uuid:0f7f7a2b-35f7-5f57-8f0a-1f9b7a0c2d11</id>\n"
+        f"<id>urn:uuid:{uuid.uuid5(_NAMESPACE, repository or '')}</id>\n"
         f"<updated>{escape(updated)}</updated>\n<author><name>Pushbench</name></author>\n"
         f'<link rel="self" href="feed.xml"/>\n<link href="./"/>\n{entries}</feed>\n'
     )

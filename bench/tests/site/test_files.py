@@ -94,7 +94,7 @@ EVENT = Event(
 
 def test_the_feed_has_what_became_worse_or_better_the_newest_first() -> None:
     better = replace(EVENT, id="2", word="better", after=30e-6, created="2026-11-22T10:15:00+00:00")
-    entries = ElementTree.fromstring(feed([EVENT, better])).findall(f"{ATOM}entry")
+    entries = ElementTree.fromstring(feed([EVENT, better], None)).findall(f"{ATOM}entry")
     assert [entry.findtext(f"{ATOM}title") for entry in entries] == [
         "node-ws: CPU per delivery better by 18.0 % at stages 1000, 500: 30 us, was 36.6 us",
         "node-ws: CPU per delivery worse by 12.0 % at stages 1000, 500: 41 us, was 36.6 us",
@@ -107,15 +107,22 @@ def test_the_feed_has_what_became_worse_or_better_the_newest_first() -> None:
 
 
 def test_a_feed_without_events_is_a_feed() -> None:
-    root = ElementTree.fromstring(feed([]))
+    root = ElementTree.fromstring(feed([], None))
     assert root.tag == f"{ATOM}feed"
     assert root.findtext(f"{ATOM}updated")
+
+
+def test_every_repository_has_a_feed_of_its_own() -> None:
+    places = [None, "https://github.com/somebody/pushbench", "https://github.com/another/pushbench"]
+    ids = [ElementTree.fromstring(feed([], place)).findtext(f"{ATOM}id") for place in places]
+    assert len(set(ids)) == len(places)
+    assert ids == [ElementTree.fromstring(feed([], place)).findtext(f"{ATOM}id") for place in places]
 
 
 @pytest.mark.parametrize("text", [*HOSTILE, "bell \x07 escape \x1b[31m"])
 def test_hostile_text_stays_text_in_feed_and_badge(text: str) -> None:
     hostile = replace(EVENT, server=text, subject=text, stage=text, stages=[text], combination=text, run=text)
-    [entry] = ElementTree.fromstring(feed([hostile])).findall(f"{ATOM}entry")
+    [entry] = ElementTree.fromstring(feed([hostile], text)).findall(f"{ATOM}entry")
     assert {each.tag for each in entry} == {
         f"{ATOM}{name}" for name in ("title", "id", "updated", "link", "category", "summary")
     }
