@@ -26,9 +26,9 @@ test: $(DEV)/stamp ## run every test, real servers and real load included
 	cd k6 && go test -parallel 16 ./internal/... ./push/...
 	@./pushbench build --test
 	@./pushbench verify --driver process
-	@# Conformance tests mostly wait for servers that misbehave; the others share the machine with nobody.
-	cd bench && ../$(BIN)/python -m pytest -n 3 tests/conformance
-	cd bench && ../$(BIN)/python -m pytest -m "not measurement and not workflows" --ignore tests/conformance
+	@# Most tests wait more than they work; those with real load share the machine with nobody.
+	cd bench && ../$(BIN)/python -m pytest -n 3 --dist worksteal -m "not alone and not measurement and not workflows"
+	cd bench && ../$(BIN)/python -m pytest -m "alone and not measurement"
 
 test-fast: $(DEV)/stamp ## run what takes less than a minute
 	cd k6 && go test -short -parallel 16 ./internal/... ./push/...

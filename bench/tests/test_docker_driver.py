@@ -36,6 +36,7 @@ REGISTRY = "pushbench-test"
 
 pytestmark = [
     pytest.mark.slow,
+    pytest.mark.alone,
     pytest.mark.skipif(
         ENGINE is None or not shutil.which("go"), reason="needs a container engine that answers, and Go"
     ),

@@ -26,6 +26,7 @@ from pushbench.toolchains import Missing
 
 pytestmark = [
     pytest.mark.slow,
+    pytest.mark.alone,
     pytest.mark.skipif(isinstance(toolchains.find("go", ">=1"), Missing), reason="needs Go"),
 ]
 

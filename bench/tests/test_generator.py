@@ -26,7 +26,7 @@ from pushbench.record import PlannedTrial, Schedule, StagePlan
 from pushbench.suites import find_suite
 from pushbench.trial import Bench, run_trial
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.alone]
 
 CHECKOUT = Project.at(Path(__file__).parents[2])
 BOARDS = {"40": 5, "80": 5, "large-40": 10}

@@ -19,7 +19,7 @@ from pushbench.project import Project
 from pushbench.record import Record
 from tests.support import FAKES, fake_generator, make_project
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.alone]
 
 BENCH = FAKES.parents[1]
 PATIENCE_SECONDS = 30.0

@@ -30,6 +30,7 @@ SCALED = [server for server in read_catalog(CHECKOUT.servers) if server.spec.ser
 
 
 @pytest.mark.slow
+@pytest.mark.alone
 @pytest.mark.skipif(bool(services.missing(["redis"])), reason="redis-server is not installed")
 @pytest.mark.parametrize("server", SCALED, ids=lambda server: server.id)
 def test_an_outage_costs_what_was_sent_in_it_and_no_more(server: Server, tmp_path: Path) -> None:
