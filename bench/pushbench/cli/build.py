@@ -21,7 +21,9 @@ def build(
     *,
     suite: SuiteOption = DEFAULT_SUITE,
     servers: ServersOption = "",
-    test: Annotated[bool, typer.Option("--test", help="Run the servers' own tests afterwards.")] = False,
+    test: Annotated[
+        bool, typer.Option("--test", help="Run the servers' own tests afterwards, those of variants once.")
+    ] = False,
 ) -> None:
     """Build the generator (k6) and, for the process driver, the servers; what is built already is left as it is."""
     from pushbench.builds import run_server_tests
@@ -39,12 +41,16 @@ def build(
     with only_run_on_machine(options.note):
         _, prepared = build_all(project, chosen, options.note)
     failed = [each.server.id for each in prepared if not isinstance(each.result, Build)]
+    tested = []
     for each in prepared:
-        if test and isinstance(each.result, Build):
-            try:
-                run_server_tests(project, each.server, each.result.toolchains, options.note)
-            except ServerFailed as error:
-                options.note(f"{each.server.id}: {error.failure.message}\n{error.failure.log_tail}".rstrip())
-                failed.append(each.server.id)
+        own = (each.server.folder, each.server.spec.process.test)
+        if not test or not isinstance(each.result, Build) or own in tested:
+            continue
+        tested.append(own)
+        try:
+            run_server_tests(project, each.server, each.result.toolchains, options.note)
+        except ServerFailed as error:
+            options.note(f"{each.server.id}: {error.failure.message}\n{error.failure.log_tail}".rstrip())
+            failed.append(each.server.id)
     options.note(f"failed: {', '.join(failed)}" if failed else "everything is built")
     raise typer.Exit(EXIT_FAIL if failed else 0)
