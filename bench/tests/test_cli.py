@@ -130,6 +130,18 @@ def test_a_server_that_does_not_build_fails_the_build(project: Project) -> None:
     assert done.stderr.splitlines()[-1] == "failed: gamma"
 
 
+def test_a_folder_is_tested_once_and_a_variant_with_other_tests_for_itself(project: Project) -> None:
+    file = add_server(project, "gamma").file
+    program = "import os; open('target/tested', 'a').write('{} ')"
+    own = f"  test: [[python, -c, {json.dumps(program.format('own'))}]]\n  start:"
+    other = f"{{test: [[python, -c, {json.dumps(program.format('other'))}]]}}"
+    variants = f"variants:\n  fast: {{env: {{MODE: fast}}}}\n  odd: {{process: {other}}}\n"
+    file.write_text(file.read_text().replace("  start:", own) + variants)
+    done = pushbench(project.root, "build", "--suite", "tiny", "--servers", "gamma*", "--test")
+    assert done.returncode == 0, done.stderr
+    assert (file.parent / "target" / "tested").read_text() == "own other "
+
+
 def test_a_run_ends_with_the_report_and_the_exit_code_of_its_verdict(project: Project) -> None:
     done = pushbench(
         project.root, "run", "--suite", "tiny", "--profile", "smoke", "--servers", "alpha", "--skip-verify"
