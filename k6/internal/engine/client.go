@@ -127,7 +127,7 @@ func (l *loop) act(c *client, now time.Duration) {
 	case member:
 		l.sendMessage(c)
 	case dropped:
-		c.place.Unsent(l.engine.stageOf(c.at))
+		c.place.Unsent(c.at, l.engine.stageOf(c.at))
 		c.next++
 		l.scheduleNext(c)
 	case leaving:
@@ -141,7 +141,7 @@ func (l *loop) sendMessage(c *client) {
 	stage := l.engine.stageOf(due)
 	c.next++
 	if len(c.backlog) > backlogLimit {
-		c.place.Unsent(stage)
+		c.place.Unsent(due, stage)
 		l.scheduleNext(c)
 		return
 	}

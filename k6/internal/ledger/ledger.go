@@ -3,7 +3,10 @@
 // It is pure and not safe for concurrent use; times are durations since the start of the scenario.
 package ledger
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // retention is how long a completed message stays known, so that a late duplicate is still told from a stranger.
 const retention = 30 * time.Second
@@ -31,9 +34,16 @@ func (c *Counts) Add(other Counts) {
 	c.Corrupt += other.Corrupt
 }
 
+// Owing is about the messages that were due in one second, measured or not.
+type Owing struct {
+	Expected, Lost int64 // deliveries, as in Counts
+}
+
 // Ledger holds the counts of every stage; messages outside all steady windows are tracked but belong to none.
 type Ledger struct {
 	stages      []Counts // [0] takes what belongs to no stage
+	seconds     []Owing  // Lost is of unsent messages and of groups that were given up
+	groups      []*Group // that were not given up
 	outstanding int64
 }
 
@@ -52,7 +62,40 @@ func (l *Ledger) Stage(stage int) Counts { return l.stages[stage+1] }
 func (l *Ledger) Outstanding() int64 { return l.outstanding }
 
 // GiveUp stops waiting for what is owed: it is lost. No member may receive anything of it any more.
-func (l *Ledger) GiveUp() { l.outstanding = 0 }
+func (l *Ledger) GiveUp() {
+	l.seconds = l.Seconds()
+	l.groups = nil
+	l.outstanding = 0
+}
+
+// Seconds returns what was owed of the messages that were due in each second of the load. It costs a walk over the messages that
+// are still known: all that are not settled are.
+func (l *Ledger) Seconds() []Owing {
+	seconds := slices.Clone(l.seconds)
+	for _, g := range l.groups {
+		for _, sender := range g.members {
+			if sender == nil {
+				continue
+			}
+			for i := range sender.sent() {
+				message := sender.message(i)
+				seconds[secondOf(message.due())].Lost += int64(message.owed())
+			}
+		}
+	}
+	return seconds
+}
+
+// second makes room for the second in which a message was due.
+func (l *Ledger) second(due time.Duration) *Owing {
+	second := secondOf(due)
+	for second >= len(l.seconds) {
+		l.seconds = append(l.seconds, Owing{})
+	}
+	return &l.seconds[second]
+}
+
+func secondOf(due time.Duration) int { return int(due / time.Second) }
 
 // Group is a set of clients that receive each other's messages: a board, a room.
 type Group struct {
@@ -73,7 +116,9 @@ func (l *Ledger) Owed() int64 {
 
 // NewGroup makes a group with room for size members.
 func (l *Ledger) NewGroup(size int) *Group {
-	return &Group{ledger: l, members: make([]*Member, size), present: make([]uint64, (size+63)/64)}
+	g := &Group{ledger: l, members: make([]*Member, size), present: make([]uint64, (size+63)/64)}
+	l.groups = append(l.groups, g)
+	return g
 }
 
 // Count is how many members are present.
@@ -150,6 +195,7 @@ func (m *Member) Leave() {
 				message.settle()
 				g.ledger.outstanding--
 				g.ledger.stages[message.stage()+1].Expected--
+				g.ledger.second(message.due()).Expected--
 			}
 		}
 	}
@@ -169,16 +215,21 @@ func (m *Member) Send(due time.Duration, stage int) uint32 {
 	counts.Due++
 	counts.Sent++
 	counts.Expected += int64(g.count)
+	g.ledger.second(due).Expected += int64(g.count)
 	g.ledger.outstanding += int64(g.count)
 	return seq
 }
 
-// Unsent books a message that was due but could not be sent: it is lost to every member.
-func (m *Member) Unsent(stage int) {
+// Unsent books a message that was due then but could not be sent: it is lost to every member.
+func (m *Member) Unsent(due time.Duration, stage int) {
+	owed := int64(m.group.count)
 	counts := &m.group.ledger.stages[stage+1]
 	counts.Due++
 	counts.Unsent++
-	counts.Expected += int64(m.group.count)
+	counts.Expected += owed
+	second := m.group.ledger.second(due)
+	second.Expected += owed
+	second.Lost += owed
 }
 
 // trim forgets the oldest messages once all members have them and no duplicate can be expected any more.

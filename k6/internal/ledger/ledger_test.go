@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 )
@@ -78,9 +79,34 @@ func TestWhatIsOnItsWayToALeaverIsNotLost(t *testing.T) {
 
 func TestAnUnsentMessageIsLostToEveryMember(t *testing.T) {
 	l, m := group(4)
-	m[0].Unsent(0)
+	m[0].Unsent(2*time.Second, 0)
 	if got := l.Stage(0); got.Unsent != 1 || got.Due != 1 || got.Lost() != 4 || l.Outstanding() != 0 {
 		t.Errorf("%+v, outstanding %d", got, l.Outstanding())
+	}
+	if got := l.Seconds(); !slices.Equal(got, []Owing{{}, {}, {Expected: 4, Lost: 4}}) {
+		t.Errorf("by the second: %+v", got)
+	}
+}
+
+func TestALossIsOfTheSecondInWhichTheMessageWasDue(t *testing.T) {
+	l, m := group(3)
+	at := func(ms int) time.Duration { return time.Duration(ms) * time.Millisecond }
+	for _, due := range []time.Duration{at(500), at(1999), at(2000), at(3500)} {
+		seq := m[0].Send(due, 0)
+		m[1].Receive(0, seq, due)
+		if due != at(2000) {
+			m[0].Receive(0, seq, due)
+		}
+	}
+	m[2].Receive(0, 0, at(500))
+	want := []Owing{{Expected: 3}, {Expected: 3, Lost: 1}, {Expected: 3, Lost: 2}, {Expected: 3, Lost: 1}}
+	if got := l.Seconds(); !slices.Equal(got, want) {
+		t.Errorf("%+v, expected %+v", got, want)
+	}
+	m[2].Leave() // and is owed nothing that it does not have
+	want = []Owing{{Expected: 3}, {Expected: 2}, {Expected: 2, Lost: 1}, {Expected: 2}}
+	if got := l.Seconds(); !slices.Equal(got, want) {
+		t.Errorf("%+v, expected %+v", got, want)
 	}
 }
 
@@ -97,6 +123,9 @@ func TestWhatIsGivenUpIsLostAndNotWaitedFor(t *testing.T) {
 	later.Receive(0, seq, 2)
 	if got := l.Stage(0); got.Lost() != 2 || got.Expected != 3 || l.Outstanding() != 0 {
 		t.Errorf("%+v, outstanding %d", got, l.Outstanding())
+	}
+	if got := l.Seconds(); !slices.Equal(got, []Owing{{Expected: 3, Lost: 2}}) {
+		t.Errorf("by the second: %+v", got)
 	}
 }
 
@@ -150,6 +179,9 @@ func TestForgettingKeepsWhatIsOwedAndKnowsLateDuplicates(t *testing.T) {
 	if got := l.Stage(0); got.Lost() != 0 || l.Outstanding() != 0 {
 		t.Errorf("%+v", got)
 	}
+	if got := l.Seconds(); len(got) != 1000 || slices.ContainsFunc(got, func(s Owing) bool { return s != Owing{Expected: 2} }) {
+		t.Errorf("by the second, what was forgotten too: %+v", got)
+	}
 }
 
 // A group of more than 64 members takes several words a message; a plain map is the model.
@@ -169,6 +201,7 @@ func TestTheLedgerAgreesWithAPlainModel(t *testing.T) {
 	}
 	owed, got := map[pair]bool{}, map[pair]bool{}
 	sent := map[int]uint32{}
+	due := func(seq uint32) time.Duration { return time.Duration(seq) * 300 * time.Millisecond }
 	for range 20_000 {
 		slot, other := random.IntN(size), random.IntN(size)
 		switch action := random.IntN(100); {
@@ -184,7 +217,7 @@ func TestTheLedgerAgreesWithAPlainModel(t *testing.T) {
 				}
 			}
 		case action < 20 && joined[slot]:
-			seq := members[slot].Send(time.Duration(sent[slot]), 0)
+			seq := members[slot].Send(due(sent[slot]), 0)
 			sent[slot]++
 			for receiver := range joined {
 				owed[pair{slot, receiver, seq}] = true
@@ -197,7 +230,7 @@ func TestTheLedgerAgreesWithAPlainModel(t *testing.T) {
 			} else if !owed[p] {
 				want = Ineligible
 			}
-			if receipt := members[slot].Receive(other, p.seq, time.Duration(p.seq)); receipt.Outcome != want {
+			if receipt := members[slot].Receive(other, p.seq, due(p.seq)); receipt.Outcome != want {
 				t.Fatalf("%+v: %v, expected %v", p, receipt.Outcome, want)
 			}
 			if want == Delivered {
@@ -208,5 +241,16 @@ func TestTheLedgerAgreesWithAPlainModel(t *testing.T) {
 	counts := l.Stage(0)
 	if counts.Expected != int64(len(owed)) || counts.Delivered != int64(len(got)) || l.Outstanding() != counts.Lost() {
 		t.Errorf("%+v, outstanding %d; expected %d owed and %d delivered", counts, l.Outstanding(), len(owed), len(got))
+	}
+	seconds := make([]Owing, len(l.Seconds()))
+	for p := range owed {
+		second := &seconds[due(p.seq)/time.Second]
+		second.Expected++
+		if !got[p] {
+			second.Lost++
+		}
+	}
+	if found := l.Seconds(); !slices.Equal(found, seconds) || len(found) < 3 {
+		t.Errorf("by the second: %+v, expected %+v", found, seconds)
 	}
 }
