@@ -50,7 +50,10 @@ class Deliveries(Document):
 
 
 class Traffic(Document):
-    """Bytes on the clients' sockets inside the steady window (TCP payload), as the server's network traffic."""
+    """Bytes on the clients' sockets inside the steady window (TCP payload), as the server's network traffic.
+
+    Seconds of the timeline are cut as windows are, so a window of whole seconds is the sum of them.
+    """
 
     sent_bytes: NonNegativeInt = Field(description="clients to server")
     received_bytes: NonNegativeInt = Field(description="server to clients")
@@ -83,12 +86,20 @@ class StageReport(Document):
 
 
 class LoadTimeline(Document):
-    """One entry a second from the start of the scenario to the end of the drain, by the second of arrival."""
+    """One entry a second from the start of the scenario to the end of the drain.
+
+    By the second of arrival; but `expected` and `lost` are of the messages that were due in the second, as a stage's
+    deliveries are of those that were due in its window: over a window of whole seconds they add up to the stage's.
+    """
 
     clients: list[NonNegativeInt]
     sent: list[NonNegativeInt]
     delivered: list[NonNegativeInt]
     delivery: list[Histogram | None] = Field(description="delivery latencies of that second; null when there were none")
+    expected: list[NonNegativeInt] = Field(description="deliveries owed of the messages that were due in that second")
+    lost: list[NonNegativeInt] = Field(description="of these, never received")
+    sent_bytes: list[NonNegativeInt] = Field(description="TCP payload, clients to server")
+    received_bytes: list[NonNegativeInt] = Field(description="TCP payload, server to clients")
 
 
 class ReportedError(Document):

@@ -83,4 +83,8 @@ def _timeline(parts: Sequence[LoadTimeline]) -> LoadTimeline:
         delivery=[
             _add(known) if (known := [text for text in second if text is not None]) else None for second in deliveries
         ],
+        expected=totals(lambda part: part.expected),
+        lost=totals(lambda part: part.lost),
+        sent_bytes=totals(lambda part: part.sent_bytes),
+        received_bytes=totals(lambda part: part.received_bytes),
     )

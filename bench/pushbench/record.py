@@ -135,7 +135,10 @@ class StageResult(Document):
 
 
 class Timeline(Document):
-    """Columns of one entry a second, from the start of the load."""
+    """Columns of one entry a second, from the start of the load: counts, seconds and bytes of that second.
+
+    What was not counted yet when the record was written is null as a whole.
+    """
 
     clients: list[int]
     sent: list[int]
@@ -144,6 +147,14 @@ class Timeline(Document):
     delivery_p95_seconds: list[float | None]
     delivery_p99_seconds: list[float | None]
     delivery_max_seconds: list[float | None]
+    expected: list[int] | None = Field(
+        None, description="deliveries owed of the messages that were due in that second, whenever they came"
+    )
+    lost: list[int] | None = Field(None, description="of these, never received")
+    network_in_bytes: list[int] | None = Field(
+        None, description="TCP payload from clients to server, as `network_in_bytes_per_second` of a stage"
+    )
+    network_out_bytes: list[int] | None = Field(None, description="TCP payload from server to clients")
 
 
 class Resources(Document):

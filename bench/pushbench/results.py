@@ -75,6 +75,10 @@ def timeline(report: LoadTimeline) -> Timeline:
         delivery_p95_seconds=[point.p95 if point else None for point in points],
         delivery_p99_seconds=[point.p99 if point else None for point in points],
         delivery_max_seconds=[point.max if point else None for point in points],
+        expected=report.expected,
+        lost=report.lost,
+        network_in_bytes=report.sent_bytes,
+        network_out_bytes=report.received_bytes,
     )
 
 

@@ -113,6 +113,10 @@ def load_report(
             sent=[20] * seconds,
             delivered=[200] * seconds,
             delivery=[histogram(0.002, 200)] * seconds,
+            expected=[210] * seconds,
+            lost=[10] * seconds,
+            sent_bytes=[20 * 250] * seconds,
+            received_bytes=[200 * 250] * seconds,
         ),
         errors=[ReportedError(reason=reason, count=count) for reason, count in (errors or {}).items()],
     )

@@ -105,6 +105,9 @@ def test_two_generators_of_one_machine_report_what_one_does(k6: Path, server: st
             assert second.p50 == pytest.approx(first.p50, abs=0.005)
             assert min(first.p95, second.p95) >= 0.1
     assert len(one.timeline.delivered) == len(two.timeline.delivered)
+    for timeline in (one.timeline, two.timeline):
+        assert sum(timeline.expected) == sum(timeline.delivered) > 0
+        assert sum(timeline.lost) == 0
     assert two.segment == "0:1/2,1/2:1"
 
 

@@ -86,6 +86,9 @@ def test_timelines_add_second_by_second_also_when_one_is_longer() -> None:
     assert timeline.delivered == [400, 400, 400, 200]
     counts = [Latencies.decode(text).count for text in timeline.delivery if text]
     assert counts == [400, 400, 400, 200]
+    assert (timeline.expected, timeline.lost) == ([420, 420, 420, 210], [20, 20, 20, 10])
+    assert timeline.sent_bytes == [10_000, 10_000, 10_000, 5_000]
+    assert timeline.received_bytes == [100_000, 100_000, 100_000, 50_000]
 
 
 def test_errors_add_by_reason() -> None:

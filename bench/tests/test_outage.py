@@ -65,6 +65,7 @@ def test_an_outage_costs_what_was_sent_in_it_and_no_more(server: Server, tmp_pat
     assert stage.clients.disconnects == 0
     lost = stage.deliveries.lost / stage.deliveries.expected
     assert OUTAGE_SECONDS / STEADY_SECONDS / 2 < lost < (OUTAGE_SECONDS + RECOVERY_SECONDS) / STEADY_SECONDS
+    assert sum(report.timeline.lost[stage.begin_us // 1_000_000 : stage.end_us // 1_000_000]) == stage.deliveries.lost
     window = slice(int(stage.begin_us / 1e6) + 1, int(stage.end_us / 1e6) - 1)
     assert report.timeline.delivered[window][-3:] == pytest.approx([CLIENTS * BOARD] * 3, rel=0.1)
 

@@ -118,3 +118,9 @@ def test_the_timeline_has_percentiles_of_each_second_and_gaps_where_nothing_came
     shown = timeline(report.model_copy(update={"delivery": [report.delivery[0], None]}))
     assert shown.delivery_p99_seconds == [pytest.approx(0.002, rel=2e-3), None]
     assert shown.delivered == [200, 200]
+
+
+def test_the_timeline_has_loss_and_network_as_the_server_sees_them() -> None:
+    shown = timeline(load_report([stage_report()], seconds=2).timeline)
+    assert (shown.expected, shown.lost) == ([210, 210], [10, 10])
+    assert (shown.network_in_bytes, shown.network_out_bytes) == ([5_000, 5_000], [50_000, 50_000])

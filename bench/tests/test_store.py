@@ -12,8 +12,9 @@ from pushbench import store
 from pushbench.errors import UserError
 from pushbench.plan import make_plan
 from pushbench.record import Failure, Harness, Record, Schedule, StagePlan
+from pushbench.results import timeline
 from pushbench.trial import failed_trial
-from tests.samples import ENVIRONMENT
+from tests.samples import ENVIRONMENT, load_report
 
 
 def record(trials: int = 0, record_id: str = "20261121T101500Z-1a2b3c") -> Record:
@@ -52,6 +53,20 @@ def test_a_record_from_before_stages_had_names_is_read(tmp_path: Path) -> None:
     path = tmp_path / "old.json"
     path.write_text(json.dumps(written))
     assert store.read_record(path).schedule.stages[0].name == "20"
+
+
+def test_a_record_from_before_loss_and_network_were_counted_by_the_second_is_read(tmp_path: Path) -> None:
+    measured = timeline(load_report([], seconds=2).timeline)
+    [trial] = record(1).trials
+    written = record().model_copy(update={"trials": [trial.model_copy(update={"timeline": measured})]})
+    document = written.model_dump(mode="json", by_alias=True)
+    for column in ("expected", "lost", "network_in_bytes", "network_out_bytes"):
+        del document["trials"][0]["timeline"][column]
+    path = tmp_path / "old.json"
+    path.write_text(json.dumps(document))
+    found = store.read_record(path).trials[0].timeline
+    assert found
+    assert (found.delivered, found.lost, found.network_out_bytes) == ([200, 200], None, None)
 
 
 def test_a_full_disk_keeps_the_record_before_and_says_how_to_go_on(

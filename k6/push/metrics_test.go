@@ -70,7 +70,7 @@ func TestASecondBecomesCountsAndQuantilesOfItsStage(t *testing.T) {
 		latencies.Record(time.Duration(ms+1) * time.Millisecond)
 	}
 	second := engine.Second{
-		Index: 9, Clients: 290, Sent: 280, Delivered: 2700, Owed: 2800, SentBytes: 70_000, ReceivedBytes: 700_000,
+		Index: 9, Clients: 290, Sent: 280, Delivered: 2700, Owed: 2800, Traffic: engine.Traffic{SentBytes: 70_000, ReceivedBytes: 700_000},
 		Echo: latencies, Delivery: histogram.New(),
 	}
 	found := emitted(t, lib.Options{}, second)

@@ -90,6 +90,10 @@ def make_report(plan: dict, segment: str, begin: int, stages: list[dict]) -> dic
                 "sent": [20] * seconds,
                 "delivered": [200] * seconds,
                 "delivery": [histogram(0.002, 200)] * seconds,
+                "expected": [200] * seconds,
+                "lost": [0] * seconds,
+                "sent_bytes": [20 * 250] * seconds,
+                "received_bytes": [200 * 250] * seconds,
             },
             "errors": [],
         }

@@ -18,9 +18,8 @@ type Second struct {
 	Sent, Delivered int64
 	// Owed is how many deliveries became owed; what is owed and never delivered is lost.
 	Owed int64
-	// SentBytes and ReceivedBytes are TCP payload.
-	SentBytes, ReceivedBytes int64
-	Delivery, Echo           *histogram.Histogram
+	Traffic
+	Delivery, Echo *histogram.Histogram
 
 	end time.Duration
 }
@@ -44,8 +43,6 @@ type collector struct {
 	mu       sync.Mutex
 	timeline Timeline
 	reasons  map[string]int64
-
-	sentBytes, receivedBytes int64 // until the last second that was completed
 }
 
 func newCollector(e *Engine) *collector {
@@ -114,6 +111,7 @@ func (c *collector) run() {
 			sum.Sent += part.Sent
 			sum.Delivered += part.Delivered
 			sum.Owed += part.Owed
+			sum.Traffic.add(part.Traffic)
 			sum.Delivery.Add(part.Delivery)
 			sum.Echo.Add(part.Echo)
 		}
@@ -134,11 +132,7 @@ func (c *collector) run() {
 }
 
 func (c *collector) complete(second *Second) {
-	gauges := &c.engine.gauges
-	second.Clients = gauges.members.Load()
-	sent, received := gauges.sentBytes.Load(), gauges.receivedBytes.Load()
-	second.SentBytes, second.ReceivedBytes = sent-c.sentBytes, received-c.receivedBytes
-	c.sentBytes, c.receivedBytes = sent, received
+	second.Clients = c.engine.gauges.members.Load()
 	c.announce(map[string]any{
 		"event": "second", "at": monotonic(), "second": second.Index,
 		"clients": second.Clients, "sent": second.Sent, "delivered": second.Delivered,

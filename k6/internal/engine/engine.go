@@ -56,7 +56,7 @@ type Engine struct {
 	collector   *collector
 	populations []*population
 	gauges      gauges
-	borders     []border
+	atEnd       []Clients // of each steady window
 
 	stop, finished chan struct{}
 	stopOnce       sync.Once
@@ -67,13 +67,6 @@ type gauges struct {
 	playing                      atomic.Int64 // clients that want to be connected, whatever the server makes of it
 	connected, members, groups   atomic.Int64
 	connectFailures, disconnects atomic.Int64
-	receivedBytes, sentBytes     atomic.Int64
-}
-
-// border is what the gauges said at the two ends of a steady window.
-type border struct {
-	clients                  Clients
-	receivedBytes, sentBytes int64
 }
 
 // New checks the configuration and makes an engine for it.
@@ -101,7 +94,7 @@ func New(config Config) (*Engine, error) {
 	for i, p := range populations {
 		e.populations = append(e.populations, newPopulation(i, p))
 	}
-	e.borders = make([]border, len(e.windows))
+	e.atEnd = make([]Clients, len(e.windows))
 	if e.split() {
 		h := fnv.New64a()
 		_, _ = h.Write([]byte(config.Segment))
@@ -140,7 +133,7 @@ func (e *Engine) failed(reason string) {
 	e.collector.complain(reason)
 }
 
-// follow walks through the schedule: borders of the steady windows, and at the end of each population its drain and good-bye.
+// follow walks through the schedule: ends of the steady windows, and at the end of each population its drain and good-bye.
 func (e *Engine) follow() {
 	defer close(e.finished)
 	for _, p := range e.populations {
@@ -159,16 +152,10 @@ func (e *Engine) follow() {
 	e.collector.close()
 }
 
-// observe waits for the borders of a stage's steady window and keeps what the gauges said there.
+// observe waits for the end of a stage's steady window and keeps what the gauges said there.
 func (e *Engine) observe(stage int) {
-	window := e.windows[stage]
-	e.sleepUntil(window.Begin)
-	b := border{receivedBytes: e.gauges.receivedBytes.Load(), sentBytes: e.gauges.sentBytes.Load()}
-	e.sleepUntil(window.End)
-	b.receivedBytes = e.gauges.receivedBytes.Load() - b.receivedBytes
-	b.sentBytes = e.gauges.sentBytes.Load() - b.sentBytes
-	b.clients = e.gauges.clients(e.borders[:stage])
-	e.borders[stage] = b
+	e.sleepUntil(e.windows[stage].End)
+	e.atEnd[stage] = e.gauges.clients(e.atEnd[:stage])
 }
 
 // drain waits for what is on its way to a population that has stopped sending: at least schedule.MinimumDrain, at most the
@@ -229,14 +216,14 @@ func (e *Engine) upcoming(t time.Duration) int {
 	return len(e.windows) - 1
 }
 
-func (g *gauges) clients(before []border) Clients {
+func (g *gauges) clients(before []Clients) Clients {
 	c := Clients{
 		Playing: g.playing.Load(), Connected: g.connected.Load(), Members: g.members.Load(), Groups: g.groups.Load(),
 		ConnectFailures: g.connectFailures.Load(), Disconnects: g.disconnects.Load(),
 	}
-	for _, b := range before {
-		c.ConnectFailures -= b.clients.ConnectFailures
-		c.Disconnects -= b.clients.Disconnects
+	for _, stage := range before {
+		c.ConnectFailures -= stage.ConnectFailures
+		c.Disconnects -= stage.Disconnects
 	}
 	return c
 }

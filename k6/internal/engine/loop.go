@@ -41,7 +41,11 @@ type loop struct {
 	byFD    []*client
 	timers  timers
 	second  *Second
-	owed    int64 // until that second
+	owed    int64         // until that second
+	traffic Traffic       // of the clients' sockets, so far
+	counted Traffic       // until that second
+	marks   []Traffic     // at the borders of the steady windows, begin and end in turn
+	edge    time.Duration // the next border, or the end of the second
 
 	buf, frameBuf, payload []byte
 	dismissed              int // so many populations are over
@@ -99,6 +103,8 @@ func (l *loop) post(f func()) {
 func (l *loop) run() {
 	defer close(l.ended)
 	l.second = newSecond(0)
+	l.edge = min(l.second.end, l.border())
+	defer l.endSecond()
 	events := make([]unix.EpollEvent, 256)
 	for !l.quitting {
 		l.fire(l.now())
@@ -120,7 +126,6 @@ func (l *loop) run() {
 		}
 		l.outstanding.Store(l.ledger.Outstanding())
 	}
-	l.endSecond()
 	for _, fd := range []int{l.epoll, l.timer, l.wake} {
 		_ = unix.Close(fd)
 	}
@@ -140,26 +145,17 @@ func (l *loop) runPosted() {
 
 // fire does everything that is due.
 func (l *loop) fire(now time.Duration) {
-	for now >= l.second.end {
-		l.endSecond()
+	for now >= l.edge {
+		l.cross()
 	}
 	for len(l.timers) > 0 && l.timers[0].at <= now {
 		l.act(l.timers[0], now)
 	}
 }
 
-// endSecond hands the second over and begins the next one.
-func (l *loop) endSecond() {
-	owed := l.ledger.Owed()
-	l.second.Owed = owed - l.owed
-	l.owed = owed
-	l.engine.collector.take(l.second)
-	l.second = newSecond(l.second.end)
-}
-
 // arm sets the timerfd to the next thing that is due.
 func (l *loop) arm() {
-	next := l.second.end
+	next := l.edge
 	if len(l.timers) > 0 {
 		next = min(next, l.timers[0].at)
 	}
@@ -235,7 +231,7 @@ func (l *loop) ready(fd int, events uint32) {
 	case n == 0:
 		l.drop(c, "connection lost: "+io.EOF.Error())
 	default:
-		l.engine.gauges.receivedBytes.Add(int64(n))
+		l.traffic.ReceivedBytes += int64(n)
 		l.received(c, l.buf[:n], now)
 	}
 	l.fire(now) // a message that is due must not wait behind a long batch of reads
@@ -277,7 +273,7 @@ func (l *loop) write(c *client, opcode byte, payload []byte) {
 		l.drop(c, "connection lost: "+err.Error())
 		return
 	}
-	l.engine.gauges.sentBytes.Add(int64(n))
+	l.traffic.SentBytes += int64(n)
 	if n < len(l.frameBuf) {
 		c.backlog = append(c.backlog[:0], l.frameBuf[n:]...)
 		l.interest(c, unix.EPOLLIN|unix.EPOLLRDHUP|unix.EPOLLOUT)
@@ -290,7 +286,7 @@ func (l *loop) flush(c *client) {
 		l.drop(c, "connection lost: "+err.Error())
 		return
 	}
-	l.engine.gauges.sentBytes.Add(int64(n))
+	l.traffic.SentBytes += int64(n)
 	c.backlog = append(c.backlog[:0], c.backlog[n:]...)
 	if len(c.backlog) == 0 {
 		l.interest(c, unix.EPOLLIN|unix.EPOLLRDHUP)

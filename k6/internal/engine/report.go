@@ -77,10 +77,19 @@ type Deliveries struct {
 	Corrupt    int64 `json:"corrupt"`
 }
 
-// Traffic is TCP payload inside the steady window.
+// Traffic is TCP payload of the clients' sockets, in a steady window or in a second.
 type Traffic struct {
 	SentBytes     int64 `json:"sent_bytes"`
 	ReceivedBytes int64 `json:"received_bytes"`
+}
+
+func (t *Traffic) add(other Traffic) {
+	t.SentBytes += other.SentBytes
+	t.ReceivedBytes += other.ReceivedBytes
+}
+
+func (t Traffic) since(before Traffic) Traffic {
+	return Traffic{t.SentBytes - before.SentBytes, t.ReceivedBytes - before.ReceivedBytes}
 }
 
 // Histograms are encoded HdrHistograms of microseconds.
@@ -92,18 +101,24 @@ type Histograms struct {
 	Connect  string `json:"connect"`
 }
 
-// Timeline has one entry a second.
+// Timeline has one entry a second: of arrival, but Expected and Lost are of the messages that were due in it.
 type Timeline struct {
-	Clients   []int64   `json:"clients"`
-	Sent      []int64   `json:"sent"`
-	Delivered []int64   `json:"delivered"`
-	Delivery  []*string `json:"delivery"`
+	Clients       []int64   `json:"clients"`
+	Sent          []int64   `json:"sent"`
+	Delivered     []int64   `json:"delivered"`
+	Delivery      []*string `json:"delivery"`
+	Expected      []int64   `json:"expected"`
+	Lost          []int64   `json:"lost"`
+	SentBytes     []int64   `json:"sent_bytes"`
+	ReceivedBytes []int64   `json:"received_bytes"`
 }
 
 func (t *Timeline) add(second *Second) {
 	t.Clients = append(t.Clients, second.Clients)
 	t.Sent = append(t.Sent, second.Sent)
 	t.Delivered = append(t.Delivered, second.Delivered)
+	t.SentBytes = append(t.SentBytes, second.SentBytes)
+	t.ReceivedBytes = append(t.ReceivedBytes, second.ReceivedBytes)
 	var encoded *string
 	if second.Delivery.Count() > 0 {
 		if text, err := second.Delivery.Encode(); err == nil {
@@ -129,7 +144,7 @@ func (e *Engine) Report(k6 string, parameters map[string]any) (*Report, error) {
 		Protocol:  e.config.Protocol, URL: e.config.URL, Seed: e.config.Seed, Segment: e.config.Segment, Parameters: parameters,
 		StartedUnixUS:      e.origin.UnixMicro(),
 		StartedMonotonicUS: monotonic() - e.now().Microseconds(),
-		Timeline:           e.collector.timeline,
+		Timeline:           e.timeline(),
 		Errors:             e.collector.errors(),
 	}
 	for i := range e.windows {
@@ -142,23 +157,38 @@ func (e *Engine) Report(k6 string, parameters map[string]any) (*Report, error) {
 	return r, nil
 }
 
+// timeline is the collector's with what only the ledgers know, and only at the end: which messages were lost.
+func (e *Engine) timeline() Timeline {
+	t := e.collector.timeline
+	t.Expected, t.Lost = make([]int64, len(t.Sent)), make([]int64, len(t.Sent))
+	for _, l := range e.loops {
+		for second, owing := range l.ledger.Seconds() {
+			t.Expected[second] += owing.Expected
+			t.Lost[second] += owing.Lost
+		}
+	}
+	return t
+}
+
 func (e *Engine) stageReport(i int) (StageReport, error) {
 	var counts ledger.Counts
+	var traffic Traffic
 	sum := newLatencies()
 	for _, l := range e.loops {
 		counts.Add(l.ledger.Stage(i))
+		traffic.add(l.trafficOf(i))
 		sum.add(l.stages[i])
 	}
-	border, planned := e.borders[i], e.config.Schedule.Stages[i]
+	planned := e.config.Schedule.Stages[i]
 	stage := StageReport{
 		Name: planned.Name, Parameters: planned.Parameters,
 		BeginUS: e.windows[i].Begin.Microseconds(), EndUS: e.windows[i].End.Microseconds(),
-		Clients:  border.clients,
+		Clients:  e.atEnd[i],
 		Messages: Messages{counts.Due, counts.Sent, counts.Unsent},
 		Deliveries: Deliveries{
 			counts.Expected, counts.Delivered, counts.Lost(), counts.Duplicate, counts.OutOfOrder, counts.Ineligible, counts.Corrupt,
 		},
-		Traffic: Traffic{SentBytes: border.sentBytes, ReceivedBytes: border.receivedBytes},
+		Traffic: traffic,
 	}
 	stage.Clients.Target = int64(planned.Clients)
 	for text, h := range map[*string]*histogram.Histogram{

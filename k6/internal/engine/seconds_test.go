@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -13,15 +14,14 @@ func TestTheSecondsAddUpToTheLedgerAndTheReport(t *testing.T) {
 	const delay = 5 * time.Millisecond
 	server := startScripted(t, scripted.Faults{Delay: delay, DropEvery: 50, After: time.Second})
 	e := newEngine(t, server, oneStage)
-	var sum Second
+	var all Second
 	var echoes int64
 	e.config.OnSecond = func(second Second) {
-		sum.Sent += second.Sent
-		sum.Delivered += second.Delivered
-		sum.Owed += second.Owed
-		sum.SentBytes += second.SentBytes
-		sum.ReceivedBytes += second.ReceivedBytes
-		sum.Clients = max(sum.Clients, second.Clients)
+		all.Sent += second.Sent
+		all.Delivered += second.Delivered
+		all.Owed += second.Owed
+		all.Traffic.add(second.Traffic)
+		all.Clients = max(all.Clients, second.Clients)
 		echoes += second.Echo.Count()
 		if second.Delivery.Count() != second.Delivered {
 			t.Errorf("second %d: %d latencies of %d deliveries", second.Index, second.Delivery.Count(), second.Delivered)
@@ -30,22 +30,81 @@ func TestTheSecondsAddUpToTheLedgerAndTheReport(t *testing.T) {
 			t.Errorf("second %d: echo p50 %s is below the delay", second.Index, second.Echo.Quantile(50))
 		}
 	}
-	stage := play(t, e, server).Stages[0]
+	timeline := play(t, e, server).Timeline
 	saw := everything(e)
 
-	if sum.Sent != saw.Sent || sum.Delivered != saw.Delivered || sum.Owed != saw.Expected {
-		t.Errorf("sent %d, delivered %d, owed %d; the ledger has %+v", sum.Sent, sum.Delivered, sum.Owed, saw)
+	if all.Sent != saw.Sent || all.Delivered != saw.Delivered || all.Owed != saw.Expected {
+		t.Errorf("sent %d, delivered %d, owed %d; the ledger has %+v", all.Sent, all.Delivered, all.Owed, saw)
 	}
-	if lost := sum.Owed - sum.Delivered; lost == 0 || lost != server.Counts().Dropped {
+	if lost := all.Owed - all.Delivered; lost == 0 || lost != server.Counts().Dropped {
 		t.Errorf("lost %d, but the server dropped %d", lost, server.Counts().Dropped)
 	}
-	if echoes == 0 || echoes > sum.Sent || echoes < sum.Sent-server.Counts().Dropped {
-		t.Errorf("%d echoes of %d messages", echoes, sum.Sent)
+	if echoes == 0 || echoes > all.Sent || echoes < all.Sent-server.Counts().Dropped {
+		t.Errorf("%d echoes of %d messages", echoes, all.Sent)
 	}
-	if sum.Clients != players {
-		t.Errorf("at most %d clients, expected %d", sum.Clients, players)
+	if all.Clients != players {
+		t.Errorf("at most %d clients, expected %d", all.Clients, players)
 	}
-	if sum.SentBytes < stage.Traffic.SentBytes || sum.ReceivedBytes < stage.Traffic.ReceivedBytes || stage.Traffic.SentBytes == 0 {
-		t.Errorf("%d bytes sent, %d received; the stage alone had %+v", sum.SentBytes, sum.ReceivedBytes, stage.Traffic)
+	if want := (Traffic{sum(timeline.SentBytes), sum(timeline.ReceivedBytes)}); all.Traffic != want || want.SentBytes == 0 {
+		t.Errorf("%+v, but the report has %+v", all.Traffic, want)
+	}
+}
+
+// expectSecondsToAddUp holds the timeline against the whole load and against every stage whose steady window is whole seconds.
+func expectSecondsToAddUp(t *testing.T, e *Engine, report *Report) {
+	t.Helper()
+	timeline := report.Timeline
+	if saw := everything(e); sum(timeline.Expected) != saw.Expected || sum(timeline.Lost) != saw.Lost() {
+		t.Errorf("expected %v, lost %v by the second; the ledger has %+v", timeline.Expected, timeline.Lost, saw)
+	}
+	if len(timeline.Lost) != len(timeline.Sent) || len(timeline.SentBytes) != len(timeline.Sent) {
+		t.Errorf("columns differ in length: %+v", timeline)
+	}
+	for i, stage := range report.Stages {
+		window := e.windows[i]
+		begin, end := window.Begin/time.Second, window.End/time.Second
+		if window.Begin%time.Second != 0 || window.End%time.Second != 0 {
+			continue
+		}
+		lost, expected := sum(timeline.Lost[begin:end]), sum(timeline.Expected[begin:end])
+		if lost != stage.Deliveries.Lost || expected != stage.Deliveries.Expected {
+			t.Errorf("stage %d: the seconds lost %d of %d, the stage %+v", i, lost, expected, stage.Deliveries)
+		}
+		traffic := Traffic{sum(timeline.SentBytes[begin:end]), sum(timeline.ReceivedBytes[begin:end])}
+		if traffic != stage.Traffic || traffic.SentBytes == 0 {
+			t.Errorf("stage %d: the seconds carried %+v, the stage %+v", i, traffic, stage.Traffic)
+		}
+	}
+}
+
+func sum(column []int64) int64 {
+	var sum int64
+	for _, value := range column {
+		sum += value
+	}
+	return sum
+}
+
+func TestALossIsShownWhereTheMessageWasDueNotWhereItWasMissed(t *testing.T) {
+	t.Parallel()
+	// Due from 2.4 to 2.8 s, dropped 600 ms later.
+	const delay, after, until = 600 * time.Millisecond, 3000 * time.Millisecond, 3400 * time.Millisecond
+	server := startScripted(t, scripted.Faults{Delay: delay, DropEvery: 3, After: after, Until: until})
+	report := play(t, newEngine(t, server, oneStage), server)
+	dropped := server.Counts().Dropped
+	if lost := report.Timeline.Lost; dropped == 0 || lost[2] != dropped || sum(lost) != dropped {
+		t.Errorf("lost %v by the second, expected all %d in the third", lost, dropped)
+	}
+}
+
+func TestAWindowThatBeginsInsideASecondHasTheTrafficOfItsPart(t *testing.T) {
+	t.Parallel()
+	server := startScripted(t, scripted.Faults{})
+	report := play(t, newEngine(t, server, oneStage), server) // 1.5 to 4.5 s
+	stage, timeline := report.Stages[0], report.Timeline
+	size := float64(sum(timeline.ReceivedBytes[2:4])) / float64(sum(timeline.Delivered[2:4])) // of a delivery
+	want := float64(stage.Deliveries.Delivered) * size
+	if got := float64(stage.Traffic.ReceivedBytes); math.Abs(got-want) > 0.05*want {
+		t.Errorf("%.0f bytes received, expected about %.0f", got, want)
 	}
 }
