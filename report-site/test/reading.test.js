@@ -110,6 +110,28 @@ test('the word for a change agrees with its interval and its margin', async () =
   await server.close();
 });
 
+test('shares that are all 0 stand on an axis up to 100 %', async () => {
+  const server = await serve(small);
+  const { page, close } = await open(browser, server.url);
+  await page.evaluate(() => {
+    const { fillText } = CanvasRenderingContext2D.prototype;
+    window.written = [];
+    CanvasRenderingContext2D.prototype.fillText = function (text, ...where) {
+      window.written.push(text);
+      fillText.call(this, text, ...where);
+    };
+  });
+  await visit(page, '#/trend?metric=loss_ratio');
+  const shares = (await page.evaluate(() => window.written)).filter((text) => text.endsWith(' %'));
+  assert.ok(shares.includes('0 %') && shares.includes('100 %'), String(shares));
+  assert.ok(
+    shares.every((text) => Number.parseFloat(text) <= 100 && !text.includes(',')),
+    String(shares),
+  );
+  await close();
+  await server.close();
+});
+
 const textsOfRows = (rows) => rows.map((row) => [...row.children].map((cell) => cell.innerText));
 
 function percent(text) {

@@ -51,6 +51,7 @@ export interface Listener {
 }
 
 const POINTS_UP_TO = 120;
+const RANGE: uPlot.Range.Config = { min: { pad: 0.08, soft: 0, mode: 2 }, max: { pad: 0.08 } };
 const SHORTEST_DRAG = 6;
 
 export class Drawing {
@@ -141,7 +142,7 @@ export class Drawing {
       padding: [10, 12, 0, 0],
       scales: {
         x: { time: plot.time ?? false },
-        y: plot.log ? { distr: 3 } : { range: { min: { pad: 0.08, soft: 0, mode: 2 }, max: { pad: 0.08 } } },
+        y: plot.log ? { distr: 3 } : { range: (_, low, high) => heights(low, high) },
       },
       cursor: {
         y: false,
@@ -271,6 +272,12 @@ export class Drawing {
     }
     ctx.restore();
   }
+}
+
+/** The ends of the y axis: of zeros alone it goes to 1, which is 100 %, and not to the library's 100. */
+function heights(low: number | null, high: number | null): uPlot.Range.MinMax {
+  if (low === null || high === null) return [null, null];
+  return low === 0 && high === 0 ? [0, 1] : uPlot.rangeNum(low, high, RANGE);
 }
 
 function axisColours() {
