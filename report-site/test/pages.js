@@ -1,6 +1,6 @@
 // The addresses of every page, for whatever data a site has.
 
-/** By name. Runs: the newest whole one, a comparison, a failed one, and one of which only the medians were kept. */
+/** By name. Runs: the newest and the oldest whole one, a comparison, a failed one, and one of which only the medians were kept. */
 export async function addresses(page) {
   const manifest = await page.evaluate(async () => {
     const script = document.createElement('script');
@@ -16,8 +16,10 @@ export async function addresses(page) {
     return JSON.parse(text);
   });
   const run = (wanted) => manifest.runs.find(wanted)?.id;
+  const whole = (each) => each.whole && !each.comparison && each.trials > 0;
   const chosen = {
-    run: run((each) => each.whole && !each.comparison && each.trials > 0),
+    run: run(whole),
+    'run-oldest': manifest.runs.findLast(whole)?.id,
     'run-comparison': run((each) => each.comparison && each.trials > 0),
     'run-failed': run((each) => each.outcome === 'fail' && !each.comparison),
     'run-medians': run((each) => !each.whole),

@@ -110,6 +110,35 @@ test('the word for a change agrees with its interval and its margin', async () =
   await server.close();
 });
 
+test('a run shows loss and network by the second, and an older one that they were not recorded', async () => {
+  const server = await serve(small);
+  const { page, close } = await open(browser, server.url);
+  const wanted = await addresses(page);
+  const chart = (title) => page.locator('.stack figure.chart').filter({ hasText: new RegExp(`^${title}`) });
+  const table = async (title) => {
+    await chart(title).locator('details.data > summary').click();
+    await chart(title)
+      .getByRole('button', { name: /^Show all/ })
+      .click();
+    const rows = await chart(title).locator('tbody tr').all();
+    return Promise.all(rows.map((row) => row.locator('td').allInnerTexts()));
+  };
+  await visit(page, wanted.run);
+  const losses = (await table('Loss')).map(([loss]) => loss);
+  assert.equal(losses.at(-1), '-', 'nothing was owed in the first second');
+  assert.ok(losses.includes('0 %') && losses.some((loss) => /^[1-9][\d.]* %$/.test(loss)));
+  const bytes = await table('Network');
+  assert.deepEqual(bytes.at(-1), ['0 B/s', '0 B/s']);
+  assert.match(bytes[0].join(' '), /^\d[\d.]* kB\/s \d[\d.]* MB\/s$/);
+  await visit(page, wanted['run-oldest']);
+  for (const title of ['Loss', 'Network']) {
+    assert.equal(await chart(title).locator('.empty').innerText(), 'It was not recorded.');
+  }
+  assert.equal(await chart('Clients').locator('.empty').count(), 0);
+  await close();
+  await server.close();
+});
+
 test('shares that are all 0 stand on an axis up to 100 %', async () => {
   const server = await serve(small);
   const { page, close } = await open(browser, server.url);

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from pushbench.histogram import Latencies
 from pushbench.history import Entry
-from pushbench.record import Record, StagePlan, StageResult, Trial
+from pushbench.record import Record, StagePlan, StageResult, Timeline, Trial
 from pushbench.site.layout import Data
 from pushbench.summary import StageSummary, stage_summary
 from pushbench.text import MESSAGE, last_lines, one_line
@@ -218,9 +218,18 @@ def _timeline(trial: Trial) -> Data:
         "arm": trial.arm,
         "round": trial.round,
         "stages": [[each.begin_seconds, each.end_seconds, each.name] for each in trial.stages],
-        "timeline": _columns(timeline.model_dump()) if timeline else None,
+        "timeline": _columns(_by_second(timeline)) if timeline else None,
         "resources": _columns(resources.model_dump()) if resources else None,
     }
+
+
+def _by_second(timeline: Timeline) -> dict[str, list[Any]]:
+    """Its columns, those that were recorded. Loss is a share, as in the stages; of nothing there is none."""
+    columns = timeline.model_dump(exclude={"expected", "lost"}, exclude_none=True)
+    if timeline.expected is not None and timeline.lost is not None:
+        pairs = zip(timeline.lost, timeline.expected, strict=False)
+        columns["loss_ratio"] = [lost / expected if expected else None for lost, expected in pairs]
+    return columns
 
 
 def _columns(columns: dict[str, list[Any]]) -> Data:

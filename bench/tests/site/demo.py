@@ -106,7 +106,7 @@ def write(folder: Path, demo: Demo = Demo()) -> None:
     for number in range(total):
         entry = _entry(demo, levels[number], number)
         if number >= total - demo.records:
-            record = make_record(demo, entry, number, variant=total - number)
+            record = make_record(demo, entry, number, variant=total - number, old=number == total - demo.records)
             store.write_record(folder / "records", record)
             if record.comparison is None:
                 history.append(folder / "history", record)
@@ -190,14 +190,17 @@ def _values(levels: Values, clients: int) -> dict[str, float]:
     return values
 
 
-def make_record(demo: Demo, entry: dict[str, Any], number: int, variant: int) -> Record:
-    """Whole, of the values of an entry. The third and the fifth newest are a comparison and a run that fails."""
+def make_record(demo: Demo, entry: dict[str, Any], number: int, variant: int, *, old: bool = False) -> Record:
+    """Whole, of the values of an entry. The third and the fifth newest are a comparison and a run that fails.
+
+    One that is old is from before loss and network bytes were counted by the second.
+    """
     comparison = variant == 3
     arms = ("head", "base") if comparison else ("head",)
     rounds = 6 if comparison else 1
     names = list(entry["servers"])[:2] if comparison else list(entry["servers"])
     trials = [
-        _trial(demo, name, entry["servers"][name]["stages"], arm, round_, number, broken=variant == 5)
+        _trial(demo, name, entry["servers"][name]["stages"], arm, round_, number, broken=variant == 5, old=old)
         for round_ in range(1, rounds + 1)
         for name in names
         for arm in arms
@@ -238,10 +241,20 @@ def _schedule(demo: Demo) -> Schedule:
 
 
 SECONDS = 20 + len(STAGES) * 70
+LOSSES = slice(91, 98)
+"""in a ramp, so that no stage has any"""
 
 
 def _trial(
-    demo: Demo, name: str, stages: dict[str, dict[str, float]], arm: str, round_: int, number: int, *, broken: bool
+    demo: Demo,
+    name: str,
+    stages: dict[str, dict[str, float]],
+    arm: str,
+    round_: int,
+    number: int,
+    *,
+    broken: bool,
+    old: bool,
 ) -> Trial:
     random = np.random.default_rng([demo.seed, number, round_, arm == "base", len(name)])
     valid = bool(stages)
@@ -264,7 +277,7 @@ def _trial(
         else None,
         validity=Validity(valid=valid, reasons=[] if valid else [reason], warnings=[]),
         stages=results,
-        timeline=_timeline(random),
+        timeline=_timeline(random, old=old),
         resources=_resources(random),
         errors=[ReportedError(reason=f"close 1011: {text}", count=3)] if failed else [],
     )
@@ -308,18 +321,28 @@ def _latencies(step: int) -> str:
     return latencies.encode()
 
 
-def _timeline(random: np.random.Generator) -> Timeline:
+def _timeline(random: np.random.Generator, *, old: bool) -> Timeline:
     clients = list(_clients())
     delay = random.lognormal(np.log(5e-4), 0.2, SECONDS)
     sent = random.poisson(clients)
+    lost = np.zeros(SECONDS, dtype=int)
+    lost[LOSSES] = sent[LOSSES] * random.integers(0, 3, len(lost[LOSSES]))
+    delivered = sent * 10 - lost
+    counted: dict[str, list[int]] = {
+        "expected": (sent * 10).tolist(),
+        "lost": lost.tolist(),
+        "network_in_bytes": (sent * 250).tolist(),
+        "network_out_bytes": (delivered * 250).tolist(),
+    }
     return Timeline(
         clients=clients,
         sent=sent.tolist(),
-        delivered=(sent * 10).tolist(),
+        delivered=delivered.tolist(),
         delivery_p50_seconds=[float(each) if size else None for each, size in zip(delay, clients, strict=True)],
         delivery_p95_seconds=(delay * 3).tolist(),
         delivery_p99_seconds=(delay * 7).tolist(),
         delivery_max_seconds=(delay * 7 * random.uniform(1, 5, SECONDS)).tolist(),
+        **({} if old else counted),
     )
 
 

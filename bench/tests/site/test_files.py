@@ -10,12 +10,17 @@ from xml.etree import ElementTree
 
 import pytest
 
+from pushbench.record import Timeline
+from pushbench.results import timeline
 from pushbench.runs import Head
 from pushbench.site.badges import badge
 from pushbench.site.events import Event
 from pushbench.site.feed import feed, sentence
 from pushbench.site.layout import data_name, part, script
+from pushbench.site.runfile import timelines
 from pushbench.site.windows import RECENT, STEP, Window, windows
+from tests.factories import make_record, make_trial
+from tests.samples import load_report
 from tests.site.demo import HOSTILE
 
 ATOM = "{http://www.w3.org/2005/Atom}"
@@ -139,3 +144,25 @@ def test_a_badge_says_in_words_what_its_colour_says() -> None:
 def test_a_metric_that_was_0_has_no_share() -> None:
     loss = replace(EVENT, metric="loss_ratio", before=0.0, after=0.02, stages=["1000"])
     assert sentence(loss) == "node-ws: loss worse at stage 1000: 2 %, was 0 %"
+
+
+def by_second(found: Timeline) -> dict[str, list[float | None]]:
+    record = make_record([make_trial("node-ws").model_copy(update={"timeline": found})])
+    [trial] = timelines(record, "node-ws")["trials"]
+    columns: dict[str, list[float | None]] = trial["timeline"]
+    return columns
+
+
+def test_loss_by_the_second_is_a_share_and_none_where_nothing_was_owed() -> None:
+    measured = timeline(load_report([], seconds=3).timeline)
+    columns = by_second(measured.model_copy(update={"expected": [0, 200, 300], "lost": [0, 0, 100]}))
+    assert columns["loss_ratio"] == [None, 0, pytest.approx(1 / 3, rel=1e-3)]
+    assert columns["network_out_bytes"] == [50_000] * 3
+
+
+def test_what_was_not_recorded_by_the_second_is_not_there() -> None:
+    measured = timeline(load_report([], seconds=2).timeline)
+    missing = dict.fromkeys(("expected", "lost", "network_in_bytes", "network_out_bytes"))
+    columns = by_second(measured.model_copy(update=missing))
+    assert columns["delivered"] == [200, 200]
+    assert not {"loss_ratio", *missing} & set(columns)

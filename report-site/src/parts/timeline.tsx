@@ -44,6 +44,12 @@ const PICTURES: Picture[] = [
     ],
   },
   {
+    title: 'Loss',
+    of: 'timeline',
+    format: (value) => formatQuantity(value, 'ratio'),
+    lines: [['loss_ratio', 'loss']],
+  },
+  {
     title: 'CPU, cores',
     of: 'resources',
     format: formatNumber,
@@ -58,6 +64,15 @@ const PICTURES: Picture[] = [
     of: 'resources',
     format: (value) => formatQuantity(value, 'bytes'),
     lines: [['memory_bytes', 'server']],
+  },
+  {
+    title: 'Network',
+    of: 'timeline',
+    format: (value) => formatQuantity(value, 'bytes_per_second'),
+    lines: [
+      ['network_in_bytes', 'in'],
+      ['network_out_bytes', 'out'],
+    ],
   },
   { title: 'Threads', of: 'resources', format: formatNumber, lines: [['threads', 'server']] },
 ];
@@ -86,8 +101,8 @@ function Pictures({ server, timelines, asked }: { server: string; timelines: Tim
     <>
       {timelines.length > 1 && <Pick label="Trial" name="trial" value={nameOf(trial)} options={options} />}
       <p class="aside">
-        Shaded: the steady windows, which alone are measured. Loss and network bytes are counted by stage: see the table
-        above.
+        Shaded: the steady windows, which alone are measured. A loss stands where the message was due. Network in is
+        what clients sent to the server, out what it sent to them.
       </p>
       <div class="stack">
         {PICTURES.map((picture) => (
@@ -123,7 +138,9 @@ function TimelineChart({ picture, trial, server }: { picture: Picture; trial: Ti
         titles: ['Second'],
         cells: (index) => [{ text: String(seconds[index] ?? ''), value: seconds[index] ?? null }],
       }}
-      empty="It was not recorded."
+      empty={
+        picture.lines.some(([column]) => columns?.[column]) ? 'There was nothing to measure.' : 'It was not recorded.'
+      }
     />
   );
 }
