@@ -43,20 +43,27 @@ def site(
 ) -> None:
     """Write the report site: pages and the data that they show, from full records and a history.
 
-    Only what is new is read, only what changed is written, and nothing is removed. The site is static: any web server
-    will do, and index.html can be opened from the disk.
+    Only what is new is read, only what changed is written, and nothing is removed. Releases are the checkout's tags,
+    such as v1.2.3, and those that the site had before. The site is static: any web server will do, and index.html can
+    be opened from the disk.
     """
     import time
 
     from pushbench.cli.conclusion import thresholds_of
     from pushbench.project import Project
+    from pushbench.releases import read_tags
     from pushbench.site.building import Inputs, build
     from pushbench.site.layout import Folder
     from pushbench.site.pages import build_pages, install_pages
 
     project = Project.current()
     inputs = Inputs(
-        project, records or project.records, store or project.history, thresholds_of(project), repository or None
+        project,
+        records or project.records,
+        store or project.history,
+        thresholds_of(project),
+        repository or None,
+        read_tags(project.root),
     )
     folder = (out or project.site).resolve()
     built_pages = build_pages(project, note) if pages else None

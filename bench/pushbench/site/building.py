@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pushbench import history
+from pushbench import history, releases
 from pushbench.errors import UserError
 from pushbench.project import Project
 from pushbench.record import Record
-from pushbench.site import badges, catalogue, feed, manifest, overview, runfile, series
+from pushbench.releases import Release
+from pushbench.site import badges, catalogue, feed, manifest, marks, overview, runfile, series, tools
 from pushbench.site.combining import Combination, read_combinations, write_series
 from pushbench.site.events import Event
 from pushbench.site.layout import Data, Folder, part
@@ -26,13 +27,15 @@ Note = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Inputs:
-    """`records` has full records, `store` is a history; either may be empty or not be there."""
+    """`records` has full records, `store` is a history; either may be empty or not be there. `released` are the
+    releases that can be seen from here; those that an earlier site knew need not be among them."""
 
     project: Project
     records: Path
     store: Path
     thresholds: Thresholds
     repository: str | None = None
+    released: Sequence[Release] = ()
 
 
 @dataclass(frozen=True)
@@ -49,9 +52,12 @@ def build(inputs: Inputs, out: Path, note: Note) -> Built:
     known = catalogue.read_catalogue(inputs.project, inputs.repository)
     _write_records(inputs, folder, state, note)
     _write_entries(inputs, folder, state)
+    released = _write_releases(inputs, folder, note)
     described, moved = [], []
-    for combination in read_combinations(inputs.store, out / ENTRIES, inputs.project.history_cache):
-        about, events = _write_combination(inputs, folder, state, combination)
+    combinations = read_combinations(inputs.store, out / ENTRIES, inputs.project.history_cache)
+    for combination in combinations:
+        marked = _write_marks(folder, state, combination, combinations, released)
+        about, events = _write_combination(inputs, folder, state, combination, marked)
         described.append(about)
         moved += events
     rows = [row for _, (_, row) in sorted(state.runs.items(), reverse=True)]
@@ -94,7 +100,10 @@ def _write_record(inputs: Inputs, folder: Folder, state: State, record: Record) 
     state.environments[record.environment.key] = record.environment.model_dump()
     if record.comparison is None and record.trials:
         _keep_entry(inputs, folder, record)
-    return runfile.row(record, verdict)
+    measured_with = tools.tools_of(record)
+    digest = tools.digest(measured_with)
+    state.tools[digest] = measured_with
+    return runfile.row(record, verdict) | {"tools": digest}
 
 
 def _keep_entry(inputs: Inputs, folder: Folder, record: Record) -> None:
@@ -122,8 +131,40 @@ def _write_entries(inputs: Inputs, folder: Folder, state: State) -> None:
         state.runs[path.stem] = [size, row]
 
 
+def _write_releases(inputs: Inputs, folder: Folder, note: Note) -> list[Release]:
+    """A file that cannot be read may be a newer one: it stays as it is."""
+    try:
+        known = releases.read_kept(folder.root / releases.FILE)
+    except UserError as error:
+        note(f"left alone: {error}")
+        return list(inputs.released)
+    found = releases.merged(known, inputs.released)
+    if found:
+        folder.write(releases.FILE, releases.as_json(found))
+    return found
+
+
+def _write_marks(
+    folder: Folder,
+    state: State,
+    combination: Combination,
+    combinations: Sequence[Combination],
+    released: Sequence[Release],
+) -> Data:
+    """In a file of their own: a release changes no window, and a window no mark."""
+    alike = [each for each in combinations if each.measures == combination.measures]
+    measured_with = {
+        head.record: state.tools[digest]
+        for head in combination.runs.heads
+        if (digest := state.runs[head.record][1].get("tools")) in state.tools
+    }
+    found = marks.marks(combination, alike, released, state.environments, measured_with)
+    folder.data(f"{combination.id}/marks", found)
+    return found
+
+
 def _write_combination(
-    inputs: Inputs, folder: Folder, state: State, combination: Combination
+    inputs: Inputs, folder: Folder, state: State, combination: Combination, marked: Data
 ) -> tuple[Data, list[Event]]:
     regressions = inputs.thresholds.suite(combination.suite).regressions
     stages = series.stages(combination.runs)
@@ -131,7 +172,7 @@ def _write_combination(
     newest = state.runs[combination.newest][1]
     seen = overview.overview(combination.runs, stages, regressions, events, newest)
     folder.data(f"{combination.id}/overview", seen)
-    return manifest.combination(combination, stages, windows, seen), events
+    return manifest.combination(combination, stages, windows, seen, marked), events
 
 
 def _write_badges(folder: Folder, described: list[Data], rows: list[Data]) -> None:

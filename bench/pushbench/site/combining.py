@@ -35,6 +35,11 @@ class Combination:
         return data_name(self.environment, self.suite, self.profile, digest)
 
     @property
+    def measures(self) -> tuple[str, str, Parameters]:
+        """The same in different environments."""
+        return self.suite, self.profile, self.parameters
+
+    @property
     def newest(self) -> str:
         return self.runs.heads[-1].record
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from pushbench.errors import UserError
 from pushbench.project import Project
+from pushbench.releases import read_tags
 from pushbench.site.building import Inputs, build
 from pushbench.site.layout import Folder
 from pushbench.site.pages import build_pages, install_pages
@@ -19,7 +20,8 @@ def write_local_site(project: Project, thresholds: Thresholds, note: Callable[[s
         return None
     try:
         pages = build_pages(project, note)
-        build(Inputs(project, project.records, project.history, thresholds), project.site, note)
+        inputs = Inputs(project, project.records, project.history, thresholds, released=read_tags(project.root))
+        build(inputs, project.site, note)
         install_pages(pages, Folder(project.site))
     except (UserError, OSError) as error:
         note(f"no site: {error}")

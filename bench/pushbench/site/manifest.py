@@ -17,7 +17,7 @@ from pushbench.thresholds import Thresholds
 
 RUNS = 100
 """newest ones that are listed; older ones are found in the trends"""
-_ONLY_IN_STATE = ("reasons", "outcomes")
+_ONLY_IN_STATE = ("reasons", "outcomes", "tools")
 
 
 def manifest(
@@ -41,8 +41,10 @@ def manifest(
     }
 
 
-def combination(found: Combination, stages: Sequence[Stage], windows: Sequence[Window], seen: Data) -> Data:
-    """`rows` are those of its overview, which badges are made of."""
+def combination(
+    found: Combination, stages: Sequence[Stage], windows: Sequence[Window], seen: Data, marked: Data
+) -> Data:
+    """`rows` are those of its overview, which badges are made of. Where there are no marks, none are asked for."""
     heads = found.runs.heads
     return {
         "id": found.id,
@@ -57,6 +59,7 @@ def combination(found: Combination, stages: Sequence[Stage], windows: Sequence[W
         "first": heads[0].created,
         "last": heads[-1].created,
         "overview": _digest(seen),
+        "marks": _digest(marked) if marked["marks"] else None,
         "windows": [
             {"name": window.name, "from": window.begin, "to": window.end, "version": window.version}
             | {"first": heads[window.begin].created}

@@ -23,6 +23,8 @@ class State:
         self._before_combinations: dict[str, Any] = before.get("combinations", {})
         self.judged_by = judged_by
         self.environments: dict[str, Data] = before.get("environments", {})
+        self.tools: dict[str, Data] = before.get("tools", {})
+        """by the digests that are in rows of runs"""
         self.runs: dict[str, Any] = {}
         """[bytes of the file that it was made of, its row] by id"""
         self.combinations: dict[str, Any] = {}
@@ -31,7 +33,7 @@ class State:
     def read(cls, root: Path, judged_by: str) -> State:
         try:
             found = json.loads((root / NAME).read_bytes())
-            usable = (found["schema"], found["judged_by"]) == (SCHEMA, judged_by)
+            usable = (found["schema"], found["judged_by"]) == (SCHEMA, judged_by) and "tools" in found
         except (OSError, ValueError, KeyError, TypeError):
             usable, found = False, {}
         return cls(judged_by, found if usable else None)
@@ -55,6 +57,7 @@ class State:
             "schema": SCHEMA,
             "judged_by": self.judged_by,
             "environments": dict(sorted(self.environments.items())),
+            "tools": dict(sorted(self.tools.items())),
             "runs": dict(sorted(self.runs.items())),
             "combinations": dict(sorted(self.combinations.items())),
         }

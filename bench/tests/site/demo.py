@@ -1,6 +1,7 @@
 """Years of invented history, the same for the same seed: for tests, and to look at the site with much behind it.
 
-`python -m tests.site.demo FOLDER` writes `FOLDER/history` and `FOLDER/records`, which `pushbench site` reads.
+`python -m tests.site.demo FOLDER` writes `FOLDER/history` and `FOLDER/records`, which `pushbench site` reads, and into
+`FOLDER/site` the releases, as an earlier site has kept them.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pushbench import history, store
+from pushbench import history, releases, store
 from pushbench.histogram import Latencies
 from pushbench.load_report import Deliveries, Histograms, ReportedError
 from pushbench.record import (
@@ -38,6 +39,7 @@ from pushbench.record import (
     Trial,
     Validity,
 )
+from pushbench.releases import Release
 from tests.factories import ENVIRONMENT
 
 SERVERS = (
@@ -70,6 +72,10 @@ CHANGE_EVERY = 600
 OLD = ENVIRONMENT.model_copy(
     update={"key": "5ee1f00dbabe", "kernel": "6.1", "cpu_model": "Intel(R) Xeon(R) Platinum 8272CL CPU @ 2.60GHz"}
 )
+TRIED = range(-13, -7)
+"""runs, counted from where the newest environment begins, for which it was tried before; then the older one was back"""
+NEW_K6, NEW_GO = -5, -7
+"""runs, counted from the end, from which k6 and the runtime of `go` are newer ones"""
 SUBJECTS = (
     *("Send each stroke once per board", "Bump ws to 8.23.0 (#412)", "Read frames into one buffer", "Tidy the tests"),
     *("Count members without a lock (#398)", "Release 1.4.0", "Parse strokes lazily", "Undo the batching of writes"),
@@ -89,7 +95,8 @@ Values = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Demo:
-    """What is invented: `runs` of the newest environment after `older` of another, the last `records` with records."""
+    """What is invented: `runs` of the newest environment after `older` of another, the last `records` with records, and
+    the last one of the other environment."""
 
     runs: int = 5_000
     older: int = 300
@@ -105,8 +112,8 @@ def write(folder: Path, demo: Demo = Demo()) -> None:
     total = demo.older + demo.runs
     for number in range(total):
         entry = _entry(demo, levels[number], number)
-        if number >= total - demo.records:
-            record = make_record(demo, entry, number, variant=total - number, old=number == total - demo.records)
+        if number >= total - demo.records or number == demo.older - 1:
+            record = make_record(demo, entry, number, variant=total - number, old=number <= total - demo.records)
             store.write_record(folder / "records", record)
             if record.comparison is None:
                 history.append(folder / "history", record)
@@ -114,6 +121,23 @@ def write(folder: Path, demo: Demo = Demo()) -> None:
             path = folder / "history" / entry["environment"] / "whiteboard" / "full" / f"{entry['record']}.json"
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(json.dumps(entry, separators=(",", ":")))
+    (folder / "site").mkdir(parents=True)
+    (folder / "site" / releases.FILE).write_bytes(releases.as_json(make_releases(demo)))
+
+
+def make_releases(demo: Demo) -> list[Release]:
+    """Now and then three in a row. Of each three the first is a commit that was measured, the others were made an hour
+    after a run. One is older than all runs, one newer."""
+    total = demo.older + demo.runs
+    found = [Release(name="v0.9.0", commit="e" * 40, date=_moment(-9).isoformat())]
+    for minor, number in enumerate(range(5, total - 3, max(8, min(60, total // 8)))):
+        found.append(Release(name=f"v1.{minor}.0", commit=_sha(demo, number), date=_moment(number).isoformat()))
+        for patch in (1, 2) if minor % 3 == 2 else ():
+            date = _moment(number + patch) + timedelta(hours=1)
+            found.append(
+                Release(name=f"v1.{minor}.{patch}", commit=f"{minor}{patch}".rjust(40, "e"), date=date.isoformat())
+            )
+    return [*found, Release(name="v9.0.0", commit="f" * 40, date=_moment(total + 9).isoformat())]
 
 
 def add_record(folder: Path, demo: Demo) -> None:
@@ -137,7 +161,7 @@ def _levels(demo: Demo) -> Values:
             walk[at:, server, moved] += random.choice([-1, 1]) * random.uniform(0.06, 0.3)
     walk[-18:, 9 % servers, list(METRICS).index("cpu_seconds_per_delivery")] += 0.14
     walk[-30:, 5 % servers, list(METRICS).index("delivery_seconds.p95")] -= 0.4
-    walk[: demo.older] += 0.25
+    walk[[number for number in range(demo.older) if _is_old(demo, number)]] += 0.25
     # A run's scatter does not depend on how many there are after it.
     scatter = np.stack([np.random.default_rng([demo.seed, run]).normal(size=walk.shape[1:]) for run in range(runs)])
     sizes = np.array([size for _, size in METRICS.values()])
@@ -145,10 +169,22 @@ def _levels(demo: Demo) -> Values:
     return found
 
 
+def _is_old(demo: Demo, number: int) -> bool:
+    return number < demo.older and number - demo.older not in TRIED
+
+
+def _moment(number: int) -> datetime:
+    return BEGIN + timedelta(hours=HOURS * number)
+
+
+def _sha(demo: Demo, number: int) -> str:
+    return f"{np.random.default_rng([demo.seed, number, 2]).integers(1 << 62):016x}".ljust(40, "0")
+
+
 def _entry(demo: Demo, levels: Values, number: int) -> dict[str, Any]:
-    moment = BEGIN + timedelta(hours=HOURS * number)
+    moment = _moment(number)
     random = np.random.default_rng([demo.seed, number, 1])
-    environment = OLD if number < demo.older else ENVIRONMENT
+    environment = OLD if _is_old(demo, number) else ENVIRONMENT
     present = [
         index for index in range(len(demo.servers)) if number >= index * demo.runs // 125 and not _gap(number, index)
     ]
@@ -157,7 +193,7 @@ def _entry(demo: Demo, levels: Values, number: int) -> dict[str, Any]:
         "schema": 1,
         "record": f"{moment:%Y%m%dT%H%M%SZ}-{number:06x}",
         "created": moment.isoformat(),
-        "commit": f"{random.integers(1 << 62):016x}".ljust(40, "0"),
+        "commit": _sha(demo, number),
         "subject": demo.subjects[number % len(demo.subjects)],
         "environment": environment.key,
         "suite": "whiteboard",
@@ -199,6 +235,7 @@ def make_record(demo: Demo, entry: dict[str, Any], number: int, variant: int, *,
     arms = ("head", "base") if comparison else ("head",)
     rounds = 6 if comparison else 1
     names = list(entry["servers"])[:2] if comparison else list(entry["servers"])
+    k6 = "v1.8.1" if number - demo.older - demo.runs >= NEW_K6 else "v1.7.0"
     trials = [
         _trial(demo, name, entry["servers"][name]["stages"], arm, round_, number, broken=variant == 5, old=old)
         for round_ in range(1, rounds + 1)
@@ -209,8 +246,8 @@ def make_record(demo: Demo, entry: dict[str, Any], number: int, variant: int, *,
         id=entry["record"],
         created=entry["created"],
         commit=_commit(entry["commit"], entry["subject"], entry["created"]),
-        harness=Harness(pushbench="0.1.0", k6="v1.8.1", extension="5f3c9a7d", go="go1.26.0"),
-        environment=ENVIRONMENT,
+        harness=Harness(pushbench="0.1.0", k6=k6, extension="5f3c9a7d", go="go1.26.0"),
+        environment=OLD if _is_old(demo, number) else ENVIRONMENT,
         suite="whiteboard",
         profile="compare" if comparison else "full",
         parameters=entry["parameters"],
@@ -268,10 +305,10 @@ def _trial(
         round=round_,
         order=0,
         seed=1,
-        started=(BEGIN + timedelta(hours=HOURS * number)).isoformat(),
+        started=_moment(number).isoformat(),
         seconds=float(SECONDS),
         build=f"{len(name):016x}",
-        reported=ReportedVersions(server=name, runtime="Node.js 24.21.0", framework="ws 8.23.0"),
+        reported=ReportedVersions(server=name, runtime=_runtime(demo, name, number), framework="ws 8.23.0"),
         failure=Failure(step="load", message=f"the server ended: {text}", log_tail=f"Error: {text}\n  at x")
         if failed
         else None,
@@ -281,6 +318,12 @@ def _trial(
         resources=_resources(random),
         errors=[ReportedError(reason=f"close 1011: {text}", count=3)] if failed else [],
     )
+
+
+def _runtime(demo: Demo, name: str, number: int) -> str:
+    if name != "go":
+        return "Node.js 24.21.0"
+    return "go1.26.0" if number - demo.older - demo.runs >= NEW_GO else "go1.25.4"
 
 
 def _result(index: int, clients: int, values: dict[str, float], random: np.random.Generator, arm: str) -> StageResult:

@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from pushbench.cli.conclusion import thresholds_of
 from pushbench.errors import UserError
 from pushbench.project import Project
 from pushbench.record import Comparison
+from pushbench.releases import FILE, Release
 from pushbench.site.building import Built, Inputs, build
 from pushbench.site.local import write_local_site
 from tests.factories import invalid, make_record, make_trial, measured
@@ -44,9 +46,13 @@ class Site:
         self.project.thresholds.write_text(LIMITS.replace("{}", f"{{{MARGIN}}}"))
         self.notes: list[str] = []
 
-    def build(self, out: Path | None = None) -> Built:
-        inputs = Inputs(self.project, self.records, self.store, thresholds_of(self.project), "https://example.org/r")
+    def build(self, out: Path | None = None, *released: Release) -> Built:
+        thresholds = thresholds_of(self.project)
+        inputs = Inputs(self.project, self.records, self.store, thresholds, "https://example.org/r", released)
         return build(inputs, out or self.out, self.notes.append)
+
+    def marks(self, combination: str) -> list[dict[str, Any]]:
+        return list(self.data(f"{combination}/marks")["marks"])
 
     def data(self, name: str) -> dict[str, Any]:
         return read((self.out / "data" / f"{name}.js").read_text())
@@ -103,6 +109,8 @@ def test_record_by_record_comes_out_as_all_at_once(site: Site, tmp_path: Path) -
         demo.add_record(site.root, replace(SMALL, runs=SMALL.runs + number))
         site.build()
     again = tmp_path / "again"
+    again.mkdir()
+    shutil.copyfile(site.out / FILE, again / FILE)
     shutil.rmtree(site.project.history_cache)
     site.build(again)
     assert site.files() == site.files(again)
@@ -178,6 +186,72 @@ def test_runs_with_other_parameters_are_another_combination(site: Site) -> None:
     site.build()
     found = {each["parameters"]["board_size"]: each["runs"] for each in site.manifest["combinations"]}
     assert found == {10: 2, 20: 1}
+
+
+def test_a_new_release_touches_the_marks_and_no_series(site: Site) -> None:
+    demo.write(site.root, SMALL)
+    site.build()
+    [newest, _] = site.manifest["combinations"]
+    runs = site.data(f"{newest['id']}/recent/runs")
+    release = Release(name="v2.0.0", commit="a" * 40, date=datetime.fromtimestamp(runs["times"][7], UTC).isoformat())
+    assert set(site.build(None, release).written) == {
+        "releases.json",
+        f"data/{newest['id']}/marks.js",
+        "data/manifest.js",
+        "data/manifest.json",
+    }
+    [mark] = [each for each in site.marks(newest["id"]) if each.get("name") == "v2.0.0"]
+    assert (mark["kind"], mark["at"], mark["exact"]) == ("release", 7, False)
+    assert site.manifest["combinations"][0]["marks"] != newest["marks"]
+    assert site.build().written == [], "it is remembered where no tag is seen"
+
+
+def test_a_list_of_releases_that_cannot_be_read_stays_and_the_site_is_made(site: Site) -> None:
+    demo.write(site.root, SMALL)
+    (site.out / FILE).write_text('{"schema": 2}')
+    seen = demo.make_releases(SMALL)[1]
+    site.build(None, seen)
+    assert (site.out / FILE).read_text() == '{"schema": 2}'
+    assert [note for note in site.notes if "no list of releases of schema 1" in note]
+    marks = [mark for each in site.manifest["combinations"] for mark in site.marks(each["id"])]
+    assert {mark["name"] for mark in marks if mark["kind"] == "release"} == {"v1.0.0"}
+
+
+def test_each_environment_says_where_the_other_begins(site: Site) -> None:
+    demo.write(site.root, replace(SMALL, older=20))
+    site.build()
+    new, old = (each["id"] for each in site.manifest["combinations"])
+    for own, other, expected in (new, old, [(0, "before"), (6, "before")]), (old, new, [(7, "before"), (13, "after")]):
+        found = [mark for mark in site.marks(own) if mark["kind"] == "environment"]
+        assert [(mark["at"], mark["where"]) for mark in found] == expected
+        assert {mark["combination"] for mark in found} == {other}
+        assert all([each[0] for each in mark["changed"]] == ["CPU", "kernel"] for mark in found)
+
+
+def test_another_harness_is_marked_by_what_records_say(site: Site) -> None:
+    demo.write(site.root, replace(SMALL, records=10, servers=(*SERVERS[:2], "go")))
+    site.build()
+    [newest, _] = site.manifest["combinations"]
+    runs = site.data(f"{newest['id']}/recent/runs")["ids"]
+    found = {mark["kind"]: mark for mark in site.marks(newest["id"]) if mark["kind"] in ("harness", "versions")}
+    assert found["harness"]["changed"] == [["k6", "v1.7.0", "v1.8.1"]]
+    assert (found["versions"]["server"], found["versions"]["changed"]) == ("go", [["runtime", "go1.25.4", "go1.26.0"]])
+    for kind, back in ("harness", demo.NEW_K6), ("versions", demo.NEW_GO):
+        number = int(runs[found[kind]["at"]].rpartition("-")[2], 16)
+        assert number == SMALL.older + SMALL.runs + back
+
+
+def test_a_state_from_before_there_were_marks_is_made_anew(site: Site) -> None:
+    demo.write(site.root, SMALL)
+    site.build()
+    whole, state = site.files(), site.out / "data" / "state.json"
+    content = json.loads(state.read_text())
+    del content["tools"]
+    for _, row in content["runs"].values():
+        row.pop("tools", None)
+    state.write_text(json.dumps(content))
+    site.build()
+    assert site.files() == whole
 
 
 def test_an_invalid_run_is_a_gap_and_named(site: Site) -> None:
