@@ -36,6 +36,15 @@ class Branch:
         _require(git(folder, "init", "--quiet"), "init")
         return self._check_out(folder)
 
+    def fetch_tags(self, folder: Path) -> bool:
+        """Fetch the tags of the repository into the empty `folder`, with their commits and nothing of what those hold;
+        whether that went well."""
+        listed = self._git(folder, "ls-remote", "--tags", self.url)
+        if not listed.ok or not listed.text:
+            return listed.ok
+        wanted = ["--no-tags", "--depth", "1", "--filter", "tree:0", self.url, "+refs/tags/*:refs/tags/*"]
+        return git(folder, "init", "--quiet", "--bare").ok and self._git(folder, "fetch", "--quiet", *wanted).ok
+
     def append(
         self,
         change: Callable[[Path], object],

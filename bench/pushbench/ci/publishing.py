@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from pushbench import history, store
+from pushbench.ci.branch import Branch
 from pushbench.ci.result import Measured, Results
 from pushbench.errors import UserError
 from pushbench.exporting import Benchmark, Tool, github_action_benchmark
 from pushbench.files import write_atomically
+from pushbench.releases import Release, read_tags
 from pushbench.summary import summarize
 
 HISTORY = "history"
@@ -38,6 +41,14 @@ def add(folder: Path, measured: Measured) -> list[Path]:
         store.write_record(folder / RECORDS, record)
     (folder / ".nojekyll").touch()
     return [entry, path]
+
+
+def released(branch: Branch, note: Callable[[str], None]) -> list[Release]:
+    """By the tags of the branch's repository, which a job's checkout does not have. A site can do without."""
+    with tempfile.TemporaryDirectory(prefix="pushbench-") as folder:
+        if not branch.fetch_tags(Path(folder)):
+            note("the tags cannot be fetched: no new release is marked")
+        return read_tags(Path(folder))
 
 
 def export(folder: Path, measured: Sequence[Measured]) -> list[Path]:

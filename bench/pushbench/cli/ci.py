@@ -218,15 +218,18 @@ def publish(
     measured = publishing.publishable(found)
     names = ", ".join(each.record.id for each in measured)
     pages = build_pages(project, options.note)
+    target = _branch(project, branch)
+    released = publishing.released(target, options.note)
 
     def change(folder: Path) -> None:
         for each in measured:
             publishing.add(folder, each)
         store, records = folder / publishing.HISTORY, folder / publishing.RECORDS
-        build(Inputs(project, records, store, thresholds_of(project)), folder, options.note)
+        inputs = Inputs(project, records, store, thresholds_of(project), released=released)
+        build(inputs, folder, options.note)
         install_pages(pages, Folder(folder))
 
-    written = _branch(project, branch).append(change, f"Add {names}", note=options.note)
+    written = target.append(change, f"Add {names}", note=options.note)
     options.note(f"{branch} is at {written[:12]}: {names}")
     for path in publishing.export(project.out / "export", measured):
         options.note(f"wrote {project.relative(path)}")

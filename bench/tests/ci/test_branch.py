@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pushbench.ci.branch import Branch
-from pushbench.ci.publishing import add, export, publishable
+from pushbench.ci.publishing import add, export, publishable, released
 from pushbench.ci.result import Measured, Results
 from pushbench.errors import UserError
 from pushbench.verdict import judge
@@ -92,6 +92,24 @@ def test_a_remote_that_refuses_is_an_error_at_once(remote: Path, tmp_path: Path)
 def test_a_remote_that_is_not_there_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="git ls-remote failed"):
         Branch(str(tmp_path / "nowhere.git"), "gh-pages").append(lambda _: None, "Add")
+
+
+def test_releases_are_the_tags_of_the_remote_whatever_the_checkout_has(remote: Path, tmp_path: Path) -> None:
+    branch, said = Branch(str(remote), "main"), list[str]()
+    assert released(branch, said.append) == []
+    assert said == []
+    commit = branch.append(lambda folder: (folder / "x").write_text("1"), "Add")
+    for tag in ("v1.2.3", "nightly"):
+        subprocess.run(["git", "-C", str(remote), "tag", tag, commit], check=True)
+    branch.append(lambda folder: (folder / "x").write_text("2"), "Add")
+    assert [(each.name, each.commit) for each in released(branch, said.append)] == [("v1.2.3", commit)]
+    assert said == []
+
+
+def test_a_site_is_published_without_releases_when_tags_cannot_be_fetched(tmp_path: Path) -> None:
+    said: list[str] = []
+    assert released(Branch(str(tmp_path / "nowhere.git"), "gh-pages"), said.append) == []
+    assert said == ["the tags cannot be fetched: no new release is marked"]
 
 
 def test_a_token_is_in_no_error_and_in_no_argument(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
