@@ -15,6 +15,7 @@ const DRAW_MS = 100;
 const HOVER_MS = 16;
 const POINTS = 10_000;
 const SERIES = 20;
+const MARKS = 200;
 const TRIES = 5;
 
 let browser;
@@ -88,6 +89,7 @@ test('a chart of many lines and points is drawn at once and follows the pointer'
   t.diagnostic(
     `${SERIES} lines of ${POINTS} points drawn in ${median(draws).toFixed(0)} ms, hover ${hover.toFixed(1)} ms (p95)`,
   );
+  assert.ok((await page.locator('.badges li').count()) > 3);
   assert.deepEqual(complaints, []);
   await close();
   await server.close();
@@ -131,6 +133,7 @@ function manyPoints() {
         first: '2020-01-01T00:00:00Z',
         last: '2026-01-01T00:00:00Z',
         overview: 'x',
+        marks: 'x',
         windows: [{ name: 'recent', from: 0, to: POINTS, version: 'x', first: '2020-01-01T00:00:00Z' }],
       },
     ],
@@ -142,6 +145,17 @@ function manyPoints() {
     commits: runs.map(() => '770fdf8a1b2c'),
     subjects: runs.map(() => 'A commit'),
     invalid: {},
+  });
+  write('e/s/p/0/marks', {
+    marks: Array.from({ length: MARKS }, (_, index) => ({
+      kind: 'release',
+      at: (index * POINTS) / MARKS,
+      name: `v1.${index}.0`,
+      commit: '770fdf8a1b2c',
+      time: 1.6e9,
+      exact: true,
+    })),
+    left_out: 0,
   });
   // A generator of its own, the same every time: Numerical Recipes' linear congruential one.
   let state = 1;

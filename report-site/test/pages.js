@@ -1,10 +1,10 @@
 // The addresses of every page, for whatever data a site has.
 
-/** By name. Runs: the newest and the oldest whole one, a comparison, a failed one, and one of which only the medians were kept. */
-export async function addresses(page) {
-  const manifest = await page.evaluate(async () => {
+/** The content of a data file. */
+export async function read(page, name) {
+  return page.evaluate(async (file) => {
     const script = document.createElement('script');
-    script.src = 'data/manifest.js';
+    script.src = `data/${file}.js`;
     const text = await new Promise((resolve) => {
       const before = window.pushbenchData;
       window.pushbenchData = (_, content) => {
@@ -14,7 +14,12 @@ export async function addresses(page) {
       document.head.append(script);
     });
     return JSON.parse(text);
-  });
+  }, name);
+}
+
+/** By name. Runs: the newest and the oldest whole one, a comparison, a failed one, and one of which only the medians were kept. */
+export async function addresses(page) {
+  const manifest = await read(page, 'manifest');
   const run = (wanted) => manifest.runs.find(wanted)?.id;
   const whole = (each) => each.whole && !each.comparison && each.trials > 0;
   const chosen = {

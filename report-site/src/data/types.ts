@@ -55,7 +55,28 @@ export interface Combination {
   first: string;
   last: string;
   overview: string;
+  /** none, where nothing is marked */
+  marks?: string | null;
   windows: Window[];
+}
+
+/** what, from, to */
+export type Moved = [string, string, string];
+
+/** `at` counts the runs of the combination; times in seconds. */
+export type Mark = { at: number } & (
+  | { kind: 'release'; name: string; commit: string; time: number; exact: boolean }
+  | ({ kind: 'environment'; environment: string; combination: string; changed: Moved[] | null } & (
+      | { where: 'before'; from: number; to: number; runs: number }
+      | { where: 'after'; from: number }
+    ))
+  | { kind: 'harness'; changed: Moved[]; last?: number }
+  | { kind: 'versions'; server: string; changed: Moved[]; last?: number }
+);
+
+export interface Marks {
+  marks: Mark[];
+  left_out: number;
 }
 
 export interface RunRow {

@@ -1,8 +1,9 @@
 // One metric over runs or time, for several servers.
 
 import { useLoaded } from '../data/load';
+import { loadMarks, type Marked } from '../data/marks';
 import { loadTrend, parseRange, type Range, type Trend } from '../data/trend';
-import type { Combination, Manifest } from '../data/types';
+import type { Combination, Manifest, Mark } from '../data/types';
 import { Chart } from '../parts/chart';
 import {
   Choice,
@@ -21,6 +22,7 @@ import type { Line, Plot } from '../parts/plot';
 import { go, here, href } from '../route';
 import { stroke } from '../theme';
 import { formatChange, formatDay, formatQuantity, formatTime } from '../units';
+import { asBadge, MarkList, MarkText, marksOf } from './marks';
 
 const DEFAULT_METRIC = 'cpu_seconds_per_delivery';
 const BANDS_UP_TO = 4;
@@ -100,10 +102,10 @@ interface ChosenProps extends Props {
 
 function Chosen({ manifest, query, chosen, metric, stage, range }: ChosenProps) {
   const key = JSON.stringify([chosen.id, metric, stage, range]);
-  const loaded = useLoaded(key, () => loadTrend(chosen, stage, metric, range));
+  const loaded = useLoaded(key, () => Promise.all([loadTrend(chosen, stage, metric, range), loadMarks(chosen)]));
   return (
     <Shown loaded={loaded}>
-      {(trend) => (
+      {([trend, marked]) => (
         <Drawn
           manifest={manifest}
           query={query}
@@ -112,6 +114,7 @@ function Chosen({ manifest, query, chosen, metric, stage, range }: ChosenProps) 
           stage={stage}
           range={range}
           trend={trend}
+          marked={marked}
           id={key}
         />
       )}
@@ -127,8 +130,9 @@ function Drawn({
   stage,
   range,
   trend,
+  marked,
   id,
-}: ChosenProps & { trend: Trend; id: string }) {
+}: ChosenProps & { trend: Trend; marked: Marked; id: string }) {
   const only = query.getAll('s');
   const hidden = query.getAll('hide');
   const shows = (server: string) => (only.length ? only.includes(server) : !hidden.includes(server));
@@ -138,6 +142,8 @@ function Drawn({
   const relative = scale === 'first';
   const names = chosen.servers.filter((server) => trend.servers[server]);
   const bands = names.filter(shows).length <= BANDS_UP_TO;
+  const marks = marksOf(marked, trend, bands ? names.filter(shows) : []);
+  const badges = marks.map(asBadge);
   const lines = names.map((server) =>
     line(trend, server, chosen.servers.indexOf(server), shows(server), bands, relative),
   );
@@ -150,6 +156,7 @@ function Drawn({
     log:
       scale === 'log' && lines.some((each) => each.shown && each.values.some((value) => value !== null && value > 0)),
     lines,
+    marks: badges,
     pinned: pinned < 0 ? null : pinned,
     height: HEIGHT,
   };
@@ -168,7 +175,7 @@ function Drawn({
         version={JSON.stringify([id, scale, along, only, hidden, plot.pinned])}
         describe={(index) => describe(trend, index)}
         rows={{
-          titles: ['Run', 'Time', 'Commit', 'Subject'],
+          titles: ['Run', 'Time', 'Commit', 'Subject', ...(badges.length ? ['Marks'] : [])],
           cells: (index) => [
             { text: trend.ids[index] ?? '', show: <RunLink id={trend.ids[index] ?? ''} /> },
             {
@@ -177,6 +184,17 @@ function Drawn({
             },
             { text: trend.commits[index] ?? '' },
             { text: trend.subjects[index] ?? '' },
+            ...(badges.length
+              ? [
+                  {
+                    text: badges
+                      .filter((each) => each.index === index)
+                      .map((each) => each.text)
+                      .join(' '),
+                    kind: 'wide',
+                  },
+                ]
+              : []),
           ],
         }}
         onToggle={toggle}
@@ -190,13 +208,23 @@ function Drawn({
           <a href={here({ s: null, hide: null })}>Show all servers</a>
         </p>
       )}
-      {pinned >= 0 && <Pinned manifest={manifest} chosen={chosen} trend={trend} index={pinned} />}
+      {pinned >= 0 && (
+        <Pinned
+          manifest={manifest}
+          chosen={chosen}
+          trend={trend}
+          index={pinned}
+          marks={marks.filter((mark) => mark.at === pinned)}
+        />
+      )}
       <Changes manifest={manifest} trend={trend} metric={metric} names={names.filter(shows)} />
+      <MarkList manifest={manifest} trend={trend} marks={marks} marked={marked} />
       <Neighbours manifest={manifest} chosen={chosen} />
       <p class="aside">
         Band and line behind a server: where its next run should lie, three standard deviations around the level of its
         last 20 runs, drawn for up to {BANDS_UP_TO} servers. Triangles: its level changed there. Crosses at the lower
-        edge: no valid trial. Drag to zoom, click to pin.
+        edge: no valid trial. Above the chart: releases (dashed), other environments (solid), another harness and, for
+        up to {BANDS_UP_TO} servers, other versions that they report (dotted). Drag to zoom, click to pin.
       </p>
     </>
   );
@@ -271,11 +299,13 @@ function Pinned({
   chosen,
   trend,
   index,
+  marks,
 }: {
   manifest: Manifest;
   chosen: Combination;
   trend: Trend;
   index: number;
+  marks: Mark[];
 }) {
   const run = trend.ids[index] ?? '';
   const before = trend.ids[index - 1];
@@ -287,6 +317,11 @@ function Pinned({
         <CommitLink manifest={manifest} commit={to} />:{' '}
         <Subject manifest={manifest} text={trend.subjects[index] ?? ''} />
       </p>
+      {marks.map((mark, number) => (
+        <p key={number}>
+          <MarkText manifest={manifest} mark={mark} />
+        </p>
+      ))}
       <p class="links">
         <RunLink id={run}>the run</RunLink>
         {before && (

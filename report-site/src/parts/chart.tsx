@@ -2,6 +2,7 @@
 
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { download, fileName } from '../exporting';
+import type { Badge } from './badges';
 import { useTheme } from './page';
 import { svg } from './picture';
 import { Drawing, type Line, type Plot } from './plot';
@@ -24,22 +25,25 @@ export interface ChartProps {
 }
 
 const FAR = 10;
+const FEW = 3;
 
 export function Chart(props: ChartProps) {
-  const { title, plot, describe, version, onPin, onZoom } = props;
+  const { title, plot, version, onPin, onZoom } = props;
   const theme = useTheme();
   const box = useRef<HTMLDivElement>(null);
   const drawing = useRef<Drawing | null>(null);
   const legend = useRef<HTMLUListElement>(null);
   const readout = useRef<HTMLParagraphElement>(null);
   const spoken = useRef<HTMLParagraphElement>(null);
+  const [badges, setBadges] = useState<Badge[]>([]);
   const id = useId();
   const latest = useRef(props);
   latest.current = props;
 
   const point = (index: number | null) => {
-    const hint = latest.current.plot.sync ? '' : HINT;
-    if (readout.current) readout.current.textContent = index === null ? hint : latest.current.describe(index);
+    if (readout.current) {
+      readout.current.textContent = index === null ? hint(latest.current.plot) : said(latest.current, index, 'label');
+    }
     const values = legend.current?.querySelectorAll('output') ?? [];
     latest.current.plot.lines.forEach((line, number) => {
       const text = index === null ? '' : valueText(latest.current.plot, line, index);
@@ -54,6 +58,7 @@ export function Chart(props: ChartProps) {
       onCursor: point,
       ...(onZoom ? { onZoom: (from, to) => latest.current.onZoom?.(from, to) } : {}),
       onPin: (index) => latest.current.onPin?.(index),
+      onBadges: setBadges,
     });
     drawing.current = drawn;
     return () => {
@@ -67,9 +72,10 @@ export function Chart(props: ChartProps) {
     if (!drawn || event.altKey || event.ctrlKey || event.metaKey) return;
     const last = plot.x.length - 1;
     const now = drawn.cursor ?? last;
+    const marked = event.shiftKey ? (plot.marks ?? []).map((mark) => mark.index) : [];
     const steps: Record<string, number> = {
-      ArrowLeft: now - 1,
-      ArrowRight: now + 1,
+      ArrowLeft: marked.findLast((index) => index < now) ?? now - 1,
+      ArrowRight: marked.find((index) => index > now) ?? now + 1,
       PageDown: now - FAR,
       PageUp: now + FAR,
       Home: 0,
@@ -80,10 +86,25 @@ export function Chart(props: ChartProps) {
       const index = Math.min(last, Math.max(0, wanted));
       drawn.moveTo(index);
       point(index);
-      if (spoken.current) spoken.current.textContent = spokenText(plot, describe(index), index);
+      if (spoken.current) spoken.current.textContent = spokenText(plot, said(props, index, 'text'), index);
     } else if (event.key === 'Enter' && onPin) onPin(now);
     else return;
     event.preventDefault();
+  };
+
+  const pointAtBadge = (badge: Badge | null) => {
+    const index = badge?.marks[0]?.index;
+    if (index !== undefined) drawing.current?.moveTo(index);
+    point(index ?? null);
+    if (badge && readout.current) readout.current.textContent = textOf(badge);
+  };
+
+  /** One point is pinned, of several a closer look is taken. */
+  const chooseBadge = ({ marks }: Badge) => {
+    const [first, last] = [marks[0]?.index ?? 0, marks.at(-1)?.index ?? 0];
+    if (first === last || !onZoom) return onPin?.(first);
+    const around = Math.max(FAR, last - first);
+    onZoom(Math.max(0, first - around), Math.min(plot.x.length - 1, last + around));
   };
 
   if (!hasValues(plot)) {
@@ -97,6 +118,7 @@ export function Chart(props: ChartProps) {
   return (
     <figure class="chart">
       <figcaption id={`${id}-title`}>{title}</figcaption>
+      {plot.marks && plot.marks.length > 0 && <Badges badges={badges} choose={chooseBadge} point={pointAtBadge} />}
       <div
         ref={box}
         class="canvas"
@@ -109,9 +131,10 @@ export function Chart(props: ChartProps) {
       />
       <p id={`${id}-keys`} class="unseen">
         {HINT}
+        {plot.marks?.length ? MARKS_HINT : ''}
       </p>
       <p class="aside readout" ref={readout} aria-hidden="true">
-        {plot.sync ? '' : HINT}
+        {hint(plot)}
       </p>
       <p class="unseen" aria-live="polite" ref={spoken} />
       <Legend {...props} list={legend} focus={(line) => drawing.current?.focus(line)} />
@@ -124,6 +147,51 @@ export function Chart(props: ChartProps) {
 }
 
 const HINT = 'Point at the chart, or focus it and use the arrow keys, Home and End.';
+const MARKS_HINT = ' With Shift the arrow keys go from mark to mark.';
+
+const hint = (plot: Plot) => (plot.sync ? '' : HINT);
+
+/** What is marked at a point, and what stands there. */
+function said({ plot, describe }: ChartProps, index: number, word: 'label' | 'text'): string {
+  const marks = plot.marks?.filter((mark) => mark.index === index).map((mark) => mark[word]) ?? [];
+  return [...(marks.length ? [marks.join(', ')] : []), describe(index)].join(' | ');
+}
+
+interface BadgesProps {
+  badges: Badge[];
+  choose: (badge: Badge) => void;
+  /** at one of them, or at none any more */
+  point: (badge: Badge | null) => void;
+}
+
+function Badges({ badges, choose, point }: BadgesProps) {
+  return (
+    <ul class="badges" aria-label="Marks">
+      {badges.map((badge) => (
+        <li key={badge.left} style={{ left: `${badge.left}px`, width: `${badge.width}px` }}>
+          <button
+            type="button"
+            title={textOf(badge)}
+            aria-label={`${badge.label}: ${textOf(badge)}`}
+            onClick={() => choose(badge)}
+            onMouseEnter={() => point(badge)}
+            onMouseLeave={() => point(null)}
+            onFocus={() => point(badge)}
+            onBlur={() => point(null)}
+          >
+            {badge.label}
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** More than a few are named only. */
+function textOf({ marks }: Badge): string {
+  if (marks.length <= FEW) return marks.map((mark) => mark.text).join(' ');
+  return marks.map((mark) => mark.label).join(', ');
+}
 
 interface LegendProps extends ChartProps {
   list: { current: HTMLUListElement | null };

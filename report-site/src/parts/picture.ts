@@ -1,6 +1,7 @@
 // A chart as SVG, drawn from the same lines without a library: for papers and slides.
 
 import { colour } from '../theme';
+import { badges, MARK_DASHES } from './badges';
 import type { Plot } from './plot';
 
 const WIDTH = 960;
@@ -8,12 +9,18 @@ const HEIGHT = 420;
 const LEFT = 84;
 const RIGHT = 16;
 const TOP = 40;
+const FONT = 12;
+const BADGE = 18;
+/** between badges and the uppermost value */
+const BELOW = 12;
+const TICK = 8;
 const TICKS = 5;
 const LEGEND_COLUMNS = 4;
 
 export function svg(title: string, plot: Plot): string {
   const shown = plot.lines.filter((line) => line.shown);
   const rows = Math.ceil(shown.length / LEGEND_COLUMNS);
+  const top = TOP + (plot.marks?.length ? BADGE + BELOW : 0);
   const bottom = HEIGHT - 40;
   const height = HEIGHT + rows * 18;
   const values = shown.flatMap((line) =>
@@ -21,7 +28,7 @@ export function svg(title: string, plot: Plot): string {
   ) as number[];
   const low = plot.log ? least(values) : Math.min(0, least(values));
   const x = scale(plot.x[0] ?? 0, plot.x.at(-1) ?? 1, LEFT, WIDTH - RIGHT, false);
-  const y = scale(low, greatest(values), bottom, TOP, plot.log ?? false);
+  const y = scale(low, greatest(values), bottom, top, plot.log ?? false);
   const parts = [
     `<rect width="${WIDTH}" height="${height}" fill="${colour('paper')}"/>`,
     text(LEFT, 22, title, 'start', 15),
@@ -34,6 +41,16 @@ export function svg(title: string, plot: Plot): string {
     const anchor = tick === 0 ? 'start' : tick === TICKS ? 'end' : 'middle';
     parts.push(text(x.of(atX), bottom + 20, plot.xFormat(atX), anchor, 12));
   }
+  for (const badge of badges(plot.marks ?? [], (index) => x.of(plot.x[index] ?? 0), WIDTH, FONT)) {
+    for (const { mark, x: at, long } of badge.lines) {
+      const dash = long ? ` stroke-dasharray="${MARK_DASHES[mark.kind].join(' ')}"` : '';
+      const end = long ? bottom : TOP + BADGE + TICK;
+      parts.push(`<path d="M${at} ${TOP + BADGE}V${end}" stroke="${colour('muted')}"${dash}/>`);
+    }
+    const box = `x="${round(badge.left)}" y="${TOP}" width="${round(badge.width)}" height="${BADGE}"`;
+    parts.push(`<rect ${box} fill="${colour('shade')}" stroke="${colour('muted')}"/>`);
+    parts.push(text(round(badge.left + badge.width / 2), TOP + BADGE - 5, badge.label, 'middle', FONT));
+  }
   shown.forEach((line, index) => {
     const stroke = colour(line.stroke.colour);
     const dash = line.stroke.dash.length ? ` stroke-dasharray="${line.stroke.dash.join(' ')}"` : '';
@@ -42,9 +59,9 @@ export function svg(title: string, plot: Plot): string {
       .join('');
     parts.push(`<path d="${path}" fill="none" stroke="${stroke}" stroke-width="1.5"${dash}/>`);
     const left = LEFT + (index % LEGEND_COLUMNS) * 215;
-    const top = HEIGHT + Math.floor(index / LEGEND_COLUMNS) * 18;
-    parts.push(`<path d="M${left} ${top - 4}h22" stroke="${stroke}" stroke-width="2"${dash}/>`);
-    parts.push(text(left + 28, top, line.label, 'start', 12));
+    const row = HEIGHT + Math.floor(index / LEGEND_COLUMNS) * 18;
+    parts.push(`<path d="M${left} ${row - 4}h22" stroke="${stroke}" stroke-width="2"${dash}/>`);
+    parts.push(text(left + 28, row, line.label, 'start', 12));
   });
   const size = `width="${WIDTH}" height="${height}" viewBox="0 0 ${WIDTH} ${height}"`;
   return `<svg xmlns="http://www.w3.org/2000/svg" ${size} font-family="system-ui, sans-serif">${parts.join('')}</svg>\n`;

@@ -4,6 +4,7 @@ import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import type { Level } from '../data/types';
 import { colour, type Stroke } from '../theme';
+import { type Badge, badges, MARK_DASHES, type Mark } from './badges';
 
 export interface Line {
   label: string;
@@ -35,6 +36,8 @@ export interface Plot {
   lines: Line[];
   /** shaded parts of the x axis, such as steady windows */
   spans?: Span[];
+  /** what happened at points, in their order */
+  marks?: Mark[];
   /** index of the point that is pinned */
   pinned?: number | null;
   height: number;
@@ -48,15 +51,23 @@ export interface Listener {
   /** first and last index of what was dragged over */
   onZoom?: (from: number, to: number) => void;
   onPin?: (index: number) => void;
+  /** where badges stand, from the left edge of the whole drawing */
+  onBadges?: (placed: Badge[]) => void;
 }
 
 const POINTS_UP_TO = 120;
 const RANGE: uPlot.Range.Config = { min: { pad: 0.08, soft: 0, mode: 2 }, max: { pad: 0.08 } };
 const SHORTEST_DRAG = 6;
+const ABOVE = 10;
+const TICK = 6;
+/** of badges, in the reader's font size */
+const BADGE_FONT = 0.75;
+const BADGE_HEIGHT = 1.5;
 
 export class Drawing {
   private readonly chart: uPlot;
   private readonly watch: ResizeObserver;
+  private placed: Badge[] = [];
 
   constructor(
     private readonly box: HTMLElement,
@@ -105,14 +116,15 @@ export class Drawing {
   png(title: string, tell: (png: Blob) => void): void {
     const source = this.chart.ctx.canvas;
     const room = 34 * devicePixelRatio;
+    const strip = this.placed.length ? rem() * BADGE_HEIGHT * devicePixelRatio : 0;
     const copy = document.createElement('canvas');
     copy.width = source.width;
-    copy.height = source.height + 2 * room;
+    copy.height = source.height + 2 * room + strip;
     const ctx = copy.getContext('2d');
     if (!ctx) return;
     ctx.fillStyle = colour('paper');
     ctx.fillRect(0, 0, copy.width, copy.height);
-    ctx.drawImage(source, 0, room);
+    ctx.drawImage(source, 0, room + strip);
     ctx.fillStyle = colour('ink');
     ctx.font = `600 ${14 * devicePixelRatio}px system-ui, sans-serif`;
     ctx.fillText(title, room / 3, room * 0.65, copy.width - room);
@@ -123,6 +135,7 @@ export class Drawing {
       ctx.fillText(`\u25cf ${line.label}`, left, copy.height - room * 0.35);
       left += ctx.measureText(`\u25cf ${line.label}   `).width;
     }
+    for (const badge of this.placed) drawBadge(ctx, badge, room, strip);
     copy.toBlob((blob) => blob && tell(blob), 'image/png');
   }
 
@@ -139,7 +152,7 @@ export class Drawing {
       legend: { show: false },
       tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1e3), 'Etc/UTC'),
       focus: { alpha: 0.25 },
-      padding: [10, 12, 0, 0],
+      padding: [ABOVE, 12, 0, 0],
       scales: {
         x: { time: plot.time ?? false },
         y: plot.log ? { distr: 3 } : { range: (_, low, high) => heights(low, high) },
@@ -179,6 +192,7 @@ export class Drawing {
       ],
       hooks: {
         drawClear: [(chart) => this.drawBehind(chart)],
+        drawAxes: [(chart) => this.drawPlaced(chart)],
         draw: [(chart) => this.drawMarks(chart)],
         setCursor: [(chart) => this.listener.onCursor(chart.cursor.idx ?? null)],
         setSelect: [(chart) => this.selected(chart)],
@@ -224,6 +238,19 @@ export class Drawing {
     }
     for (const line of this.plot.lines) if (line.shown && line.levels) this.drawLevels(chart, line, line.levels);
     ctx.restore();
+  }
+
+  /** Before the lines, and after the grid, which would hide a mark that stands on it. */
+  private drawPlaced(chart: uPlot): void {
+    const { marks, x } = this.plot;
+    if (!marks?.length) return;
+    const edge = chart.bbox.left / devicePixelRatio;
+    const at = (index: number) => edge + chart.valToPos(x[index] ?? 0, 'x');
+    const placed = badges(marks, at, chart.width, rem() * BADGE_FONT);
+    const moved = placed.length !== this.placed.length || placed.some((each, n) => each.left !== this.placed[n]?.left);
+    this.placed = placed;
+    for (const badge of placed) drawMarkLines(chart, badge);
+    if (moved) this.listener.onBadges?.(placed);
   }
 
   private drawLevels(chart: uPlot, line: Line, levels: Level[]): void {
@@ -278,6 +305,40 @@ export class Drawing {
 function heights(low: number | null, high: number | null): uPlot.Range.MinMax {
   if (low === null || high === null) return [null, null];
   return low === 0 && high === 0 ? [0, 1] : uPlot.rangeNum(low, high, RANGE);
+}
+
+const rem = () => Number.parseFloat(getComputedStyle(document.documentElement).fontSize);
+
+/** Behind the data, from the badge down; of many only their beginnings. */
+function drawMarkLines({ ctx, bbox }: uPlot, { lines }: Badge): void {
+  const top = bbox.top - ABOVE * devicePixelRatio;
+  ctx.save();
+  ctx.strokeStyle = colour('muted');
+  ctx.lineWidth = devicePixelRatio;
+  for (const { mark, x, long } of lines) {
+    const at = Math.round(x * devicePixelRatio) + 0.5;
+    ctx.setLineDash(long ? MARK_DASHES[mark.kind].map((each) => each * devicePixelRatio) : []);
+    ctx.beginPath();
+    ctx.moveTo(at, top);
+    ctx.lineTo(at, long ? bbox.top + bbox.height : top + TICK * devicePixelRatio);
+    ctx.stroke();
+  }
+  ctx.restore();
+}
+
+function drawBadge(ctx: CanvasRenderingContext2D, { label, left, width }: Badge, top: number, height: number): void {
+  const at = Math.round(left * devicePixelRatio) + 0.5;
+  const wide = Math.round(width * devicePixelRatio);
+  ctx.fillStyle = colour('shade');
+  ctx.strokeStyle = colour('muted');
+  ctx.lineWidth = devicePixelRatio;
+  ctx.fillRect(at, top + 0.5, wide, height - 1);
+  ctx.strokeRect(at, top + 0.5, wide, height - 1);
+  ctx.fillStyle = colour('ink');
+  ctx.font = `${rem() * BADGE_FONT * devicePixelRatio}px system-ui, sans-serif`;
+  ctx.textAlign = 'center';
+  ctx.fillText(label, at + wide / 2, top + height * 0.68, wide);
+  ctx.textAlign = 'left';
 }
 
 function axisColours() {
