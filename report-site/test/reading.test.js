@@ -139,6 +139,21 @@ test('a run shows loss and network by the second, and an older one that they wer
   await server.close();
 });
 
+test('the charts of a trial share their seconds and one cursor, for the keyboard, too', async () => {
+  const server = await serve(small);
+  const { page, close } = await open(browser, server.url);
+  await visit(page, (await addresses(page)).run);
+  const first = page.locator('.stack .canvas').first();
+  await first.focus();
+  await page.keyboard.press('Home');
+  for (let second = 0; second < 42; second += 1) await page.keyboard.press('ArrowRight');
+  const charts = await page.locator('.stack figure.chart').allInnerTexts();
+  assert.ok(charts.length >= 8, String(charts.length));
+  for (const chart of charts) assert.match(chart, /\bsecond 42\b/);
+  await close();
+  await server.close();
+});
+
 test('shares that are all 0 stand on an axis up to 100 %', async () => {
   const server = await serve(small);
   const { page, close } = await open(browser, server.url);

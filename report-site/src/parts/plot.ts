@@ -4,7 +4,8 @@ import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import type { Level } from '../data/types';
 import { colour, type Stroke } from '../theme';
-import { type Badge, badges, MARK_DASHES, type Mark } from './badges';
+import { type Badge, badges, type Mark } from './badges';
+import { ABOVE, badgeFont, cross, paintBadge, paintBadgeLines, stripHeight, triangle } from './painting';
 
 export interface Line {
   label: string;
@@ -31,6 +32,8 @@ export interface Plot {
   yFormat: (y: number) => string;
   /** even steps on the x axis that may be ticked */
   xSteps?: number[];
+  /** both ends of the x axis, where charts share it; else those of the points */
+  xRange?: [number, number];
   time?: boolean;
   log?: boolean;
   lines: Line[];
@@ -58,11 +61,6 @@ export interface Listener {
 const POINTS_UP_TO = 120;
 const RANGE: uPlot.Range.Config = { min: { pad: 0.08, soft: 0, mode: 2 }, max: { pad: 0.08 } };
 const SHORTEST_DRAG = 6;
-const ABOVE = 10;
-const TICK = 6;
-/** of badges, in the reader's font size */
-const BADGE_FONT = 0.75;
-const BADGE_HEIGHT = 1.5;
 
 export class Drawing {
   private readonly chart: uPlot;
@@ -92,10 +90,6 @@ export class Drawing {
     this.chart.destroy();
   }
 
-  show(line: number, shown: boolean): void {
-    this.chart.setSeries(line + 1, { show: shown });
-  }
-
   /** Brings one line to the front of attention; null for none. */
   focus(line: number | null): void {
     this.chart.setSeries(line === null ? null : line + 1, { focus: line !== null });
@@ -105,7 +99,9 @@ export class Drawing {
   moveTo(index: number): void {
     const x = this.plot.x[index];
     if (x === undefined) return;
-    this.chart.setCursor({ left: this.chart.valToPos(x, 'x'), top: this.chart.bbox.height / devicePixelRatio / 2 });
+    const at = { left: this.chart.valToPos(x, 'x'), top: this.chart.bbox.height / devicePixelRatio / 2 };
+    // Charts that share the cursor follow, which its types do not know.
+    (this.chart.setCursor as (at: object, tell: boolean, publish: boolean) => void)(at, true, true);
   }
 
   get cursor(): number | null {
@@ -116,7 +112,7 @@ export class Drawing {
   png(title: string, tell: (png: Blob) => void): void {
     const source = this.chart.ctx.canvas;
     const room = 34 * devicePixelRatio;
-    const strip = this.placed.length ? rem() * BADGE_HEIGHT * devicePixelRatio : 0;
+    const strip = this.placed.length ? stripHeight() : 0;
     const copy = document.createElement('canvas');
     copy.width = source.width;
     copy.height = source.height + 2 * room + strip;
@@ -135,7 +131,7 @@ export class Drawing {
       ctx.fillText(`\u25cf ${line.label}`, left, copy.height - room * 0.35);
       left += ctx.measureText(`\u25cf ${line.label}   `).width;
     }
-    for (const badge of this.placed) drawBadge(ctx, badge, room, strip);
+    for (const badge of this.placed) paintBadge(ctx, badge, room, strip);
     copy.toBlob((blob) => blob && tell(blob), 'image/png');
   }
 
@@ -154,13 +150,13 @@ export class Drawing {
       focus: { alpha: 0.25 },
       padding: [ABOVE, 12, 0, 0],
       scales: {
-        x: { time: plot.time ?? false },
+        x: { time: plot.time ?? false, ...(plot.xRange ? { range: plot.xRange } : {}) },
         y: plot.log ? { distr: 3 } : { range: (_, low, high) => heights(low, high) },
       },
       cursor: {
         y: false,
         drag: { x: this.listener.onZoom !== undefined, y: false, setScale: false },
-        points: { size: 7 },
+        points: { size: 7, fill: (_, series) => colour(plot.lines[series - 1]?.stroke.colour ?? 'ink') },
         ...(plot.sync === undefined ? {} : { sync: { key: plot.sync } }),
       },
       axes: [
@@ -246,10 +242,10 @@ export class Drawing {
     if (!marks?.length) return;
     const edge = chart.bbox.left / devicePixelRatio;
     const at = (index: number) => edge + chart.valToPos(x[index] ?? 0, 'x');
-    const placed = badges(marks, at, chart.width, rem() * BADGE_FONT);
+    const placed = badges(marks, at, chart.width, badgeFont());
     const moved = placed.length !== this.placed.length || placed.some((each, n) => each.left !== this.placed[n]?.left);
     this.placed = placed;
-    for (const badge of placed) drawMarkLines(chart, badge);
+    for (const badge of placed) paintBadgeLines(chart.ctx, chart.bbox, badge);
     if (moved) this.listener.onBadges?.(placed);
   }
 
@@ -307,40 +303,6 @@ function heights(low: number | null, high: number | null): uPlot.Range.MinMax {
   return low === 0 && high === 0 ? [0, 1] : uPlot.rangeNum(low, high, RANGE);
 }
 
-const rem = () => Number.parseFloat(getComputedStyle(document.documentElement).fontSize);
-
-/** Behind the data, from the badge down; of many only their beginnings. */
-function drawMarkLines({ ctx, bbox }: uPlot, { lines }: Badge): void {
-  const top = bbox.top - ABOVE * devicePixelRatio;
-  ctx.save();
-  ctx.strokeStyle = colour('muted');
-  ctx.lineWidth = devicePixelRatio;
-  for (const { mark, x, long } of lines) {
-    const at = Math.round(x * devicePixelRatio) + 0.5;
-    ctx.setLineDash(long ? MARK_DASHES[mark.kind].map((each) => each * devicePixelRatio) : []);
-    ctx.beginPath();
-    ctx.moveTo(at, top);
-    ctx.lineTo(at, long ? bbox.top + bbox.height : top + TICK * devicePixelRatio);
-    ctx.stroke();
-  }
-  ctx.restore();
-}
-
-function drawBadge(ctx: CanvasRenderingContext2D, { label, left, width }: Badge, top: number, height: number): void {
-  const at = Math.round(left * devicePixelRatio) + 0.5;
-  const wide = Math.round(width * devicePixelRatio);
-  ctx.fillStyle = colour('shade');
-  ctx.strokeStyle = colour('muted');
-  ctx.lineWidth = devicePixelRatio;
-  ctx.fillRect(at, top + 0.5, wide, height - 1);
-  ctx.strokeRect(at, top + 0.5, wide, height - 1);
-  ctx.fillStyle = colour('ink');
-  ctx.font = `${rem() * BADGE_FONT * devicePixelRatio}px system-ui, sans-serif`;
-  ctx.textAlign = 'center';
-  ctx.fillText(label, at + wide / 2, top + height * 0.68, wide);
-  ctx.textAlign = 'left';
-}
-
 function axisColours() {
   return {
     stroke: colour('muted'),
@@ -348,26 +310,4 @@ function axisColours() {
     grid: { stroke: colour('rule'), width: 1 },
     ticks: { stroke: colour('rule'), width: 1 },
   };
-}
-
-/** Outlined by the paper's colour, so that it is seen on any line. */
-function triangle(ctx: CanvasRenderingContext2D, x: number, y: number, size: number): void {
-  ctx.beginPath();
-  ctx.moveTo(x, y + size * 0.4);
-  ctx.lineTo(x - size, y + size * 2.4 * -1);
-  ctx.lineTo(x + size, y + size * 2.4 * -1);
-  ctx.closePath();
-  ctx.fill();
-  ctx.strokeStyle = colour('paper');
-  ctx.lineWidth = devicePixelRatio;
-  ctx.stroke();
-}
-
-function cross(ctx: CanvasRenderingContext2D, x: number, y: number, size: number): void {
-  ctx.beginPath();
-  ctx.moveTo(x - size, y - size);
-  ctx.lineTo(x + size, y + size);
-  ctx.moveTo(x - size, y + size);
-  ctx.lineTo(x + size, y - size);
-  ctx.stroke();
 }

@@ -132,6 +132,7 @@ function TimelineChart({ picture, trial, server }: { picture: Picture; trial: Ti
         spans: trial.stages.map(([from, to, label]) => ({ from, to, label })),
         height: HEIGHT,
         sync: 'trial',
+        xRange: [0, lastSecond(trial)],
       }}
       describe={(index) => `second ${formatNumber(Math.round(seconds[index] ?? 0))}`}
       rows={{
@@ -149,6 +150,11 @@ function secondsOf(picture: Picture, columns: Columns | null): number[] {
   const named = picture.of === 'resources' ? columns?.seconds : undefined;
   const length = columns?.[picture.lines[0]?.[0] ?? '']?.length ?? 0;
   return named?.map((each) => each ?? 0) ?? Array.from({ length }, (_, index) => index);
+}
+
+/** Of all charts of a trial: resources are sampled for some seconds more or less than the load lasts. */
+function lastSecond({ timeline, resources }: Timeline): number {
+  return Math.max(1, (timeline?.clients?.length ?? 0) - 1, resources?.seconds?.at(-1) ?? 0);
 }
 
 function nameOf(trial: Timeline): string {

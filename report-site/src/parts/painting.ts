@@ -1,0 +1,82 @@
+// What is painted on a chart besides its lines: badges and what leads down from them, triangles, crosses.
+
+import { colour } from '../theme';
+import { type Badge, MARK_DASHES } from './badges';
+
+/** CSS pixels between the top of the drawing and the plot. */
+export const ABOVE = 10;
+const TICK = 6;
+/** of badges, in the reader's font size */
+const BADGE_FONT = 0.75;
+const BADGE_HEIGHT = 1.5;
+
+const rem = () => Number.parseFloat(getComputedStyle(document.documentElement).fontSize);
+
+/** In CSS pixels. */
+export const badgeFont = () => rem() * BADGE_FONT;
+
+/** Of the strip of badges above a picture, in pixels of the screen. */
+export const stripHeight = () => rem() * BADGE_HEIGHT * devicePixelRatio;
+
+/** Behind the data, from the badge down; of many only their beginnings. */
+export function paintBadgeLines(
+  ctx: CanvasRenderingContext2D,
+  bbox: { top: number; height: number },
+  { lines }: Badge,
+): void {
+  const top = bbox.top - ABOVE * devicePixelRatio;
+  ctx.save();
+  ctx.strokeStyle = colour('muted');
+  ctx.lineWidth = devicePixelRatio;
+  for (const { mark, x, long } of lines) {
+    const at = Math.round(x * devicePixelRatio) + 0.5;
+    ctx.setLineDash(long ? MARK_DASHES[mark.kind].map((each) => each * devicePixelRatio) : []);
+    ctx.beginPath();
+    ctx.moveTo(at, top);
+    ctx.lineTo(at, long ? bbox.top + bbox.height : top + TICK * devicePixelRatio);
+    ctx.stroke();
+  }
+  ctx.restore();
+}
+
+export function paintBadge(
+  ctx: CanvasRenderingContext2D,
+  { label, left, width }: Badge,
+  top: number,
+  height: number,
+): void {
+  const at = Math.round(left * devicePixelRatio) + 0.5;
+  const wide = Math.round(width * devicePixelRatio);
+  ctx.fillStyle = colour('shade');
+  ctx.strokeStyle = colour('muted');
+  ctx.lineWidth = devicePixelRatio;
+  ctx.fillRect(at, top + 0.5, wide, height - 1);
+  ctx.strokeRect(at, top + 0.5, wide, height - 1);
+  ctx.fillStyle = colour('ink');
+  ctx.font = `${badgeFont() * devicePixelRatio}px system-ui, sans-serif`;
+  ctx.textAlign = 'center';
+  ctx.fillText(label, at + wide / 2, top + height * 0.68, wide);
+  ctx.textAlign = 'left';
+}
+
+/** Outlined by the paper's colour, so that it is seen on any line. */
+export function triangle(ctx: CanvasRenderingContext2D, x: number, y: number, size: number): void {
+  ctx.beginPath();
+  ctx.moveTo(x, y + size * 0.4);
+  ctx.lineTo(x - size, y + size * 2.4 * -1);
+  ctx.lineTo(x + size, y + size * 2.4 * -1);
+  ctx.closePath();
+  ctx.fill();
+  ctx.strokeStyle = colour('paper');
+  ctx.lineWidth = devicePixelRatio;
+  ctx.stroke();
+}
+
+export function cross(ctx: CanvasRenderingContext2D, x: number, y: number, size: number): void {
+  ctx.beginPath();
+  ctx.moveTo(x - size, y - size);
+  ctx.lineTo(x + size, y + size);
+  ctx.moveTo(x - size, y + size);
+  ctx.lineTo(x + size, y - size);
+  ctx.stroke();
+}
