@@ -16,6 +16,7 @@ from pushbench.errors import UserError
 from pushbench.files import write_atomically
 from pushbench.model import Document
 from pushbench.record import Instant, Parameters, Record, Slug, Trial
+from pushbench.tools import Tools, tools_of
 
 SIGNIFICANT_DIGITS = 5
 """of the values that are kept: no metric is measured better, and files are half as large"""
@@ -46,6 +47,7 @@ class Entry(Document):
     profile: Slug
     parameters: Parameters
     servers: dict[str, MeasuredServer]
+    tools: Tools | None = Field(None, description="what it was measured with; null where that was not kept yet")
 
 
 def entry_of(record: Record) -> Entry:
@@ -59,6 +61,7 @@ def entry_of(record: Record) -> Entry:
         profile=record.profile,
         parameters=record.parameters,
         servers={server: _measured(record, server) for server in record.servers},
+        tools=tools_of(record),
     )
 
 
@@ -74,10 +77,10 @@ def append(store: Path, record: Record) -> Path:
         raise UserError(f"{record.id}: not added: {len(record.trials)} of {len(record.plan)} trials were measured")
     entry = entry_of(record)
     path = path_of(store, entry)
-    content = entry.model_dump_json(by_alias=True).encode() + b"\n"
-    if path.exists() and path.read_bytes() != content:
+    if not path.exists():
+        write_atomically(path, entry.model_dump_json(by_alias=True).encode() + b"\n")
+    elif read_entry(path) not in (entry, entry.model_copy(update={"tools": None})):
         raise UserError("the history has this run with other values", where=str(path), hint="entries never change")
-    write_atomically(path, content)
     return path
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +50,17 @@ def test_what_no_commit_made_and_what_is_not_complete_is_refused(tmp_path: Path)
 def test_adding_twice_changes_nothing_and_other_values_are_refused(tmp_path: Path) -> None:
     history.append(tmp_path, record(1, 1.0))
     history.append(tmp_path, record(1, 1.0))
+    with pytest.raises(UserError, match="entries never change"):
+        history.append(tmp_path, record(1, 2.0))
+
+
+def test_an_entry_from_before_tools_were_kept_stays_as_it_is(tmp_path: Path) -> None:
+    path = history.append(tmp_path, record(1, 1.0))
+    entry = json.loads(path.read_text())
+    assert entry.pop("tools")["servers"]["node-ws"]["framework"]
+    path.write_text(json.dumps(entry))
+    assert history.append(tmp_path, record(1, 1.0)) == path
+    assert json.loads(path.read_text()) == entry
     with pytest.raises(UserError, match="entries never change"):
         history.append(tmp_path, record(1, 2.0))
 

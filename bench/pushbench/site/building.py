@@ -12,13 +12,14 @@ from pushbench.errors import UserError
 from pushbench.project import Project
 from pushbench.record import Record
 from pushbench.releases import Release
-from pushbench.site import badges, catalogue, feed, manifest, marks, overview, runfile, series, tools
+from pushbench.site import badges, catalogue, feed, manifest, marks, overview, runfile, series
 from pushbench.site.combining import Combination, read_combinations, write_series
 from pushbench.site.events import Event
 from pushbench.site.layout import Data, Folder, part
 from pushbench.site.state import State
 from pushbench.store import read_record
 from pushbench.thresholds import Thresholds
+from pushbench.tools import tools_of
 from pushbench.verdict import judge
 
 Note = Callable[[str], None]
@@ -100,10 +101,8 @@ def _write_record(inputs: Inputs, folder: Folder, state: State, record: Record) 
     state.environments[record.environment.key] = record.environment.model_dump()
     if record.comparison is None and record.trials:
         _keep_entry(inputs, folder, record)
-    measured_with = tools.tools_of(record)
-    digest = tools.digest(measured_with)
-    state.tools[digest] = measured_with
-    return runfile.row(record, verdict) | {"tools": digest}
+    state.keep_tools(record.id, tools_of(record))
+    return runfile.row(record, verdict)
 
 
 def _keep_entry(inputs: Inputs, folder: Folder, record: Record) -> None:
@@ -127,6 +126,7 @@ def _write_entries(inputs: Inputs, folder: Folder, state: State) -> None:
         if row is None or _run_file(path.stem) not in there:
             entry = history.read_entry(path)
             folder.data(f"runs/{part(entry.record)}", runfile.run_of_entry(entry))
+            state.keep_tools(entry.record, entry.tools)
             row = runfile.row_of_entry(entry)
         state.runs[path.stem] = [size, row]
 
@@ -154,9 +154,7 @@ def _write_marks(
     """In a file of their own: a release changes no window, and a window no mark."""
     alike = [each for each in combinations if each.measures == combination.measures]
     measured_with = {
-        head.record: state.tools[digest]
-        for head in combination.runs.heads
-        if (digest := state.runs[head.record][1].get("tools")) in state.tools
+        head.record: known for head in combination.runs.heads if (known := state.tools_of(head.record)) is not None
     }
     found = marks.marks(combination, alike, released, state.environments, measured_with)
     folder.data(f"{combination.id}/marks", found)

@@ -26,8 +26,8 @@ MOST = 200
 """of a kind, the newest ones: more would be a file that no chart can show"""
 
 T = TypeVar("T", bound=Hashable)
-Tools = Mapping[str, Data]
-"""what runs were measured with, by their ids; see tools.py"""
+MeasuredWith = Mapping[str, Data]
+"""by the ids of runs their `Tools`"""
 
 
 def marks(
@@ -35,7 +35,7 @@ def marks(
     alike: Sequence[Combination],
     releases: Sequence[Release],
     environments: Mapping[str, Data],
-    tools: Tools,
+    tools: MeasuredWith,
 ) -> Data:
     """`alike` are the combinations of all environments, this one too, that differ by
     nothing else; `environments` are the known ones, by their keys."""
@@ -151,12 +151,12 @@ def _environment_facts(environment: Data) -> dict[str, str]:
     }
 
 
-def _harness(heads: Sequence[Head], tools: Tools) -> Iterator[Data]:
+def _harness(heads: Sequence[Head], tools: MeasuredWith) -> Iterator[Data]:
     known = [tools.get(head.record) for head in heads]
     return _moves(heads, [_hashable(each["harness"]) if each else None for each in known])
 
 
-def _versions(heads: Sequence[Head], tools: Tools) -> Iterator[Data]:
+def _versions(heads: Sequence[Head], tools: MeasuredWith) -> Iterator[Data]:
     """What servers report; each has marks of its own."""
     known = [tools.get(head.record, {}).get("servers", {}) for head in heads]
     for server in sorted({server for servers in known for server in servers}):

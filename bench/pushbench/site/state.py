@@ -5,12 +5,14 @@ It is derived, too: without it, or with one of other thresholds, everything is m
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
 
 from pushbench.files import write_atomically
 from pushbench.site.layout import SCHEMA, Data
+from pushbench.tools import Tools
 
 NAME = "data/state.json"
 
@@ -23,8 +25,9 @@ class State:
         self._before_combinations: dict[str, Any] = before.get("combinations", {})
         self.judged_by = judged_by
         self.environments: dict[str, Data] = before.get("environments", {})
-        self.tools: dict[str, Data] = before.get("tools", {})
-        """by the digests that are in rows of runs"""
+        self._tools: dict[str, Data] = before.get("tools", {})
+        self._measured_with: dict[str, str] = before.get("measured_with", {})
+        """by the run's id its key in `_tools`: thousands of runs have the same"""
         self.runs: dict[str, Any] = {}
         """[bytes of the file that it was made of, its row] by id"""
         self.combinations: dict[str, Any] = {}
@@ -33,7 +36,7 @@ class State:
     def read(cls, root: Path, judged_by: str) -> State:
         try:
             found = json.loads((root / NAME).read_bytes())
-            usable = (found["schema"], found["judged_by"]) == (SCHEMA, judged_by) and "tools" in found
+            usable = (found["schema"], found["judged_by"]) == (SCHEMA, judged_by) and "measured_with" in found
         except (OSError, ValueError, KeyError, TypeError):
             usable, found = False, {}
         return cls(judged_by, found if usable else None)
@@ -52,12 +55,26 @@ class State:
         found: dict[str, str] = self._before_combinations.get(name, {}).get("windows", {})
         return found
 
+    def keep_tools(self, run: str, tools: Tools | None) -> None:
+        self._measured_with.pop(run, None)
+        if tools:
+            key = hashlib.sha256(tools.model_dump_json().encode()).hexdigest()[:10]
+            self._tools[key] = tools.model_dump()
+            self._measured_with[run] = key
+
+    def tools_of(self, run: str) -> Data | None:
+        """What a run was measured with, where that is known."""
+        key = self._measured_with.get(run)
+        return self._tools[key] if key else None
+
     def write(self, root: Path) -> None:
+        measured_with = {run: key for run, key in sorted(self._measured_with.items()) if run in self.runs}
         content = {
             "schema": SCHEMA,
             "judged_by": self.judged_by,
             "environments": dict(sorted(self.environments.items())),
-            "tools": dict(sorted(self.tools.items())),
+            "tools": {key: self._tools[key] for key in sorted(set(measured_with.values()))},
+            "measured_with": measured_with,
             "runs": dict(sorted(self.runs.items())),
             "combinations": dict(sorted(self.combinations.items())),
         }

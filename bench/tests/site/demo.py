@@ -40,6 +40,7 @@ from pushbench.record import (
     Validity,
 )
 from pushbench.releases import Release
+from pushbench.tools import tools
 from tests.factories import ENVIRONMENT
 
 SERVERS = (
@@ -199,6 +200,7 @@ def _entry(demo: Demo, levels: Values, number: int) -> dict[str, Any]:
         "suite": "whiteboard",
         "profile": "full",
         "parameters": {"board_size": 10, "pattern": "steady"},
+        "tools": _tools(demo, number, [demo.servers[index] for index in present or [0]]),
         "servers": {
             demo.servers[index]: {
                 "build": f"{index:016x}",
@@ -235,7 +237,6 @@ def make_record(demo: Demo, entry: dict[str, Any], number: int, variant: int, *,
     arms = ("head", "base") if comparison else ("head",)
     rounds = 6 if comparison else 1
     names = list(entry["servers"])[:2] if comparison else list(entry["servers"])
-    k6 = "v1.8.1" if number - demo.older - demo.runs >= NEW_K6 else "v1.7.0"
     trials = [
         _trial(demo, name, entry["servers"][name]["stages"], arm, round_, number, broken=variant == 5, old=old)
         for round_ in range(1, rounds + 1)
@@ -246,7 +247,7 @@ def make_record(demo: Demo, entry: dict[str, Any], number: int, variant: int, *,
         id=entry["record"],
         created=entry["created"],
         commit=_commit(entry["commit"], entry["subject"], entry["created"]),
-        harness=Harness(pushbench="0.1.0", k6=k6, extension="5f3c9a7d", go="go1.26.0"),
+        harness=_harness(demo, number),
         environment=OLD if _is_old(demo, number) else ENVIRONMENT,
         suite="whiteboard",
         profile="compare" if comparison else "full",
@@ -308,7 +309,7 @@ def _trial(
         started=_moment(number).isoformat(),
         seconds=float(SECONDS),
         build=f"{len(name):016x}",
-        reported=ReportedVersions(server=name, runtime=_runtime(demo, name, number), framework="ws 8.23.0"),
+        reported=_reported(demo, name, number),
         failure=Failure(step="load", message=f"the server ended: {text}", log_tail=f"Error: {text}\n  at x")
         if failed
         else None,
@@ -318,6 +319,23 @@ def _trial(
         resources=_resources(random),
         errors=[ReportedError(reason=f"close 1011: {text}", count=3)] if failed else [],
     )
+
+
+def _harness(demo: Demo, number: int) -> Harness:
+    k6 = "v1.8.1" if number - demo.older - demo.runs >= NEW_K6 else "v1.7.0"
+    return Harness(pushbench="0.1.0", k6=k6, extension="5f3c9a7d", go="go1.26.0")
+
+
+def _tools(demo: Demo, number: int, servers: list[str]) -> dict[str, Any] | None:
+    """The oldest entries are from before they had any."""
+    if number < demo.older // 2:
+        return None
+    reported = {name: _reported(demo, name, number) for name in servers}
+    return tools(_harness(demo, number), _schedule(demo), reported).model_dump()
+
+
+def _reported(demo: Demo, name: str, number: int) -> ReportedVersions:
+    return ReportedVersions(server=name, runtime=_runtime(demo, name, number), framework="ws 8.23.0")
 
 
 def _runtime(demo: Demo, name: str, number: int) -> str:

@@ -13,7 +13,7 @@ from pushbench.runs import Head, Runs
 from pushbench.site.combining import Combination
 from pushbench.site.layout import Data
 from pushbench.site.marks import MOST, marks, stretches
-from pushbench.site.tools import tools_of
+from pushbench.tools import tools_of
 from tests.factories import ENVIRONMENT, make_record, make_trial
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
@@ -153,7 +153,9 @@ def test_another_harness_and_another_schedule_are_marked_where_they_were_first_u
             "schedule": plain.schedule.model_copy(update={"warmup_seconds": 99.0}),
         }
     )
-    tools = {f"r{hour:05}": tools_of(plain if hour < 8 else newer) for hour in range(20) if hour not in (6, 7)}
+    tools = {
+        f"r{hour:05}": tools_of(plain if hour < 8 else newer).model_dump() for hour in range(20) if hour not in (6, 7)
+    }
     [mark] = found(tools=tools)
     assert mark == {
         "kind": "harness",
@@ -172,7 +174,7 @@ def test_what_a_server_reports_is_a_mark_of_that_server_and_inert() -> None:
     assert reported
     other = reported.model_copy(update={"runtime": "Node.js\n99 \x1b[31m" + "9" * 300})
     newer = make_record([trials[0].model_copy(update={"reported": other}), trials[1]])
-    tools = {f"r{hour:05}": tools_of(make_record(trials) if hour < 8 else newer) for hour in range(20)}
+    tools = {f"r{hour:05}": tools_of(make_record(trials) if hour < 8 else newer).model_dump() for hour in range(20)}
     [mark] = found(tools=tools)
     [[name, before, after]] = mark.pop("changed")
     assert mark == {"kind": "versions", "server": "node-ws", "at": 8}
