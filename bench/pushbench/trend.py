@@ -1,21 +1,21 @@
 """Where the level of a series changed, and how far its values usually lie from it. Pure.
 
-Levels are found by optimal partitioning (PELT, Killick, Fearnhead and Eckley, JASA 107, 2012; ruptures) of the
-logarithms, in which a change of a tenth is the same at any height. A level change has to be confirmed by the ranks of
-the values around it, because partitioning alone also splits what drifts.
+Levels are found by optimal partitioning of the logarithms, in which a change of a tenth is the same at any height. A
+level change has to be confirmed by the ranks of the values around it, because partitioning alone also splits what
+drifts.
 """
 
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import ruptures
 from numpy.typing import NDArray
-from scipy.stats import mannwhitneyu
+
+from pushbench.partition import partition
+from pushbench.rank_sums import p_differ
 
 SHORTEST_LEVEL = 5
 """runs: with fewer on one side, ranks cannot say anything at the level below"""
@@ -27,8 +27,6 @@ ALPHA = 0.001
 """of the ranks, times the number of places where a change could have been"""
 MAD_TO_SIGMA = 1.4826
 """standard deviation of normal values with this median absolute deviation"""
-CLEARLY = 1000.0
-"""times ALPHA: for the shortest level beside a long one the exact test says a hundredth of what the normal one says"""
 BAND_RUNS = 20
 """of the current level that the band is made from"""
 RECENT = 100
@@ -75,10 +73,7 @@ def changes(values: Sequence[float]) -> list[Change]:
     begin = 0
     for border, end in itertools.pairwise(borders[1:]):
         before, after = found[max(begin, border - AROUND) : border], found[border : min(end, border + AROUND)]
-        places = len(found) / SHORTEST_LEVEL
-        if not _may_differ(before, after, ALPHA / places):
-            continue
-        p = float(mannwhitneyu(before, after).pvalue) * places
+        p = p_differ(before, after) * (len(found) / SHORTEST_LEVEL)
         if p <= ALPHA:
             confirmed.append(Change(border, float(np.median(before)), float(np.median(after)), p))
             begin = border
@@ -130,22 +125,11 @@ def _linear_band(level: Values) -> Band:
     return Band(centre - spread, centre, centre + spread, len(level))
 
 
-def _may_differ(before: Values, after: Values, alpha: float) -> bool:
-    """Whether the test is worth its millisecond: most borders that partitioning proposes are nothing. The normal
-    approximation without its corrections, and far from `alpha`, so that the test itself decides all that could be."""
-    above = np.searchsorted(np.sort(before), after, side="left").sum()
-    at_least = np.searchsorted(np.sort(before), after, side="right").sum()
-    u, pairs = (above + at_least) / 2, len(before) * len(after)
-    z = abs(u - pairs / 2) / np.sqrt(pairs * (len(before) + len(after) + 1) / 12)
-    return math.erfc(z / math.sqrt(2)) <= CLEARLY * alpha
-
-
 def _partition(logs: Values) -> list[int]:
     noise = MAD_TO_SIGMA * float(np.median(np.abs(np.diff(logs)))) / np.sqrt(2)
     if noise == 0:
         noise = 1e-9
-    search = ruptures.KernelCPD(kernel="linear", min_size=SHORTEST_LEVEL).fit(logs.reshape(-1, 1) / noise)
-    return [int(each) for each in search.predict(pen=PENALTY * np.log(len(logs)))[:-1]]
+    return partition(logs / noise, PENALTY * np.log(len(logs)), SHORTEST_LEVEL)
 
 
 def _without_outliers(logs: Values) -> Values:

@@ -8,17 +8,13 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from pushbench import report
 from pushbench.catalog import Server, read_catalog
 from pushbench.cli.options import note, print_json
 from pushbench.files import write_atomically
 from pushbench.project import Project
 from pushbench.record import Record
-from pushbench.site.local import write_local_site
-from pushbench.store import record_path
 from pushbench.suites import Suite, read_suites
 from pushbench.thresholds import NO_THRESHOLDS, Thresholds, read_thresholds
-from pushbench.verdict import judge
 
 
 def thresholds_of(project: Project, file: Path | None = None) -> Thresholds:
@@ -39,6 +35,11 @@ def thresholds_for(file: Path, suites: Sequence[Suite], servers: Sequence[Server
 
 def conclude(project: Project, record: Record, thresholds: Thresholds, *, as_json: bool) -> int:
     """Judge a run, write its report and the site, print it, and return the exit code of the verdict."""
+    from pushbench import report
+    from pushbench.site.local import write_local_site
+    from pushbench.store import record_path
+    from pushbench.verdict import judge
+
     verdict = judge(record, thresholds)
     path = project.out / "report.md"
     write_atomically(path, report.markdown(record, verdict).encode())

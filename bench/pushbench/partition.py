@@ -1,0 +1,48 @@
+"""Where a series falls into parts of one level each: optimal partitioning (PELT, Killick, Fearnhead and Eckley, JASA
+107, 2012), by the compiled search of `ruptures`. Pure.
+
+The search is loaded without its package: that imports most of scipy, which takes longer than the whole site does and
+has no part in the search. `ruptures.KernelCPD(kernel="linear")` says the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from importlib.machinery import PathFinder
+from importlib.util import find_spec, module_from_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Values = NDArray[np.float64]
+_Search = Callable[[Values, float, int], Any]
+"""of a signal of shape (n, 1), a penalty and a least length: for each end where its last part begins"""
+
+_FOLDER, _MODULE = Path("detection", "_detection"), "ruptures.detection._detection.ekcpd"
+
+
+def partition(values: Values, penalty: float, shortest: int) -> list[int]:
+    """The borders between the parts whose squared deviations, and `penalty` for each part, add up to the least. There
+    must be values for two parts of `shortest` values."""
+    begins = _search()(values.reshape(-1, 1), penalty, shortest)
+    borders, end = [], int(begins[-1])
+    while end > 0:
+        borders.append(end)
+        end = int(begins[end])
+    return borders[::-1]
+
+
+@cache
+def _search() -> _Search:
+    package = find_spec("ruptures")
+    folders = package.submodule_search_locations if package else None
+    found = PathFinder.find_spec(_MODULE, [str(Path(each) / _FOLDER) for each in folders or ()])
+    if not found or not found.loader:
+        raise ImportError(f"{_MODULE} is missing: it comes with the locked version of ruptures")
+    module = module_from_spec(found)
+    found.loader.exec_module(module)
+    search: _Search = module.ekcpd_pelt_L2
+    return search

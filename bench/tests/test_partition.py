@@ -1,0 +1,43 @@
+"""Partitioning is that of the library whose compiled part does it, and does without the rest of it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import ruptures
+
+from pushbench.partition import partition
+
+WITHOUT_SCIPY = """
+import sys
+import pushbench.cli.conclusion, pushbench.site.building, pushbench.site.pages
+from pushbench.trend import changes
+
+assert len(changes([1.0, 1.01, 1.02] * 5 + [2.0, 2.01, 2.02] * 5)) == 1
+print(*sorted({name.partition(".")[0] for name in sys.modules} & {"scipy", "httpx", "websockets", "rich"}))
+"""
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_borders_are_those_of_the_library(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    levels = random.normal(0, 3, int(random.integers(1, 12)))
+    values = np.repeat(levels, random.integers(1, 60, len(levels)))
+    values = np.append(values, np.zeros(10)) + random.normal(size=len(values) + 10)
+    search = ruptures.KernelCPD(kernel="linear", min_size=5).fit(values.reshape(-1, 1))
+    assert [*partition(values, 20.0, 5), len(values)] == search.predict(pen=20.0)
+
+
+def test_a_site_is_made_without_loading_what_takes_longer_than_that() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_SCIPY],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=Path(__file__).parents[1],
+    )
+    assert done.stdout.split() == []
