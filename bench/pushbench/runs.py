@@ -10,6 +10,7 @@ import json
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -64,9 +65,10 @@ class Runs:
     values: Values
     """shape (runs or more, columns), in base units; NaN where a run has no value"""
 
-    @property
+    @cached_property
     def servers(self) -> list[str]:
-        return sorted({server for server, _, _ in self.columns})
+        """Those that any of these runs had; the columns may be those of more runs."""
+        return sorted(server for server in {server for server, _, _ in self.columns} if self.having(server))
 
     def having(self, server: str) -> list[int]:
         """The runs that had the server."""

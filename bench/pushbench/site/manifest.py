@@ -11,7 +11,7 @@ from pushbench.site import catalogue
 from pushbench.site.catalogue import Catalogue
 from pushbench.site.combining import Combination
 from pushbench.site.layout import SCHEMA, Data
-from pushbench.site.series import Stage, metrics, servers
+from pushbench.site.series import Stage, metrics
 from pushbench.site.windows import Window
 from pushbench.thresholds import Thresholds
 
@@ -54,7 +54,7 @@ def combination(
         "parameters": found.parameters,
         "stages": [{"name": stage.name, "clients": stage.clients} for stage in stages],
         "metrics": metrics(found.runs),
-        "servers": servers(found.runs),
+        "servers": found.runs.servers,
         "runs": len(heads),
         "first": heads[0].created,
         "last": heads[-1].created,

@@ -11,7 +11,7 @@ from pushbench.judged_history import word
 from pushbench.runs import PRESENT, Runs
 from pushbench.site.events import Event
 from pushbench.site.layout import Data
-from pushbench.site.series import Stage, largest, servers
+from pushbench.site.series import Stage, largest
 from pushbench.thresholds import Regression
 from pushbench.trend import RECENT, Band, band
 
@@ -42,7 +42,7 @@ def overview(
         "stage": stage.name if stage else None,
         "metrics": list(METRICS),
         "sparkline": SPARKLINE,
-        "rows": [_row(runs, server, stage.name, regressions) for server in servers(runs)] if stage else [],
+        "rows": [_row(runs, server, stage.name, regressions) for server in runs.servers] if stage else [],
         "events": [event.data() for event in events[:EVENTS]],
         "invalid": _invalid(runs),
         "newest": newest,
@@ -100,7 +100,7 @@ def _value(runs: Runs, run: int, server: str, stage: str, metric: str) -> float 
 
 def _invalid(runs: Runs) -> list[Data]:
     first = max(0, len(runs.heads) - INVALID_RUNS)
-    valid = {server: runs.values[:, runs.columns[server, *PRESENT]] for server in servers(runs)}
+    valid = {server: runs.values[:, runs.columns[server, *PRESENT]] for server in runs.servers}
     return [
         {"run": runs.heads[run].record, "created": runs.heads[run].created, "servers": found}
         for run in reversed(range(first, len(runs.heads)))

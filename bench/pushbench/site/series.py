@@ -55,11 +55,6 @@ def _size(name: str, members: float) -> int:
     return int(name) if name.isdigit() else round(members)
 
 
-def servers(runs: Runs) -> list[str]:
-    """Those that any of these runs had; the columns may be those of more runs."""
-    return [server for server in runs.servers if runs.having(server)]
-
-
 def metrics(runs: Runs) -> list[str]:
     """Those with a trend that any run has."""
     found = {metric for _, _, metric in runs.columns}
@@ -75,13 +70,13 @@ def runs_of(runs: Runs, window: Window) -> Data:
         "times": [int(datetime.fromisoformat(head.created).timestamp()) for head in heads],
         "commits": [(head.commit or "")[:COMMIT] for head in heads],
         "subjects": [one_line(head.subject, SUBJECT) for head in heads],
-        "invalid": {server: found for server in servers(runs) if (found := _invalid(runs, window, server))},
+        "invalid": {server: found for server in runs.servers if (found := _invalid(runs, window, server))},
     }
 
 
 def series_of(runs: Runs, window: Window, stage: str, metric: str) -> Data:
     """One metric in one stage, of all servers. Indices count from the begin of the window."""
-    found = {server: _series(runs, window, server, stage, metric) for server in servers(runs)}
+    found = {server: _series(runs, window, server, stage, metric) for server in runs.servers}
     return {"from": window.begin, "servers": {server: each for server, each in found.items() if each}}
 
 
