@@ -46,11 +46,3 @@ def make_site(folder: Path) -> float:
     )
     assert done.returncode == 0, done.stderr
     return time.perf_counter() - began
-
-
-def start_python() -> float:
-    """Seconds until Python has all libraries of the command, before it does anything."""
-    began = time.perf_counter()
-    imports = "import pushbench.cli.conclusion, pushbench.site.building, pushbench.site.pages"
-    subprocess.run([sys.executable, "-c", imports], check=True, cwd=Path(__file__).parents[2])
-    return time.perf_counter() - began

@@ -13,7 +13,7 @@ from pushbench.project import Project
 from pushbench.site.pages import NODE, build_pages
 from pushbench.toolchains import Missing, find
 from tests.site import demo
-from tests.site.sites import LARGE, SITES, make_site, start_python, write_site
+from tests.site.sites import LARGE, SITES, make_site, write_site
 
 COLD_SECONDS, ONE_MORE_SECONDS = 60.0, 2.0
 NODE_TEST = ("node", "--test", "--test-force-exit", "--test-timeout=240000", "--test-reporter=spec")
@@ -40,11 +40,19 @@ def test_years_of_history_take_a_minute_and_one_more_record_two_seconds(sites: P
         shutil.copytree(sites / "large" / name, again / name)
     cold = make_site(again)
     demo.add_record(again, LARGE)
-    one_more, start = make_site(again), start_python()
+    (again / "site").rename(again / "before")
+    one_more = min(one_more_record(again) for _ in range(3))
     shutil.rmtree(again)
-    print(f"\n{LARGE.runs:,} runs: cold {cold:.1f} s, one new record {one_more:.2f} s, {start:.2f} s of it libraries")
+    print(f"\n{LARGE.runs:,} runs: cold {cold:.1f} s, one new record {one_more:.2f} s")
     assert cold <= COLD_SECONDS
-    assert one_more - start <= ONE_MORE_SECONDS
+    assert one_more <= ONE_MORE_SECONDS
+
+
+def one_more_record(folder: Path) -> float:
+    """Seconds of the whole command for a record that the site in `folder/before` does not have yet."""
+    shutil.rmtree(folder / "site", ignore_errors=True)
+    shutil.copytree(folder / "before", folder / "site", copy_function=os.link)
+    return make_site(folder)
 
 
 @pytest.mark.parametrize("file", BROWSER_TESTS, ids=lambda file: file.name.removesuffix(".test.js"))
