@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 from pathlib import Path
@@ -112,6 +113,33 @@ def test_what_is_no_record_is_told_in_one_line(tmp_path: Path, content: str, tol
         store.read_record(path)
     assert str(raised.value).startswith(f"{path}: {told}")
     assert "\n" not in str(raised.value)
+
+
+def test_a_compressed_record_is_read_and_found_as_a_plain_one_and_is_the_same_each_time(tmp_path: Path) -> None:
+    one = record(record_id="20261121T000000Z-bbbbbb")
+    path = tmp_path / f"{one.id}.json.gz"
+    path.write_bytes(store.packed(store.as_bytes(one)))
+    assert store.read_record(path) == one
+    assert store.find_record(tmp_path) == store.find_record(tmp_path, "20261121") == path
+    os.utime(path, (0, 0))
+    assert store.packed(store.as_bytes(one)) == path.read_bytes()
+    assert gzip.decompress(path.read_bytes()) == store.write_record(tmp_path, one).read_bytes()
+    assert store.record_files(tmp_path) == {one.id: tmp_path / f"{one.id}.json"}
+
+
+def test_a_compressed_record_that_is_cut_off_or_none_or_a_bomb_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "record.json.gz"
+    whole = store.packed(b"[" * 100_000)
+    for content in (whole[:-9], b"", b"{}", whole[:20] + b"\0" * 9 + whole[29:]):
+        path.write_bytes(content)
+        with pytest.raises(UserError, match="not a record"):
+            store.read_record(path)
+    path.write_bytes(whole)
+    monkeypatch.setattr(store, "LARGEST_BYTES", 1 << 16)
+    with pytest.raises(UserError, match="not a record: more than 0 MiB"):
+        store.read_record(path)
 
 
 def test_a_record_is_found_by_id_beginning_file_or_as_the_latest(tmp_path: Path) -> None:
