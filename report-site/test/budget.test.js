@@ -107,7 +107,7 @@ function manyPoints() {
   const write = (name, data) => {
     const file = join(folder, 'data', `${name}.js`);
     mkdirSync(join(file, '..'), { recursive: true });
-    writeFileSync(file, `pushbenchData('${name}','${JSON.stringify({ schema: 1, ...data })}')\n`);
+    writeFileSync(file, `pushbenchData('${name}','${JSON.stringify({ schema: 2, ...data })}')\n`);
   };
   const metric = 'cpu_seconds_per_delivery';
   write('manifest', {

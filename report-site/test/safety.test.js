@@ -99,8 +99,8 @@ const BREAKS = {
   truncated: { wreck: (file) => writeFileSync(file, readFileSync(file).subarray(0, 300)), says: /is not whole\.$/ },
   empty: { wreck: (file) => writeFileSync(file, ''), says: /is not whole\.$/ },
   'of a newer schema': {
-    wreck: (file) => writeFileSync(file, readFileSync(file, 'utf8').replace('"schema":1', '"schema":2')),
-    says: /has schema 2, this page reads up to 1/,
+    wreck: (file) => writeFileSync(file, readFileSync(file, 'utf8').replace('"schema":2', '"schema":3')),
+    says: /has schema 3, this page reads up to 2/,
   },
   'of something else': {
     wreck: (file) => writeFileSync(file, "pushbenchData('manifest','[]')"),

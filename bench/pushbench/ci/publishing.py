@@ -1,4 +1,4 @@
-"""What a job measured, added to the branch that the site is made of. Nothing there is ever changed."""
+"""What a job measured, added to the branch that the site is made of. What is there is never changed."""
 
 from __future__ import annotations
 
@@ -36,9 +36,10 @@ def add(folder: Path, measured: Measured) -> list[Path]:
     """Write a run into a checkout of the branch. The same run again changes nothing. Raises UserError."""
     record = measured.record
     entry = history.append(folder / HISTORY, record)
-    path = store.record_path(folder / RECORDS, record.id)
-    if not path.exists():
-        store.write_record(folder / RECORDS, record)
+    path = store.record_files(folder / RECORDS).get(record.id)
+    if path is None:
+        path = folder / RECORDS / f"{record.id}.json.gz"
+        write_atomically(path, store.packed(store.as_bytes(record)))
     (folder / ".nojekyll").touch()
     return [entry, path]
 

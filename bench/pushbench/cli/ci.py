@@ -13,6 +13,7 @@ import typer
 from pushbench.cli import options
 from pushbench.cli.options import JsonOption
 from pushbench.errors import EXIT_FAIL, EXIT_PASS, EXIT_UNDECIDED, UserError
+from pushbench.site.keeping import PUBLISHED
 
 if TYPE_CHECKING:
     from pushbench.ci.branch import Branch
@@ -29,6 +30,16 @@ _PUBLISH = "Examples: `pushbench ci publish --run 1234567890`; `pushbench ci pub
 _GATE = 'Example: `NEEDS=\'{"plan": ..., "bench": ...}\' pushbench ci gate`.'
 
 RunOption = Annotated[int, typer.Option("--run", min=1, help="Of the workflow bench.", metavar="ID")]
+KeepOption = Annotated[
+    int,
+    typer.Option(
+        "--keep-records",
+        min=1,
+        envvar="PUSHBENCH_KEEP_RECORDS",
+        help="Full records that the site keeps, the newest ones.",
+        metavar="N",
+    ),
+]
 BranchOption = Annotated[str, typer.Option("--branch", help="What the site is made of.", metavar="NAME")]
 
 
@@ -188,19 +199,23 @@ def publish(
     run: Annotated[int | None, typer.Option("--run", min=1, help="Of the workflow bench.", metavar="ID")] = None,
     results: Annotated[Path | None, typer.Option("--results", help="Instead of --run.", metavar="FOLDER")] = None,
     branch: BranchOption = "gh-pages",
+    keep_records: KeepOption = PUBLISHED,
 ) -> None:
     """Add the runs of a finished job to the branch that the site is made of, make the site again, and export the runs
     for other tools.
 
-    Several may publish at once. Reads GITHUB_REPOSITORY, GITHUB_API_URL and GITHUB_TOKEN, which needs the permission
-    contents: write, and actions: read with --run.
+    The branch keeps the newest full records, and of older runs medians. Several may publish at once.
+
+    Reads GITHUB_REPOSITORY, GITHUB_API_URL and GITHUB_TOKEN, which needs the permission contents: write, and
+    actions: read with --run.
     """
     from pushbench.ci import publishing, reporting
     from pushbench.ci.github import GitHub
     from pushbench.ci.result import read_results
     from pushbench.cli.conclusion import thresholds_of
     from pushbench.project import Project
-    from pushbench.site.building import Inputs, build
+    from pushbench.site.building import build
+    from pushbench.site.inputs import Inputs
     from pushbench.site.layout import Folder
     from pushbench.site.pages import build_pages, install_pages
 
@@ -225,7 +240,7 @@ def publish(
         for each in measured:
             publishing.add(folder, each)
         store, records = folder / publishing.HISTORY, folder / publishing.RECORDS
-        inputs = Inputs(project, records, store, thresholds_of(project), released=released)
+        inputs = Inputs(project, records, store, thresholds_of(project), keep=keep_records, released=released)
         build(inputs, folder, options.note)
         install_pages(pages, Folder(folder))
 

@@ -39,20 +39,31 @@ def site(
             "--repository", help="Where commits are linked to.", metavar="URL", show_default="the workflow's, or none"
         ),
     ] = "",
+    keep_records: Annotated[
+        int | None,
+        typer.Option(
+            "--keep-records",
+            min=1,
+            help="Full records of commits that the site keeps, the newest ones: the others are removed from --out.",
+            metavar="N",
+            show_default="all",
+        ),
+    ] = None,
     pages: Annotated[bool, typer.Option(help="Whether to build and copy the pages, too, which takes Node.js.")] = True,
 ) -> None:
     """Write the report site: pages and the data that they show, from full records and a history.
 
-    Only what is new is read, only what changed is written, and nothing is removed. Releases are the checkout's tags,
-    such as v1.2.3, and those that the site had before. The site is static: any web server will do, and index.html can
-    be opened from the disk.
+    Only what is new is read, only what changed is written, and nothing is removed but, with --keep-records, full
+    records. Releases are the checkout's tags, such as v1.2.3, and those that the site had before. The site is static:
+    any web server will do, and index.html can be opened from the disk.
     """
     import time
 
     from pushbench.cli.conclusion import thresholds_of
     from pushbench.project import Project
     from pushbench.releases import read_tags
-    from pushbench.site.building import Inputs, build
+    from pushbench.site.building import build
+    from pushbench.site.inputs import Inputs
     from pushbench.site.layout import Folder
     from pushbench.site.pages import build_pages, install_pages
 
@@ -63,6 +74,7 @@ def site(
         store or project.history,
         thresholds_of(project),
         repository or None,
+        keep_records,
         read_tags(project.root),
     )
     folder = (out or project.site).resolve()

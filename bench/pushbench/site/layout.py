@@ -10,11 +10,12 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping
+import shutil
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-SCHEMA = 1
+SCHEMA = 2
 """of all data files together: the page reads this one and older ones"""
 
 Data = dict[str, Any]
@@ -43,7 +44,7 @@ def script(name: str, data: Mapping[str, Any]) -> bytes:
 
 
 class Folder:
-    """A site's folder. What is there with the same content is not touched; nothing is ever removed."""
+    """A site's folder. What is there with the same content is not touched."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -76,3 +77,24 @@ class Folder:
         file.unlink(missing_ok=True)
         aside.rename(file)
         self.written.append(path)
+
+    def remove(self, path: str) -> None:
+        """A file, or a folder with all that is in it."""
+        found = self.root / path
+        if found.is_dir():
+            shutil.rmtree(found)
+        else:
+            found.unlink(missing_ok=True)
+
+    def bytes(self) -> int:
+        """Of all that would be published of it."""
+        return sum(_sizes(str(self.root), left_out=".git"))
+
+
+def _sizes(folder: str, left_out: str = "") -> Iterator[int]:
+    with os.scandir(folder) as found:
+        for each in found:
+            if not each.is_dir(follow_symlinks=False):
+                yield each.stat(follow_symlinks=False).st_size
+            elif each.name != left_out:
+                yield from _sizes(each.path)

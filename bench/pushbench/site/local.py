@@ -8,7 +8,8 @@ from pathlib import Path
 from pushbench.errors import UserError
 from pushbench.project import Project
 from pushbench.releases import read_tags
-from pushbench.site.building import Inputs, build
+from pushbench.site.building import build
+from pushbench.site.inputs import Inputs
 from pushbench.site.layout import Folder
 from pushbench.site.pages import build_pages, install_pages
 from pushbench.thresholds import Thresholds

@@ -10,10 +10,10 @@ from pushbench.metrics import METRICS
 from pushbench.site import catalogue
 from pushbench.site.catalogue import Catalogue
 from pushbench.site.combining import Combination
+from pushbench.site.inputs import Inputs
 from pushbench.site.layout import SCHEMA, Data
 from pushbench.site.series import Stage, metrics
 from pushbench.site.windows import Window
-from pushbench.thresholds import Thresholds
 
 RUNS = 100
 """newest ones that are listed; older ones are found in the trends"""
@@ -22,22 +22,26 @@ _ONLY_IN_STATE = ("reasons", "outcomes", "tools")
 
 def manifest(
     known: Catalogue,
-    thresholds: Thresholds,
+    inputs: Inputs,
     combinations: Sequence[Data],
     rows: Sequence[Data],
     environments: Mapping[str, Data],
+    *,
+    all_runs: int,
 ) -> Data:
-    used = {each["environment"] for each in [*combinations, *rows[:RUNS]]}
+    """`rows` are those of the newest of `all_runs` runs."""
+    used = {each["environment"] for each in [*combinations, *rows]}
     return {
         "repository": known.repository,
-        "judged_by": thresholds.digest[:10],
+        "judged_by": inputs.thresholds.digest[:10],
         "servers": catalogue.servers(known),
         "metrics": catalogue.metrics(list(METRICS)),
-        "margins": catalogue.margins(thresholds),
+        "margins": catalogue.margins(inputs.thresholds),
         "environments": {key: environments[key] for key in sorted(used) if key in environments},
         "combinations": [{key: value for key, value in each.items() if key != "rows"} for each in combinations],
-        "runs": [_listed(row) for row in rows[:RUNS]],
-        "all_runs": len(rows),
+        "runs": [_listed(row) for row in rows],
+        "all_runs": all_runs,
+        "keep": inputs.keep,
     }
 
 

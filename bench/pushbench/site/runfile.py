@@ -95,8 +95,11 @@ def run(record: Record, verdict: Verdict) -> Data:
 
 
 def run_of_entry(entry: Entry) -> Data:
+    """Metrics are named once, and `values` are in their order: a site has thousands of these."""
+    metrics = sorted({name for server in entry.servers.values() for stage in server.stages.values() for name in stage})
     return {
         "run": row_of_entry(entry),
+        "metrics": metrics,
         "parameters": entry.parameters,
         "servers": [
             {
@@ -105,8 +108,8 @@ def run_of_entry(entry: Entry) -> Data:
                 "trials": measured.trials,
                 "valid": measured.valid_trials,
                 "stages": [
-                    {"name": name, "metrics": {metric: [value] for metric, value in metrics.items()}}
-                    for name, metrics in measured.stages.items()
+                    {"name": name, "values": [values.get(metric) for metric in metrics]}
+                    for name, values in measured.stages.items()
                 ],
             }
             for server, measured in sorted(entry.servers.items())

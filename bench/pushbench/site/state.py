@@ -21,15 +21,18 @@ class State:
     def __init__(self, judged_by: str, before: dict[str, Any] | None = None) -> None:
         """`judged_by` is the digest of the thresholds."""
         before = before or {}
-        self._before_runs: dict[str, Any] = before.get("runs", {})
+        self._before_runs: dict[str, str] = before.get("runs", {})
+        self._before_rows: dict[str, Data] = before.get("rows", {})
         self._before_combinations: dict[str, Any] = before.get("combinations", {})
         self.judged_by = judged_by
         self.environments: dict[str, Data] = before.get("environments", {})
         self._tools: dict[str, Data] = before.get("tools", {})
         self._measured_with: dict[str, str] = before.get("measured_with", {})
         """by the run's id its key in `_tools`: thousands of runs have the same"""
-        self.runs: dict[str, Any] = {}
-        """[bytes of the file that it was made of, its row] by id"""
+        self.runs: dict[str, str] = {}
+        """the version of the file that it was made of, by id"""
+        self.rows: dict[str, Data] = {}
+        """of the few runs that are listed"""
         self.combinations: dict[str, Any] = {}
 
     @classmethod
@@ -41,10 +44,13 @@ class State:
             usable, found = False, {}
         return cls(judged_by, found if usable else None)
 
-    def known_run(self, record: str, size: int) -> Data | None:
-        """The row of a run that was read before; None for a new one, and for one of another size."""
-        found = self._before_runs.get(record)
-        return found[1] if found and found[0] == size else None
+    def knows(self, run: str, version: str) -> bool:
+        """Whether its files were made of this one before."""
+        return self._before_runs.get(run) == version
+
+    def known_row(self, run: str) -> Data | None:
+        """None where it was not listed before, or has other files now."""
+        return self._before_rows.get(run) if self._before_runs.get(run) == self.runs.get(run) else None
 
     def known_combination(self, name: str, version: str) -> Data | None:
         found: Data | None = self._before_combinations.get(name)
@@ -76,6 +82,7 @@ class State:
             "tools": {key: self._tools[key] for key in sorted(set(measured_with.values()))},
             "measured_with": measured_with,
             "runs": dict(sorted(self.runs.items())),
+            "rows": dict(sorted(self.rows.items())),
             "combinations": dict(sorted(self.combinations.items())),
         }
         write_atomically(root / NAME, json.dumps(content, separators=(",", ":")).encode() + b"\n")

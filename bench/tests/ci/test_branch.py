@@ -57,7 +57,7 @@ def test_twelve_publishers_at_once_lose_nothing(remote: Path, tmp_path: Path) ->
     files = listed(remote)
     for each in found:
         record = each.record
-        assert f"records/{record.id}.json" in files
+        assert f"records/{record.id}.json.gz" in files
         assert f"history/{record.environment.key}/{record.suite}/{record.profile}/{record.id}.json" in files
     assert any("somebody else was first" in line for line in said), "they did not even meet"
 

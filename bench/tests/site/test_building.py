@@ -19,7 +19,8 @@ from pushbench.errors import UserError
 from pushbench.project import Project
 from pushbench.record import Comparison
 from pushbench.releases import FILE, Release
-from pushbench.site.building import Built, Inputs, build
+from pushbench.site.building import Built, build
+from pushbench.site.inputs import Inputs
 from pushbench.site.local import write_local_site
 from tests.factories import invalid, make_record, make_trial, measured
 from tests.site import demo
@@ -46,9 +47,9 @@ class Site:
         self.project.thresholds.write_text(LIMITS.replace("{}", f"{{{MARGIN}}}"))
         self.notes: list[str] = []
 
-    def build(self, out: Path | None = None, *released: Release) -> Built:
+    def build(self, out: Path | None = None, *released: Release, keep: int | None = None) -> Built:
         thresholds = thresholds_of(self.project)
-        inputs = Inputs(self.project, self.records, self.store, thresholds, "https://example.org/r", released)
+        inputs = Inputs(self.project, self.records, self.store, thresholds, "https://example.org/r", keep, released)
         return build(inputs, out or self.out, self.notes.append)
 
     def marks(self, combination: str) -> list[dict[str, Any]]:
@@ -95,7 +96,7 @@ def test_one_new_record_touches_its_own_files_the_recent_windows_and_what_lists_
     [record] = sorted(path.stem for path in site.records.glob("*.json"))[-1:]
     changed = {path for path, content in after.items() if before.get(path) != content}
     own = {path for path in changed if record in path}
-    assert {f"data/runs/{record}.js", f"records/{record}.json", f"data/runs/{record}/bun.js"} <= own
+    assert {f"data/runs/{record}.js", f"records/{record}.json.gz", f"data/runs/{record}/bun.js"} <= own
     listing = {"data/manifest.js", "data/manifest.json", "data/state.json", "feed.xml"}
     others = {path for path in changed - own - listing if not path.startswith("badges/")}
     assert all(re.fullmatch(r"data/0123456789ab/whiteboard/full/\w+/(recent/.*|overview)\.js", path) for path in others)

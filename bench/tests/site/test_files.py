@@ -16,7 +16,7 @@ from pushbench.runs import Head
 from pushbench.site.badges import badge
 from pushbench.site.events import Event
 from pushbench.site.feed import feed, sentence
-from pushbench.site.layout import data_name, part, script
+from pushbench.site.layout import SCHEMA, data_name, part, script
 from pushbench.site.runfile import timelines
 from pushbench.site.windows import RECENT, STEP, Window, windows
 from tests.factories import make_record, make_trial
@@ -43,7 +43,7 @@ def test_a_script_hands_over_its_text_and_does_nothing_else(text: str) -> None:
     found = re.fullmatch(rb"pushbenchData\('name','((?:[^'\\\n]|\\[\\'])*)'\)\n", script("name", {text: text}))
     assert found
     content = json.loads(re.sub(rb"\\([\\'])", rb"\1", found[1]))
-    assert content == {"schema": 1, text: text}
+    assert content == {"schema": SCHEMA, text: text}
 
 
 def head(number: int, year: int = 2026) -> Head:

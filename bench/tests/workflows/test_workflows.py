@@ -97,7 +97,7 @@ def test_a_push_is_built_measured_and_published(forge: Forge) -> None:
     require(published, passes=True)
     files = forge.files("gh-pages")
     record = measured.record
-    assert f"records/{record.id}.json" in files
+    assert f"records/{record.id}.json.gz" in files
     assert f"history/{record.environment.key}/whiteboard/smoke/{record.id}.json" in files
     assert "index.html" in files
     assert f"data/runs/{record.id}.js" in files

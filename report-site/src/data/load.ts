@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from 'preact/hooks';
 
-const SCHEMA = 1;
+const SCHEMA = 2;
 
 declare global {
   interface Window {

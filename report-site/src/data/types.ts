@@ -106,6 +106,8 @@ export interface Manifest {
   combinations: Combination[];
   runs: RunRow[];
   all_runs: number;
+  /** full records that the site keeps; null: all */
+  keep: number | null;
 }
 
 export interface Margin {
@@ -239,6 +241,8 @@ export interface JudgedLimit {
 
 export interface Run {
   run: RunRow & { reasons: string[] };
+  /** address of the full record, where it is here */
+  record?: string;
   ref?: string | null;
   harness?: Record<string, string>;
   environment?: Environment;

@@ -1,8 +1,9 @@
 // Servers of one run side by side, or two runs.
 
 import { alike } from '../data/compare';
-import { load, part, useLoaded } from '../data/load';
-import type { Manifest, Run, RunRow } from '../data/types';
+import { useLoaded } from '../data/load';
+import { loadRun } from '../data/run';
+import type { Manifest, RunRow } from '../data/types';
 import { Choice, chosenCombination, Pick, Shown } from '../parts/page';
 import { formatTime } from '../units';
 import { RunsCompared } from './compare-runs';
@@ -30,10 +31,6 @@ export function ComparePage({ manifest, query }: Props) {
       {of === 'runs' ? <TwoRuns manifest={manifest} query={query} /> : <OneRun manifest={manifest} query={query} />}
     </>
   );
-}
-
-export function loadRun(manifest: Manifest, id: string): Promise<Run> {
-  return load<Run>(`runs/${part(id)}`, manifest.judged_by);
 }
 
 function OneRun({ manifest, query }: Props) {

@@ -1,9 +1,10 @@
 // Published comparisons beside what was measured here, and why they may differ.
 
 import { alike } from '../data/compare';
-import { load, part, useLoaded } from '../data/load';
+import { useLoaded } from '../data/load';
 import { PUBLICATIONS, type Publication } from '../data/publications';
 import { ECHO_POINTS, PUBLISHED } from '../data/published';
+import { loadRun } from '../data/run';
 import type { Combination, Manifest, Run, StageNumbers } from '../data/types';
 import { CombinationPick, chosenCombination, OutcomeMark, RunLink, Shown } from '../parts/page';
 import { chosenStage, StageChoice } from '../parts/stages';
@@ -132,9 +133,7 @@ function Caveats() {
 
 function Beside({ manifest, query, chosen }: Props & { chosen: Combination }) {
   const newest = manifest.runs.find((run) => run.whole && !run.comparison && run.trials > 0 && alike(run, chosen));
-  const loaded = useLoaded(`published ${newest?.id}`, async () =>
-    newest ? load<Run>(`runs/${part(newest.id)}`, manifest.judged_by) : null,
-  );
+  const loaded = useLoaded(`published ${newest?.id}`, async () => (newest ? loadRun(manifest, newest.id) : null));
   return (
     <Shown loaded={loaded}>
       {(run) => {

@@ -1,6 +1,7 @@
 // One run: what it amounts to, how each server did, and by the second what a trial did.
 
-import { load, part, useLoaded } from '../data/load';
+import { useLoaded } from '../data/load';
+import { loadRun } from '../data/run';
 import type { Manifest, Run, RunServer } from '../data/types';
 import { Changes, Environment, Reproduce } from '../parts/about-run';
 import { DistributionChart, KINDS } from '../parts/distribution';
@@ -18,7 +19,7 @@ interface Props {
 }
 
 export function RunPage({ manifest, query, id }: Props) {
-  const loaded = useLoaded(id, () => load<Run>(`runs/${part(id)}`, manifest.judged_by));
+  const loaded = useLoaded(id, () => loadRun(manifest, id));
   return (
     <>
       <h1>Run {id}</h1>
@@ -45,11 +46,14 @@ function Whole({ manifest, query, run }: { manifest: Manifest; query: URLSearchP
         </p>
         <Reasons run={run} />
         <p class="links">
-          {about.whole && <a href={`records/${encodeURIComponent(about.id)}.json`}>the record (JSON)</a>}
+          {run.record && <a href={run.record}>the record ({run.record.endsWith('.gz') ? 'JSON, gzip' : 'JSON'})</a>}
           {!about.comparison && <a href={href('compare', { run: about.id })}>servers side by side</a>}
         </p>
         {!about.whole && (
-          <p class="aside">Of this run only the medians were kept: no timeline, distribution or verdict.</p>
+          <p class="aside">
+            Of this run only the medians were kept: no timeline, distribution or verdict.
+            {manifest.keep !== null && ` This site keeps full records of its newest runs only: ${manifest.keep}.`}
+          </p>
         )}
       </section>
       <Reproduce run={run} />

@@ -1,0 +1,141 @@
+"""The files of each run: made of its full record where the site keeps that, else of its entry in the history."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
+
+from pushbench import history, store
+from pushbench.errors import UserError
+from pushbench.record import Record
+from pushbench.site import keeping, runfile
+from pushbench.site.inputs import Inputs, Note
+from pushbench.site.layout import Data, Folder, part
+from pushbench.site.state import State
+from pushbench.tools import tools_of
+from pushbench.verdict import judge
+
+RUNS = "data/runs"
+RECORDS = "records"
+ENTRIES = "data/entries"
+"""of records that the history does not have, laid out as a history"""
+
+
+@dataclass(frozen=True)
+class Source:
+    """The file that a run's own files are made of."""
+
+    path: Path
+    whole: bool
+    """a full record, not an entry"""
+
+    @property
+    def version(self) -> str:
+        return f"{'record' if self.whole else 'entry'} {self.path.stat().st_size}"
+
+
+class Filing:
+    """Writes what is new of the runs, and tells of any run its row: one in a list of runs."""
+
+    def __init__(self, inputs: Inputs, folder: Folder, state: State, note: Note) -> None:
+        self._inputs, self._folder, self._state, self._note = inputs, folder, state, note
+        self._rows: dict[str, Data] = {}
+        self._sources: dict[str, Source] = {}
+
+    def file(self) -> None:
+        """Raises UserError for a broken file of the history; a record that cannot be read is left out with a note."""
+        entries = {path.stem: path for path in self._inputs.store.glob("*/*/*/*.json")}
+        series = {name: path.relative_to(self._inputs.store).parts[:-1] for name, path in entries.items()}
+        outdated = keeping.outdated(series, self._inputs.keep)
+        self._remove(outdated)
+        there, kept = self._folder.names(RUNS), self._folder.names(RECORDS)
+        for name, path in store.record_files(self._inputs.records).items():
+            if name not in outdated:
+                self._file(name, Source(path, whole=True), there, kept)
+        for name, path in sorted(entries.items()):
+            if name not in self._sources:
+                self._file(name, Source(path, whole=False), there, kept)
+
+    @property
+    def ids(self) -> list[str]:
+        """Of all runs, the newest first."""
+        return sorted(self._sources, reverse=True)
+
+    def row(self, name: str) -> Data:
+        """Few are ever asked for; those are remembered."""
+        if name not in self._rows:
+            known = self._state.known_row(name)
+            self._rows[name] = known if known else self._read_row(self._sources[name])
+        self._state.rows[name] = self._rows[name]
+        return self._rows[name]
+
+    def _file(self, name: str, source: Source, there: set[str], kept: set[str]) -> None:
+        if not (self._state.knows(name, source.version) and f"{part(name)}.js" in there):
+            if source.whole:
+                try:
+                    record = store.read_record(source.path)
+                except UserError as error:
+                    self._note(f"left out: {error}")
+                    return
+                name = record.id
+                self._rows[name] = self._file_record(record, source.path, kept)
+            else:
+                entry = history.read_entry(source.path)
+                self._folder.data(f"runs/{part(name)}", runfile.run_of_entry(entry))
+                self._state.keep_tools(name, entry.tools)
+                self._rows[name] = runfile.row_of_entry(entry)
+        elif source.whole:
+            self._keep(source.path, kept)
+        self._sources[name] = source
+        self._state.runs[name] = source.version
+
+    def _file_record(self, record: Record, path: Path, kept: set[str]) -> Data:
+        verdict = judge(record, self._inputs.thresholds)
+        for server in record.servers:
+            self._folder.data(f"runs/{part(record.id)}/{part(server)}", runfile.timelines(record, server))
+        file = f"{RECORDS}/{quote(self._keep(path, kept))}"
+        self._folder.data(f"runs/{part(record.id)}", {**runfile.run(record, verdict), "record": file})
+        self._state.environments[record.environment.key] = record.environment.model_dump()
+        if record.comparison is None and record.trials:
+            self._keep_entry(record)
+        self._state.keep_tools(record.id, tools_of(record))
+        return runfile.row(record, verdict)
+
+    def _keep(self, path: Path, kept: set[str]) -> str:
+        """Have the record beside the site; its name there. One that is there already stays as it is."""
+        name = path.name.removesuffix(".gz").removesuffix(".json")
+        for suffix in store.SUFFIXES:
+            if f"{name}{suffix}" in kept:
+                return f"{name}{suffix}"
+        content = path.read_bytes()
+        self._folder.write(f"{RECORDS}/{name}.json.gz", content if path.suffix == ".gz" else store.packed(content))
+        return f"{name}.json.gz"
+
+    def _keep_entry(self, record: Record) -> None:
+        """For its series. What a pull request was compared with is no point of one."""
+        entry = history.entry_of(record)
+        if record.commit and record.commit.dirty:
+            entry = entry.model_copy(update={"commit": None, "subject": f"not committed, after: {entry.subject}"})
+        if not history.path_of(self._inputs.store, entry).exists():
+            path = history.path_of(Path(ENTRIES), entry)
+            self._folder.write(path.as_posix(), entry.model_dump_json(by_alias=True).encode() + b"\n")
+
+    def _read_row(self, source: Source) -> Data:
+        if not source.whole:
+            return runfile.row_of_entry(history.read_entry(source.path))
+        record = store.read_record(source.path)
+        return runfile.row(record, judge(record, self._inputs.thresholds))
+
+    def _remove(self, outdated: set[str]) -> None:
+        """The full records of these runs, and what was made of them and of nothing else. Their addresses go on working:
+        what is said there is then made of the history."""
+        removed = 0
+        for folder, suffixes in ((RECORDS, store.SUFFIXES), (RUNS, ("",))):
+            there = self._folder.names(folder)
+            for name in (f"{part(each)}{suffix}" for each in outdated for suffix in suffixes):
+                if name in there:
+                    self._folder.remove(f"{folder}/{name}")
+                    removed += folder == RECORDS
+        if removed:
+            self._note(f"full records left out, older than the newest {self._inputs.keep}: {removed}")
