@@ -48,7 +48,7 @@ def as_bytes(record: Record) -> bytes:
 def packed(content: bytes) -> bytes:
     """Compressed; neither time nor name is in it, so the same content gives the same bytes."""
     buffer = io.BytesIO()
-    with gzip.GzipFile("", "wb", compresslevel=9, fileobj=buffer, mtime=0) as file:
+    with gzip.GzipFile("", "wb", compresslevel=6, fileobj=buffer, mtime=0) as file:
         file.write(content)
     return buffer.getvalue()
 
