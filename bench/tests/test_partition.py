@@ -22,14 +22,21 @@ print(*sorted({name.partition(".")[0] for name in sys.modules} & {"scipy", "http
 """
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_the_borders_are_those_of_the_library(seed: int) -> None:
-    random = np.random.default_rng(seed)
-    levels = random.normal(0, 3, int(random.integers(1, 12)))
-    values = np.repeat(levels, random.integers(1, 60, len(levels)))
-    values = np.append(values, np.zeros(10)) + random.normal(size=len(values) + 10)
-    search = ruptures.KernelCPD(kernel="linear", min_size=5).fit(values.reshape(-1, 1))
-    assert [*partition(values, 20.0, 5), len(values)] == search.predict(pen=20.0)
+@pytest.mark.parametrize("height", [0.0, 0.4, 0.6, 1.0, 3.0])
+def test_the_borders_are_those_of_the_library(height: float) -> None:
+    """From noise, where no search is needed, by levels that are hardly worth their penalty, to plain ones."""
+    found = 0
+    for seed in range(100):
+        random = np.random.default_rng([seed, int(height * 10)])
+        levels = random.normal(0, height, int(random.integers(2, 9)))
+        values = np.repeat(levels, random.integers(5, 60, len(levels)))
+        values += random.normal(size=len(values))
+        penalty = 3 * float(np.log(len(values)))
+        search = ruptures.KernelCPD(kernel="linear", min_size=5).fit(values.reshape(-1, 1))
+        borders = partition(values, penalty, 5)
+        assert [*borders, len(values)] == search.predict(pen=penalty)
+        found += len(borders)
+    assert bool(found) == (height > 0)
 
 
 def test_a_site_is_made_without_loading_what_takes_longer_than_that() -> None:
