@@ -6,6 +6,7 @@ and what must not be compared lies in different folders.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
@@ -84,9 +85,19 @@ def append(store: Path, record: Record) -> Path:
     return path
 
 
-def files(store: Path, environment: str, suite: str, profile: str) -> list[Path]:
-    """Those of all runs of one environment, the oldest first."""
-    return sorted((store / environment / suite / profile).glob("*.json"), key=lambda path: path.name)
+def folders(store: Path) -> list[tuple[str, str, str]]:
+    """Environment, suite and profile of each folder of entries."""
+    found = (path.relative_to(store).parts for path in store.glob("*/*/*") if path.is_dir())
+    return sorted((environment, suite, profile) for environment, suite, profile in found)
+
+
+def sizes(folder: Path) -> dict[str, int]:
+    """Bytes of the entries in a folder, by the ids of their runs. There are thousands, so no path is made of each."""
+    try:
+        with os.scandir(folder) as found:
+            return {each.name[:-5]: each.stat().st_size for each in found if each.name.endswith(".json")}
+    except FileNotFoundError:
+        return {}
 
 
 def read_entry(path: Path) -> Entry:

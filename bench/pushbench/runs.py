@@ -130,16 +130,19 @@ def read_runs(
     Raises UserError for a file that is no entry.
     """
     stores = [each for each in (beside, store) if each]
-    named = {path.stem: path for each in stores for path in history.files(each, environment, suite, profile)}
-    paths = [named[name] for name in sorted(named)]
     folders = [(each / environment / suite / profile).resolve() for each in stores]
+    sizes: dict[str, int] = {}
+    lies: dict[str, Path] = {}
+    for folder in (each / environment / suite / profile for each in stores):
+        found = history.sizes(folder)
+        sizes |= found
+        lies |= dict.fromkeys(found, folder)
     kept = _Cache(cache, hashlib.sha256("\n".join(map(str, folders)).encode()).hexdigest()[:16])
-    sizes = {path.stem: path.stat().st_size for path in paths}
     known = kept.load()
     if known is None or any(sizes.get(head.record) != head.bytes for head in known.heads):
         known = Runs([], {}, np.empty((0, 0)))
     names = {head.record for head in known.heads}
-    fresh = [path for path in paths if path.stem not in names]
+    fresh = [lies[name] / f"{name}.json" for name in sorted(sizes.keys() - names)]
     if not fresh:
         return known
     appended = bool(known.heads) and fresh[0].stem > known.heads[-1].record

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from xml.sax.saxutils import escape, quoteattr
+from html import escape
 
 from pushbench.metrics import METRICS
 from pushbench.site.layout import Data
@@ -25,7 +25,7 @@ def badge(label: str, outcome: str | None, text: str) -> str:
     name, colour = f"{label}: {said}", _COLOURS.get(outcome or "", _COLOURS["invalid"])
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + right}" height="20" role="img" '
-        f"aria-label={quoteattr(name)}><title>{escape(name)}</title>"
+        f'aria-label="{escape(name)}"><title>{escape(name)}</title>'
         f'<rect width="{left + right}" height="20" rx="3" fill="#30343b"/>'
         f'<path fill="{colour}" d="M{left} 0h{right - 3}a3 3 0 0 1 3 3v14a3 3 0 0 1-3 3h-{right - 3}z"/>'
         f'<g fill="#fff" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11" text-anchor="middle">'

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from pushbench import history
 from pushbench.record import Parameters
 from pushbench.runs import Runs, read_runs
 from pushbench.site import events, series
@@ -49,7 +50,7 @@ def read_combinations(store: Path, beside: Path, cache: Path) -> list[Combinatio
 
     Raises UserError for a file that is no entry.
     """
-    keys = {path.relative_to(root).parts for root in (beside, store) for path in root.glob("*/*/*") if path.is_dir()}
+    keys = {*history.folders(beside), *history.folders(store)}
     found = [
         Combination(environment, suite, profile, parameters, runs)
         for environment, suite, profile in sorted(keys)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
+from html import escape
 from urllib.parse import quote, urlencode
-from xml.sax.saxutils import escape, quoteattr
 
 from pushbench.metrics import METRICS
 from pushbench.sentences import metric_in_sentence
@@ -52,6 +52,6 @@ def _entry(event: Event) -> str:
     about = one_line(f"{event.combination}, run {event.run}, commit {commits}: {event.subject}")
     return (
         f"<entry><title>{escape(one_line(sentence(event)))}</title><id>urn:uuid:{event.id}</id>"
-        f"<updated>{escape(event.created)}</updated><link href={quoteattr(link(event))}/>"
+        f'<updated>{escape(event.created)}</updated><link href="{escape(link(event))}"/>'
         f'<category term="{event.word}"/><summary>{escape(about)}</summary></entry>\n'
     )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import quote
 
 from pushbench import history, store
@@ -22,17 +22,17 @@ ENTRIES = "data/entries"
 """of records that the history does not have, laid out as a history"""
 
 
-@dataclass(frozen=True)
-class Source:
+class Source(NamedTuple):
     """The file that a run's own files are made of."""
 
     path: Path
+    """of a full record, or the folder of an entry"""
     whole: bool
-    """a full record, not an entry"""
+    size: int
 
     @property
     def version(self) -> str:
-        return f"{'record' if self.whole else 'entry'} {self.path.stat().st_size}"
+        return f"{'record' if self.whole else 'entry'} {self.size}"
 
 
 class Filing:
@@ -45,17 +45,16 @@ class Filing:
 
     def file(self) -> None:
         """Raises UserError for a broken file of the history; a record that cannot be read is left out with a note."""
-        entries = {path.stem: path for path in self._inputs.store.glob("*/*/*/*.json")}
-        series = {name: path.relative_to(self._inputs.store).parts[:-1] for name, path in entries.items()}
+        entries, series = self._entries()
         outdated = keeping.outdated(series, self._inputs.keep)
         self._remove(outdated)
         there, kept = self._folder.names(RUNS), self._folder.names(RECORDS)
         for name, path in store.record_files(self._inputs.records).items():
             if name not in outdated:
-                self._file(name, Source(path, whole=True), there, kept)
-        for name, path in sorted(entries.items()):
+                self._file(name, Source(path, whole=True, size=path.stat().st_size), there, kept)
+        for name, source in sorted(entries.items()):
             if name not in self._sources:
-                self._file(name, Source(path, whole=False), there, kept)
+                self._file(name, source, there, kept)
 
     @property
     def ids(self) -> list[str]:
@@ -66,9 +65,19 @@ class Filing:
         """Few are ever asked for; those are remembered."""
         if name not in self._rows:
             known = self._state.known_row(name)
-            self._rows[name] = known if known else self._read_row(self._sources[name])
+            self._rows[name] = known if known else self._read_row(name, self._sources[name])
         self._state.rows[name] = self._rows[name]
         return self._rows[name]
+
+    def _entries(self) -> tuple[dict[str, Source], dict[str, keeping.Series]]:
+        """Of the history, and where in it they are."""
+        entries: dict[str, Source] = {}
+        series: dict[str, keeping.Series] = {}
+        for each in history.folders(self._inputs.store):
+            folder = self._inputs.store.joinpath(*each)
+            for name, size in history.sizes(folder).items():
+                entries[name], series[name] = Source(folder, whole=False, size=size), each
+        return entries, series
 
     def _file(self, name: str, source: Source, there: set[str], kept: set[str]) -> None:
         if not (self._state.knows(name, source.version) and f"{part(name)}.js" in there):
@@ -81,7 +90,7 @@ class Filing:
                 name = record.id
                 self._rows[name] = self._file_record(record, source.path, kept)
             else:
-                entry = history.read_entry(source.path)
+                entry = history.read_entry(source.path / f"{name}.json")
                 self._folder.data(f"runs/{part(name)}", runfile.run_of_entry(entry))
                 self._state.keep_tools(name, entry.tools)
                 self._rows[name] = runfile.row_of_entry(entry)
@@ -121,9 +130,9 @@ class Filing:
             path = history.path_of(Path(ENTRIES), entry)
             self._folder.write(path.as_posix(), entry.model_dump_json(by_alias=True).encode() + b"\n")
 
-    def _read_row(self, source: Source) -> Data:
+    def _read_row(self, name: str, source: Source) -> Data:
         if not source.whole:
-            return runfile.row_of_entry(history.read_entry(source.path))
+            return runfile.row_of_entry(history.read_entry(source.path / f"{name}.json"))
         record = store.read_record(source.path)
         return runfile.row(record, judge(record, self._inputs.thresholds))
 
