@@ -50,6 +50,18 @@ for (const colorScheme of ['light', 'dark']) {
   });
 }
 
+test('a run whose record is here links to it, and one whose record was left out says so', async () => {
+  const told = {};
+  await everyPage(small, {}, async (page, name) => {
+    if (!name.startsWith('run')) return;
+    const links = await page.locator('a[href^="records/"]').evaluateAll((all) => all.map((each) => each.href));
+    for (const link of links) assert.equal((await page.request.get(link)).status(), 200, link);
+    told[name] = [links.length, (await page.locator('main').innerText()).includes('newest runs only: 6.')];
+  });
+  assert.deepEqual(told.run, [1, false]);
+  assert.deepEqual(told['run-medians'], [0, true]);
+});
+
 for (const [name, site] of Object.entries({ small, hostile, empty })) {
   test(`nothing is wider than a phone, and no word is none: ${name}`, async () => {
     await everyPage(site, PHONE, async (page, at) => {

@@ -21,6 +21,8 @@ SITES = {
     "empty": None,
 }
 """as report-site/test/sites.js names them"""
+KEPT = {"small": 6}
+"""full records that a site keeps, of the eight that there are; others keep all"""
 REPOSITORY = "https://github.com/example/pushbench"
 
 
@@ -35,6 +37,8 @@ def write_site(folder: Path, about: Demo | None) -> float:
 def make_site(folder: Path) -> float:
     """Seconds from the start of Python to its end."""
     inputs = ["--records", str(folder / "records"), "--store", str(folder / "history")]
+    if kept := KEPT.get(folder.name):
+        inputs += ["--keep-records", str(kept)]
     command = [sys.executable, "-m", "pushbench", "site", *inputs, "--out", str(folder / "site")]
     began = time.perf_counter()
     done = subprocess.run(
