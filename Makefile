@@ -1,6 +1,6 @@
 # `make help` lists what there is. Everything installs what it needs below .cache/; nothing needs root, an account or a container engine.
 
-PYTHON ?= $(firstword $(foreach p,python3.11 python3.12 python3.13 python3.14 python3,$(shell command -v $(p))))
+PYTHON ?= $(firstword $(foreach p,python3.11 python3.12 python3.13 python3,$(shell command -v $(p))))
 DEV := .cache/dev
 BIN := $(DEV)/bin
 PYTHON_SOURCES := . ../compose ../servers

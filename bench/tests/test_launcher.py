@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -88,7 +89,24 @@ def folder_with(tmp_path: Path, **programs: str) -> str:
 def test_without_python_the_way_to_it_is_told(checkout: Path, tmp_path: Path) -> None:
     done = pushbench(checkout, path=folder_with(tmp_path))
     assert done.returncode == 2
-    assert done.stderr.startswith("pushbench: needs Python 3.11 or newer on the PATH")
+    assert done.stderr.startswith("pushbench: needs Python 3.11, 3.12 or 3.13 on the PATH")
+
+
+@pytest.mark.parametrize(
+    ("version", "said"),
+    [
+        ((3, 10), "needs Python 3.11, 3.12 or 3.13"),
+        ((3, 11), "python3 could not make"),
+        ((3, 13), "python3 could not make"),
+        ((3, 14), "needs Python 3.11, 3.12 or 3.13"),
+    ],
+)
+def test_only_a_python_that_all_libraries_know_is_taken(
+    checkout: Path, tmp_path: Path, version: tuple[int, int], said: str
+) -> None:
+    pretend = f"import sys; sys.version_info = {(*version, 0, 'final', 0)}; exec(sys.argv[1])"
+    done = pushbench(checkout, path=folder_with(tmp_path, python3=f'exec {sys.executable} -c "{pretend}" "$2"'))
+    assert (done.returncode, said in done.stderr) == (2, True), done.stderr
 
 
 def test_a_python_without_venv_is_told(checkout: Path, tmp_path: Path) -> None:
