@@ -7,10 +7,9 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { launch, open, unfold, visit } from './browser.js';
-import { read } from './pages.js';
-import { large, small } from './sites.js';
+import { marksOf } from './pages.js';
+import { small } from './sites.js';
 
-const PHONE = { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true };
 const ADDRESS = pathToFileURL(join(small, 'index.html')).href;
 
 let browser;
@@ -18,14 +17,6 @@ before(async () => {
   browser = await launch();
 });
 after(() => browser.close());
-
-/** Of the newest environment: its marks, those of one server's versions too, and what its runs are. */
-async function facts(page) {
-  const { combinations } = await read(page, 'manifest');
-  const [newest, older] = combinations;
-  const { marks } = await read(page, `${newest.id}/marks`);
-  return { newest, older, marks, runs: await read(page, `${newest.id}/recent/runs`) };
-}
 
 const labelOf = (mark) => (mark.kind === 'release' ? mark.name : mark.kind);
 const timeOf = (seconds) => new Date(seconds * 1e3).toISOString().slice(0, 16).replace('T', ' ');
@@ -45,7 +36,7 @@ async function walk(page) {
 
 test('the data have marks of every kind', async () => {
   const { page, close } = await open(browser, ADDRESS);
-  const { marks } = await facts(page);
+  const { marks } = await marksOf(page);
   assert.deepEqual([...new Set(marks.map((mark) => mark.kind))].sort(), [
     'environment',
     'harness',
@@ -58,7 +49,7 @@ test('the data have marks of every kind', async () => {
 for (const x of ['run', 'time']) {
   test(`the keyboard goes from mark to mark, and each is at its run, along ${x}`, async () => {
     const { page, close } = await open(browser, `${ADDRESS}#/trend?s=go&x=${x}`);
-    const { marks, runs } = await facts(page);
+    const { marks, runs } = await marksOf(page);
     const said = (await walk(page)).filter((text) => text.includes(' | '));
     const wanted = [...new Set(marks.map((mark) => mark.at))];
     assert.equal(said.length, wanted.length);
@@ -73,7 +64,7 @@ for (const x of ['run', 'time']) {
 
   test(`a badge stands above the point of its run, along ${x}`, async () => {
     const { page, close } = await open(browser, `${ADDRESS}#/trend?s=go&x=${x}`);
-    const { marks, runs } = await facts(page);
+    const { marks, runs } = await marksOf(page);
     let compared = 0;
     for (const badge of await page.locator('.badges button').all()) {
       const label = await badge.innerText();
@@ -99,44 +90,9 @@ for (const x of ['run', 'time']) {
   });
 }
 
-for (const [look, options] of Object.entries({ wide: {}, phone: PHONE })) {
-  test(`badges do not overlap and count what they stand for: ${look}`, async () => {
-    for (const site of [small, large]) {
-      const { page, close } = await open(browser, pathToFileURL(join(site, 'index.html')).href, options);
-      const { newest, marks } = await facts(page);
-      for (const query of ['s=go', `s=go&range=0-${newest.runs - 1}`, `s=go&x=time&range=0-${newest.runs - 1}`]) {
-        await visit(page, `#/trend?${query}`);
-        const found = await page.locator('.badges li').evaluateAll((all) =>
-          all.map((each) => {
-            const { left, right, height } = each.getBoundingClientRect();
-            const button = each.querySelector('button');
-            return { left, right, height, text: each.textContent, cut: button.scrollWidth > button.clientWidth };
-          }),
-        );
-        const whole = await page.locator('.canvas').boundingBox();
-        const shown = marks.filter((mark) => query.includes('range') || mark.at >= newest.windows.at(-1).from);
-        const counted = found.reduce((sum, { text }) => sum + count(text), 0);
-        assert.equal(counted, shown.length, `${query}: ${found.map(({ text }) => text)}`);
-        found.forEach((badge, number) => {
-          assert.ok(badge.left >= (found[number - 1]?.right ?? whole.x - 1), `${query}: ${badge.text} overlaps`);
-          assert.ok(badge.right <= whole.x + whole.width + 1, `${query}: ${badge.text} is outside`);
-          assert.ok(badge.height >= 24 && !badge.cut, `${query}: ${badge.text} is cut`);
-        });
-      }
-      await close();
-    }
-  });
-}
-
-/** How many marks a badge says it is: `v1.2.0`, `3 releases`, `2 environments + 5`. */
-function count(text) {
-  const [own, more = '0'] = text.split(' + ');
-  return (/^\d+ /.test(own) ? Number.parseInt(own, 10) : 1) + Number(more);
-}
-
 test('a range has the marks of its runs only, and a badge of several takes a closer look at them', async () => {
   const { page, close } = await open(browser, `${ADDRESS}#/trend?s=go&range=10-30`);
-  const { marks, runs } = await facts(page);
+  const { marks, runs } = await marksOf(page);
   const inside = marks.filter((mark) => mark.at >= 10 && mark.at <= 30);
   assert.ok(inside.length >= 3);
   const said = (await walk(page)).filter((text) => text.includes(' | '));
@@ -160,7 +116,7 @@ test('marks are in the list, in the table with its exports, and pinned', async (
   const { page, close } = await open(browser, `${ADDRESS}#/trend?s=go`, {
     permissions: ['clipboard-read', 'clipboard-write'],
   });
-  const { marks, runs, older } = await facts(page);
+  const { marks, runs, older } = await marksOf(page);
   await unfold(page);
   await unfold(page); // what unfolding brought
   const items = await page.locator('.changes li', { hasText: /Release|environment|harness|versions/ }).allInnerTexts();
@@ -191,7 +147,7 @@ test('what servers report is marked where few of them are shown', async () => {
     await unfold(page);
     return (await page.locator('.changes').allInnerTexts()).join(' ');
   };
-  const { newest } = await facts(page);
+  const { newest } = await marksOf(page);
   assert.ok(newest.servers.length > 4);
   assert.doesNotMatch(await listed(), /says other versions/);
   await visit(page, '#/trend?s=bun');
@@ -204,7 +160,7 @@ test('what servers report is marked where few of them are shown', async () => {
 
 test('a saved picture has the marks: SVG', async () => {
   const { page, close } = await open(browser, `${ADDRESS}#/trend?s=go`);
-  const { marks } = await facts(page);
+  const { marks } = await marksOf(page);
   const saved = page.waitForEvent('download');
   await page.getByRole('button', { name: 'Save SVG' }).click();
   const svg = readFileSync(await (await saved).path(), 'utf8');
@@ -228,7 +184,7 @@ for (const [colorScheme, runs] of [
 ]) {
   test(`a line goes through the chart where the environment changed: ${colorScheme}, ${runs}`, async () => {
     const { page, close } = await open(browser, `${ADDRESS}#/trend?s=go&range=${runs}`, { colorScheme });
-    const { marks } = await facts(page);
+    const { marks } = await marksOf(page);
     const at = marks.filter((mark) => mark.kind === 'environment')[1].at;
     await page.locator('.canvas').focus();
     await page.keyboard.press('Home');
@@ -286,7 +242,7 @@ test('a file of marks that is missing has one sentence, and the trend is drawn w
   cpSync(small, site, { recursive: true });
   const address = pathToFileURL(join(site, 'index.html')).href;
   const whole = await open(browser, address);
-  const { newest } = await facts(whole.page);
+  const { newest } = await marksOf(whole.page);
   await whole.close();
   const file = join(site, 'data', newest.id, 'marks.js');
   writeFileSync(file, readFileSync(file).subarray(0, 300));

@@ -52,3 +52,11 @@ export async function addresses(page) {
     nowhere: '#/nowhere',
   };
 }
+
+/** Of the newest environment: its marks, those of one server's versions too, and what its runs are. */
+export async function marksOf(page) {
+  const { combinations } = await read(page, 'manifest');
+  const [newest, older] = combinations;
+  const { marks } = await read(page, `${newest.id}/marks`);
+  return { newest, older, marks, runs: await read(page, `${newest.id}/recent/runs`) };
+}

@@ -1,10 +1,10 @@
-// The sites that the tests look at; bench/tests/site/test_pages.py makes them and says where.
+// The sites that the tests look at; bench/tests/site/browsing.py makes them and says where.
 
 import { join } from 'node:path';
 
 const folder = process.env.PUSHBENCH_SITES;
 if (!folder)
-  throw new Error('PUSHBENCH_SITES names no folder: the tests are run by pytest, see bench/tests/site/test_pages.py');
+  throw new Error('PUSHBENCH_SITES names no folder: the tests are run by pytest, see bench/tests/site/browsing.py');
 
 /** 5,000 commits of 19 servers */
 export const large = join(folder, 'large', 'site');

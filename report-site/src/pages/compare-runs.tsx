@@ -1,7 +1,7 @@
 // Two runs: each metric of a server in both, and whether they differ by more than runs do.
 
 import { alike, changeInterval, wordFor } from '../data/compare';
-import { dictionary, load, useLoaded } from '../data/load';
+import { dictionary, load } from '../data/load';
 import type { Manifest, Margin, Overview, Run, Spread, Unit, Word } from '../data/types';
 import { DistributionChart, KINDS } from '../parts/distribution';
 import { Choice, metricTitle, Pick, RunLink, WordMark } from '../parts/page';
@@ -9,11 +9,23 @@ import { chosenStage, StagePick, spreadCell, stageOf } from '../parts/stages';
 import { type Cell, Table } from '../parts/table';
 import { formatChange, formatQuantity, formatTime, NOT_MEASURED } from '../units';
 
-interface Props {
-  manifest: Manifest;
-  query: URLSearchParams;
+export interface Pair {
   a: Run;
   b: Run;
+  /** null where it is not known */
+  noise: Noise | null;
+}
+
+interface Noise {
+  /** at which it was found */
+  stage: string | null;
+  /** by server and metric: half widths of the bands, relative to their levels */
+  of: Record<string, Record<string, number>>;
+}
+
+interface Props extends Pair {
+  manifest: Manifest;
+  query: URLSearchParams;
 }
 
 interface Row {
@@ -29,8 +41,7 @@ interface Row {
 
 const ALL = '*';
 
-export function RunsCompared({ manifest, query, a, b }: Props) {
-  const noise = useNoise(manifest, b);
+export function RunsCompared({ manifest, query, a, b, noise }: Props) {
   const both = b.servers
     .map((each) => each.server)
     .filter((server) => a.servers.some((each) => each.server === server));
@@ -79,14 +90,19 @@ export function RunsCompared({ manifest, query, a, b }: Props) {
           ]}
         />
       </div>
+      {!noise && (
+        <p class="warning" role="note">
+          The noise between runs is not known, so nothing can be said of what differs.
+        </p>
+      )}
       {rows.length === 0 && <p class="empty">Nothing differs by more than its margin and the noise between runs.</p>}
       {rows.length > 0 && <RowsTable manifest={manifest} rows={rows} name={`${a.run.id} ${b.run.id}`} />}
       <p class="aside">
         {different && `${found.length - rows.length} rows are not shown. `}A word is said of metrics with a margin. The
         interval is the change with the noise between runs around it: their band
-        {noise.stage !== null && noise.stage !== stage.name && ` at stage ${noise.stage}`}, times the root of 2, because
-        both runs scatter. Worse or better is a change of at least the margin with an interval that has no 0; same is an
-        interval within the margin. With several trials, the smallest and the largest stand below the median.
+        {noise && noise.stage !== null && noise.stage !== stage.name && ` at stage ${noise.stage}`}, times the root of
+        2, because both runs scatter. Worse or better is a change of at least the margin with an interval that has no 0;
+        same is an interval within the margin. With several trials, the smallest and the largest stand below the median.
       </p>
       <h2>How the latencies are distributed</h2>
       {servers.length === 1 ? (
@@ -158,34 +174,24 @@ function absolute(manifest: Manifest, row: Row): string {
   return `${grown > 0 ? '+' : ''}${formatQuantity(grown, manifest.metrics[row.metric]?.unit ?? 'count')}`;
 }
 
-function rowsOf(manifest: Manifest, a: Run, b: Run, server: string, stage: string, noise: Noise): Row[] {
+function rowsOf(manifest: Manifest, a: Run, b: Run, server: string, stage: string, noise: Noise | null): Row[] {
   const [first, second] = [a, b].map((run) => stageOf(run, server, stage)?.metrics ?? {});
   const margins = manifest.margins[b.run.suite] ?? {};
   return Object.entries(manifest.metrics)
     .filter(([name]) => name in margins && (first?.[name] || second?.[name]))
     .map(([name, metric]) => {
       const [before, after] = [first?.[name], second?.[name]];
-      const scatter = noise.of[server]?.[name];
+      const scatter = noise?.of[server]?.[name];
       const word = before && after ? wordFor(before[0], after[0], metric, margins[name], scatter) : 'unknown';
       return { server, metric: name, a: before, b: after, noise: scatter, margin: margins[name], word };
     });
 }
 
-interface Noise {
-  /** at which it was found */
-  stage: string | null;
-  /** by server and metric: half widths of the bands, relative to their levels */
-  of: Record<string, Record<string, number>>;
-}
-
-/** Of the combination that run `b` is of. */
-function useNoise(manifest: Manifest, b: Run): Noise {
-  const of = manifest.combinations.find((each) => alike(each, b.run));
-  const loaded = useLoaded(`noise ${of?.id}`, async () =>
-    of ? load<Overview>(`${of.id}/overview`, of.overview) : null,
-  );
-  if (loaded.state !== 'ready' || !loaded.value) return { stage: null, of: {} };
-  const { stage, rows } = loaded.value;
+/** Of the combination that a run is of; null where it has none. */
+export async function loadNoise(manifest: Manifest, { run }: Run): Promise<Noise | null> {
+  const of = manifest.combinations.find((each) => alike(each, run));
+  if (!of) return null;
+  const { stage, rows } = await load<Overview>(`${of.id}/overview`, of.overview);
   return { stage, of: dictionary(rows.map((row): [string, Record<string, number>] => [row.server, row.noise])) };
 }
 

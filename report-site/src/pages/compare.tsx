@@ -6,7 +6,7 @@ import { loadRun } from '../data/run';
 import type { Manifest, RunRow } from '../data/types';
 import { Choice, chosenCombination, Pick, Shown } from '../parts/page';
 import { formatTime } from '../units';
-import { RunsCompared } from './compare-runs';
+import { loadNoise, type Pair, RunsCompared } from './compare-runs';
 import { ServersCompared } from './compare-servers';
 
 interface Props {
@@ -51,9 +51,7 @@ function TwoRuns({ manifest, query }: Props) {
   const [before, newest] = newestPair(manifest, query);
   const a = query.get('a') ?? before;
   const b = query.get('b') ?? newest;
-  const loaded = useLoaded(`runs ${a} ${b}`, async () =>
-    a && b ? Promise.all([loadRun(manifest, a), loadRun(manifest, b)]) : null,
-  );
+  const loaded = useLoaded(`runs ${a} ${b}`, async () => (a && b ? loadPair(manifest, a, b) : null));
   if (!a || !b) return <p class="empty">Two runs are needed, and there are fewer.</p>;
   return (
     <>
@@ -61,11 +59,14 @@ function TwoRuns({ manifest, query }: Props) {
         <RunPick manifest={manifest} label="Before (A)" name="a" id={a} />
         <RunPick manifest={manifest} label="After (B)" name="b" id={b} />
       </div>
-      <Shown loaded={loaded}>
-        {(runs) => runs && <RunsCompared manifest={manifest} query={query} a={runs[0]} b={runs[1]} />}
-      </Shown>
+      <Shown loaded={loaded}>{(pair) => pair && <RunsCompared manifest={manifest} query={query} {...pair} />}</Shown>
     </>
   );
+}
+
+async function loadPair(manifest: Manifest, idA: string, idB: string): Promise<Pair> {
+  const [a, b] = await Promise.all([loadRun(manifest, idA), loadRun(manifest, idB)]);
+  return { a, b, noise: await loadNoise(manifest, b).catch(() => null) };
 }
 
 function RunPick({ manifest, label, name, id }: { manifest: Manifest; label: string; name: string; id: string }) {

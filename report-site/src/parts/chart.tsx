@@ -35,12 +35,15 @@ export function Chart(props: ChartProps) {
   const legend = useRef<HTMLUListElement>(null);
   const readout = useRef<HTMLParagraphElement>(null);
   const spoken = useRef<HTMLParagraphElement>(null);
+  /** where the cursor was last: a drawing that changes its size forgets it */
+  const at = useRef<number | null>(null);
   const [badges, setBadges] = useState<Badge[]>([]);
   const id = useId();
   const latest = useRef(props);
   latest.current = props;
 
   const point = (index: number | null) => {
+    at.current = index ?? at.current;
     if (readout.current) {
       readout.current.textContent = index === null ? hint(latest.current.plot) : said(latest.current, index, 'label');
     }
@@ -61,6 +64,7 @@ export function Chart(props: ChartProps) {
       onBadges: setBadges,
     });
     drawing.current = drawn;
+    at.current = null;
     return () => {
       drawn.destroy();
       drawing.current = null;
@@ -71,7 +75,7 @@ export function Chart(props: ChartProps) {
     const drawn = drawing.current;
     if (!drawn || event.altKey || event.ctrlKey || event.metaKey) return;
     const last = plot.x.length - 1;
-    const now = drawn.cursor ?? last;
+    const now = at.current ?? last;
     const marked = event.shiftKey ? (plot.marks ?? []).map((mark) => mark.index) : [];
     const steps: Record<string, number> = {
       ArrowLeft: marked.findLast((index) => index < now) ?? now - 1,

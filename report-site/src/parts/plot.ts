@@ -104,10 +104,6 @@ export class Drawing {
     (this.chart.setCursor as (at: object, tell: boolean, publish: boolean) => void)(at, true, true);
   }
 
-  get cursor(): number | null {
-    return this.chart.cursor.idx ?? null;
-  }
-
   /** The picture on the page's background, with a title. */
   png(title: string, tell: (png: Blob) => void): void {
     const source = this.chart.ctx.canvas;

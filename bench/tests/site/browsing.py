@@ -1,0 +1,39 @@
+"""Runs the tests of report-site/test on sites that are made here."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from pushbench.project import Project
+from pushbench.site.pages import NODE, build_pages
+from pushbench.toolchains import Missing, find
+from tests.site.sites import SITES, write_site
+
+NODE_TEST = ("node", "--test", "--test-force-exit", "--test-timeout=240000", "--test-reporter=spec")
+TESTS = Project.current().pages / "test"
+
+
+def write_sites(folder: Path, names: Sequence[str]) -> Path:
+    """Of SITES, each in a folder of its own."""
+    if isinstance(missing := find("node", NODE), Missing):
+        pytest.skip(str(missing))
+    build_pages(Project.current(), print)
+    for name in names:
+        write_site(folder / name, SITES[name])
+    return folder
+
+
+def run_in_browser(sites: Path, test: str) -> None:
+    if not any(shutil.which(name) for name in ("chromium", "google-chrome")):
+        pytest.skip("needs Chromium: install it from your package manager (chromium)")
+    environment = {**os.environ, "PUSHBENCH_SITES": str(sites)}
+    command = [*NODE_TEST, str(TESTS / f"{test}.test.js")]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    print(done.stdout)
+    assert done.returncode == 0, done.stdout + done.stderr
