@@ -55,7 +55,7 @@ def test_an_outage_costs_what_was_sent_in_it_and_no_more(server: Server, tmp_pat
                     stages=[
                         StagePlan(clients=CLIENTS, ramp_seconds=1, settle_seconds=1, steady_seconds=STEADY_SECONDS)
                     ],
-                    drain_seconds=5,
+                    drain_seconds=2,
                 ),
             )
             report = play(generator, plan, instance.services[0])

@@ -11,6 +11,7 @@ from pushbench.catalog import Server, read_catalog
 from pushbench.errors import UserError
 from pushbench.metrics import METRICS
 from pushbench.project import Project
+from pushbench.site import protocols
 from pushbench.site.layout import Data
 from pushbench.suites import Suite, read_suites
 from pushbench.thresholds import Thresholds
@@ -24,6 +25,8 @@ class Catalogue:
     suites: list[Suite]
     calibration: Calibration | None
     repository: str | None
+    spoken: str
+    """docs/protocols.md"""
 
 
 def read_catalogue(project: Project, repository: str | None) -> Catalogue:
@@ -32,6 +35,7 @@ def read_catalogue(project: Project, repository: str | None) -> Catalogue:
         read_suites(project.scenarios),
         _calibration(project.root / "docs" / "calibration.json"),
         repository or _of_workflow(),
+        _text(project.root / "docs" / "protocols.md"),
     )
 
 
@@ -63,13 +67,17 @@ def margins(thresholds: Thresholds) -> Data:
 
 def method(catalogue: Catalogue, thresholds: Thresholds) -> Data:
     """What the page about the method shows beside its own words."""
+    known = protocols.protocols(catalogue.spoken)
     return {
+        "contract": protocols.contract(catalogue.spoken),
         "suites": [
             {
                 "id": suite.id,
                 "title": suite.spec.title,
                 "description": suite.spec.description,
-                "protocols": suite.spec.protocols,
+                "protocols": [
+                    {"name": name, **known.get(name, {"title": "", "blocks": []})} for name in suite.spec.protocols
+                ],
                 "parameters": suite.spec.parameters,
                 "profiles": {name: profile.model_dump() for name, profile in suite.spec.profiles.items()},
                 "limits": [
@@ -90,6 +98,10 @@ def method(catalogue: Catalogue, thresholds: Thresholds) -> Data:
         ],
         "calibration": catalogue.calibration.model_dump(mode="json") if catalogue.calibration else None,
     }
+
+
+def _text(file: Path) -> str:
+    return file.read_text() if file.is_file() else ""
 
 
 def _calibration(file: Path) -> Calibration | None:

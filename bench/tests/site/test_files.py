@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from pushbench.project import Project
 from pushbench.record import Timeline
 from pushbench.results import timeline
 from pushbench.runs import Head
@@ -17,8 +18,10 @@ from pushbench.site.badges import badge
 from pushbench.site.events import Event
 from pushbench.site.feed import feed, sentence
 from pushbench.site.layout import SCHEMA, data_name, part, script
+from pushbench.site.protocols import contract, protocols
 from pushbench.site.runfile import timelines
 from pushbench.site.windows import RECENT, STEP, Window, windows
+from pushbench.suites import read_suites
 from tests.factories import make_record, make_trial
 from tests.samples import load_report
 from tests.site.demo import HOSTILE
@@ -166,3 +169,47 @@ def test_what_was_not_recorded_by_the_second_is_not_there() -> None:
     columns = by_second(measured.model_copy(update=missing))
     assert columns["delivered"] == [200, 200]
     assert not {"loss_ratio", *missing} & set(columns)
+
+
+def test_protocols_are_told_in_the_words_of_their_document() -> None:
+    text = """# All
+## suite
+### `some-json`: JSON on `GET /ws`
+
+```
+-> {"a": 1}
+# no heading
+```
+
+- one
+  and more
+- two
+
+After it,
+in two lines.
+
+## The contract of every server
+
+It ends.
+"""
+    assert protocols(text) == {
+        "some-json": {
+            "title": "JSON on `GET /ws`",
+            "blocks": [
+                {"code": '-> {"a": 1}\n# no heading'},
+                {"items": ["one and more", "two"]},
+                {"text": "After it, in two lines."},
+            ],
+        }
+    }
+    assert contract(text) == [{"text": "It ends."}]
+    assert (protocols(""), contract("")) == ({}, [])
+
+
+def test_every_protocol_of_this_checkout_is_told() -> None:
+    project = Project.current()
+    text = (project.root / "docs" / "protocols.md").read_text()
+    told = protocols(text)
+    for suite in read_suites(project.scenarios):
+        assert all(told[name]["title"] and told[name]["blocks"] for name in suite.spec.protocols)
+    assert any(len(block.get("items", [])) >= 5 for block in contract(text))

@@ -275,12 +275,21 @@ export interface Timelines {
   trials: Timeline[];
 }
 
+/** A piece of text with parts between backticks, a list of such, or code. */
+export interface Block {
+  text?: string;
+  items?: string[];
+  code?: string;
+}
+
 export interface Method {
+  /** what every server promises */
+  contract: Block[];
   suites: {
     id: string;
     title: string;
     description: string;
-    protocols: string[];
+    protocols: { name: string; title: string; blocks: Block[] }[];
     parameters: Parameters;
     profiles: Record<
       string,

@@ -1,7 +1,7 @@
 // How Pushbench measures, how often its judge is right, and what each suite's clients do.
 
 import { load, useLoaded } from '../data/load';
-import type { Manifest, Method } from '../data/types';
+import type { Block, Manifest, Method } from '../data/types';
 import { metricTitle, Outside, parametersText, Shown } from '../parts/page';
 import { Table } from '../parts/table';
 import { formatNumber, formatQuantity } from '../units';
@@ -19,6 +19,12 @@ export function MethodPage({ manifest }: { manifest: Manifest }) {
             {method.suites.map((suite) => (
               <Suite key={suite.id} manifest={manifest} suite={suite} />
             ))}
+            {method.contract.length > 0 && (
+              <section aria-labelledby="contract">
+                <h2 id="contract">What every server promises</h2>
+                <Blocks blocks={method.contract} />
+              </section>
+            )}
           </>
         )}
       </Shown>
@@ -125,6 +131,37 @@ function Judge({ method }: { method: Method }) {
   );
 }
 
+function Blocks({ blocks }: { blocks: Block[] }) {
+  return (
+    <div class="prose">
+      {blocks.map((block, number) => {
+        if (block.code !== undefined) return <pre key={number}>{block.code}</pre>;
+        if (block.items === undefined) {
+          return (
+            <p key={number}>
+              <Inline text={block.text ?? ''} />
+            </p>
+          );
+        }
+        return (
+          <ul key={number}>
+            {block.items.map((item) => (
+              <li key={item}>
+                <Inline text={item} />
+              </li>
+            ))}
+          </ul>
+        );
+      })}
+    </div>
+  );
+}
+
+/** What stands between backticks is code. */
+function Inline({ text }: { text: string }) {
+  return <>{text.split('`').map((part, number) => (number % 2 ? <code key={number}>{part}</code> : part))}</>;
+}
+
 function Suite({ manifest, suite }: { manifest: Manifest; suite: Method['suites'][number] }) {
   const unit = (metric: string) => manifest.metrics[metric]?.unit ?? 'count';
   return (
@@ -133,8 +170,21 @@ function Suite({ manifest, suite }: { manifest: Manifest; suite: Method['suites'
         Suite {suite.id}: {suite.title}
       </h2>
       <p>
-        {suite.description} Protocols: {suite.protocols.join(', ')}. Parameters: {parametersText(suite.parameters)}.
+        {suite.description} Parameters: {parametersText(suite.parameters)}.
       </p>
+      {suite.protocols.map(({ name, title, blocks }) => (
+        <details key={name}>
+          <summary>
+            Protocol {name}
+            {title && (
+              <>
+                : <Inline text={title} />
+              </>
+            )}
+          </summary>
+          <Blocks blocks={blocks} />
+        </details>
+      ))}
       <Table
         name={`${suite.id} profiles`}
         columns={[
