@@ -61,6 +61,9 @@ export interface Listener {
 const POINTS_UP_TO = 120;
 const RANGE: uPlot.Range.Config = { min: { pad: 0.08, soft: 0, mode: 2 }, max: { pad: 0.08 } };
 const SHORTEST_DRAG = 6;
+const RIGHT = 12;
+/** CSS pixels of a letter on an axis, on average */
+const LETTER = 6.8;
 
 export class Drawing {
   private readonly chart: uPlot;
@@ -144,7 +147,7 @@ export class Drawing {
       legend: { show: false },
       tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1e3), 'Etc/UTC'),
       focus: { alpha: 0.25 },
-      padding: [ABOVE, 12, 0, 0],
+      padding: [ABOVE, plot.time ? RIGHT : Math.max(RIGHT, this.lastLabel() / 2), 0, 0],
       scales: {
         x: { time: plot.time ?? false, ...(plot.xRange ? { range: plot.xRange } : {}) },
         y: plot.log ? { distr: 3 } : { range: (_, low, high) => heights(low, high) },
@@ -191,6 +194,11 @@ export class Drawing {
         ready: [(chart) => this.listenForClicks(chart)],
       },
     };
+  }
+
+  /** How wide what stands below the right end may be, in CSS pixels. */
+  private lastLabel(): number {
+    return this.plot.xFormat(this.plot.x.at(-1) ?? 0).length * LETTER;
   }
 
   private selected(chart: uPlot): void {
