@@ -17,7 +17,7 @@ from pushbench.site.windows import Window
 
 RUNS = 100
 """newest ones that are listed; older ones are found in the trends"""
-_ONLY_IN_STATE = ("reasons", "outcomes", "tools")
+_ONLY_IN_STATE = ("reasons", "outcomes")
 
 
 def manifest(
