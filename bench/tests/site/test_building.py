@@ -229,7 +229,7 @@ def test_each_environment_says_where_the_other_begins(site: Site) -> None:
         assert all([each[0] for each in mark["changed"]] == ["CPU", "kernel"] for mark in found)
 
 
-def test_another_harness_is_marked_by_what_records_say(site: Site) -> None:
+def test_another_harness_is_marked_by_what_the_history_says(site: Site) -> None:
     demo.write(site.root, replace(SMALL, records=10, servers=(*SERVERS[:2], "go")))
     site.build()
     [newest, _] = site.manifest["combinations"]
