@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Self
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Self, TypeVar
 
 import httpx
 from pydantic import TypeAdapter
@@ -29,6 +29,8 @@ from pushbench.ci.github_answers import (
 )
 from pushbench.ci.github_connection import Call, Connection
 from pushbench.errors import UserError
+
+T = TypeVar("T")
 
 API = "https://api.github.com"
 ACTIONS = "github-actions"
@@ -72,6 +74,8 @@ class GitHub:
         if not re.fullmatch(r"(?!\.{1,2}/)[\w.-]{1,100}/(?!\.{1,2}$)[\w.-]{1,100}", repository, re.ASCII):
             raise UserError(f"expected a repository as owner/name, found {repository[:200]!r}")
         self._app, self._note = app, note
+        self.repository = repository
+        self.app = app
         self._path = f"/repos/{repository}"
         self._connection = Connection(token, api, transport, sleep, note)
 
@@ -80,6 +84,26 @@ class GitHub:
 
     def __exit__(self, *_: object) -> None:
         self._connection.close()
+
+    def ask(
+        self,
+        method: str,
+        path: str,
+        permission: str,
+        shape: TypeAdapter[T],
+        *,
+        query: Mapping[str, str | int] | None = None,
+        body: Mapping[str, Any] | None = None,
+        already: Callable[[], T | None] | None = None,
+    ) -> T:
+        """The answer to a request below the repository, such as `/issues`. For modules `github_*`."""
+        return self._connection.ask(Call(method, self._path + path, permission, query, body), shape, already)
+
+    def pages(
+        self, path: str, permission: str, shape: TypeAdapter[T], query: Mapping[str, str | int] | None = None
+    ) -> Iterator[T]:
+        """The pages of a list below the repository, each asked for when it is wanted."""
+        return self._connection.pages(Call("GET", self._path + path, permission, query), shape)
 
     def run(self, run_id: int) -> Run:
         return self._connection.ask(Call("GET", f"{self._path}/actions/runs/{run_id:d}", READ_ACTIONS), RUN)

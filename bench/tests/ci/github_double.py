@@ -23,6 +23,20 @@ REPO = {"id": 1, "full_name": REPOSITORY, "owner": OWNER}
 FORK = {"id": 2, "full_name": "stranger/pushbench", "owner": {"login": "stranger"}}
 BOT = {"login": "github-actions[bot]"}
 Answer = tuple[int, Any]
+Reply = Callable[["Double", re.Match[str], dict[str, list[str]], Any], Answer]
+ROUTES: list[tuple[str, str, str, Reply]] = []
+"""method, path below the repository, the permission that GitHub asks for, answer; modules of single areas add theirs"""
+
+
+def route(request: str, permission: str) -> Callable[[Reply], Reply]:
+    """Register the answer to a request such as `GET /pulls/(\\d+)`."""
+    verb, _, shape = request.partition(" ")
+
+    def register(reply: Reply) -> Reply:
+        ROUTES.append((verb, shape, permission, reply))
+        return reply
+
+    return register
 
 
 def run(**changed: Any) -> dict[str, Any]:
@@ -66,6 +80,8 @@ class Double:
     pulls: list[dict[str, Any]] = field(default_factory=lambda: [pull()])
     comments: list[dict[str, Any]] = field(default_factory=list)
     checks: list[dict[str, Any]] = field(default_factory=list)
+    permissions: dict[str, str] | None = None
+    """of the job whose token this is, as its workflow grants them; None where a test is of something else"""
 
     @contextmanager
     def github(self, note: Callable[[str], None] = lambda _: None) -> Iterator[GitHub]:
@@ -90,7 +106,7 @@ class Double:
                 self.end_headers()
                 self.wfile.write(data)
 
-            do_GET = do_POST = do_PATCH = _do  # noqa: N815 - names that http.server asks for
+            do_GET = do_POST = do_PATCH = do_PUT = do_DELETE = _do  # noqa: N815 - names that http.server asks for
 
             def log_message(self, *_: object) -> None:
                 pass
@@ -117,57 +133,103 @@ class Double:
         parts = urlsplit(target)
         body = json.loads(content) if content else {}
         path = parts.path.removeprefix(f"/repos/{REPOSITORY}")
-        for pattern, reply in self._routes().items():
-            verb, _, shape = pattern.partition(" ")
+        for verb, shape, permission, reply in ROUTES:
             found = re.fullmatch(shape, path)
             if verb == method and found:
-                return reply(found, parse_qs(parts.query), body)
+                if not self._granted(permission):
+                    return 403, {"message": "Resource not accessible by integration"}
+                return reply(self, found, parse_qs(parts.query), body)
         return 404, {"message": f"the double does not know {method} {path}"}
 
-    def _routes(self) -> dict[str, Callable[[re.Match[str], dict[str, list[str]], Any], Answer]]:
-        names = list(self.artifacts)
-        return {
-            rf"GET /actions/runs/{RUN}": lambda *_: (200, self.run),
-            rf"GET /actions/runs/{RUN}/jobs": lambda *_: (200, {"jobs": self.jobs}),
-            rf"GET /actions/runs/{RUN}/artifacts": lambda *_: (
-                200,
-                {
-                    "artifacts": [
-                        {"id": number, "name": name, "size_in_bytes": len(self.artifacts[name]), "expired": False}
-                        for number, name in enumerate(names)
-                    ]
-                },
-            ),
-            r"GET /actions/artifacts/(\d+)/zip": lambda found, *_: (302, f"/blobs/{found[1]}"),
-            r"GET /blobs/(\d+)": lambda found, *_: (200, self.artifacts[names[int(found[1])]]),
-            r"GET /pulls": lambda *_: (200, self.pulls),
-            r"GET /pulls/(\d+)": self._pull,
-            r"GET /issues/\d+/comments": lambda *_: (200, self.comments),
-            r"POST /issues/(\d+)/comments": lambda found, _, body: (201, self._add_comment(int(found[1]), body)),
-            r"PATCH /issues/comments/(\d+)": lambda found, _, body: (200, self._merge(self.comments, found, body)),
-            r"GET /commits/[0-9a-f]+/check-runs": lambda *_: (200, {"check_runs": self.checks}),
-            r"POST /check-runs": lambda _, __, body: (201, self._add_check(body)),
-            r"PATCH /check-runs/(\d+)": lambda found, _, body: (200, self._merge(self.checks, found, body)),
-            r"GET /check-runs/\d+/annotations": lambda *_: (200, []),
-        }
+    def _granted(self, permission: str) -> bool:
+        """docs.github.com/actions/reference/workflow-syntax-for-github-actions#permissions: write includes read,
+        and what is not listed is none."""
+        scope, _, access = permission.partition(": ")
+        return self.permissions is None or not scope or self.permissions.get(scope) in (access, "write")
 
-    def _pull(self, found: re.Match[str], *_: object) -> Answer:
-        wanted = [each for each in self.pulls if each["number"] == int(found[1])]
-        return (200, wanted[0]) if wanted else (404, {"message": "Not Found"})
-
-    def _add_comment(self, number: int, body: Any) -> Any:
-        url = f"https://github.com/{REPOSITORY}/pull/{number}#{len(self.comments)}"
-        self.comments.append({"id": len(self.comments), "html_url": url, "user": BOT, "number": number, **body})
-        return self.comments[-1]
-
-    def _add_check(self, body: Any) -> Any:
-        output = {**body["output"], "annotations_count": 0}
-        own = {"id": len(self.checks), "html_url": "https://github.com/c", "app": {"slug": "github-actions"}}
-        self.checks.append({"external_id": "", **body, **own, "output": output})
-        return self.checks[-1]
-
-    def _merge(self, kept: list[dict[str, Any]], found: re.Match[str], body: Any) -> Any:
-        [one] = [each for each in kept if each["id"] == int(found[1])]
+    def merge(self, kept: list[dict[str, Any]], number: int, body: Any) -> Any:
+        [one] = [each for each in kept if each["id"] == number]
         output = {**one.get("output", {}), **body.get("output", {})}
         one.update(body, **({"output": output} if output else {}))
         return one
+
+
+@route(rf"GET /actions/runs/{RUN}", "actions: read")
+def _run(double: Double, *_: object) -> Answer:
+    return 200, double.run
+
+
+@route(rf"GET /actions/runs/{RUN}/jobs", "actions: read")
+def _jobs(double: Double, *_: object) -> Answer:
+    return 200, {"jobs": double.jobs}
+
+
+@route(rf"GET /actions/runs/{RUN}/artifacts", "actions: read")
+def _artifacts(double: Double, *_: object) -> Answer:
+    listed = [
+        {"id": number, "name": name, "size_in_bytes": len(content), "expired": False}
+        for number, (name, content) in enumerate(double.artifacts.items())
+    ]
+    return 200, {"artifacts": listed}
+
+
+@route(r"GET /actions/artifacts/(\d+)/zip", "actions: read")
+def _artifact(double: Double, found: re.Match[str], *_: object) -> Answer:
+    return 302, f"/blobs/{found[1]}"
+
+
+@route(r"GET /blobs/(\d+)", "")
+def _blob(double: Double, found: re.Match[str], *_: object) -> Answer:
+    return 200, list(double.artifacts.values())[int(found[1])]
+
+
+@route(r"GET /pulls", "pull-requests: read")
+def _pulls(double: Double, *_: object) -> Answer:
+    return 200, double.pulls
+
+
+@route(r"GET /pulls/(\d+)", "pull-requests: read")
+def _pull(double: Double, found: re.Match[str], *_: object) -> Answer:
+    wanted = [each for each in double.pulls if each["number"] == int(found[1])]
+    return (200, wanted[0]) if wanted else (404, {"message": "Not Found"})
+
+
+@route(r"GET /issues/\d+/comments", "pull-requests: read")
+def _comments(double: Double, *_: object) -> Answer:
+    return 200, double.comments
+
+
+@route(r"POST /issues/(\d+)/comments", "pull-requests: write")
+def _add_comment(double: Double, found: re.Match[str], _: object, body: Any) -> Answer:
+    url = f"https://github.com/{REPOSITORY}/pull/{found[1]}#{len(double.comments)}"
+    own = {"id": len(double.comments), "html_url": url, "user": BOT, "number": int(found[1])}
+    double.comments.append({**own, **body})
+    return 201, double.comments[-1]
+
+
+@route(r"PATCH /issues/comments/(\d+)", "pull-requests: write")
+def _change_comment(double: Double, found: re.Match[str], _: object, body: Any) -> Answer:
+    return 200, double.merge(double.comments, int(found[1]), body)
+
+
+@route(r"GET /commits/[0-9a-f]+/check-runs", "checks: read")
+def _checks(double: Double, *_: object) -> Answer:
+    return 200, {"check_runs": double.checks}
+
+
+@route(r"POST /check-runs", "checks: write")
+def _add_check(double: Double, _: object, __: object, body: Any) -> Answer:
+    output = {**body["output"], "annotations_count": 0}
+    own = {"id": len(double.checks), "html_url": "https://github.com/c", "app": {"slug": "github-actions"}}
+    double.checks.append({"external_id": "", **body, **own, "output": output})
+    return 201, double.checks[-1]
+
+
+@route(r"PATCH /check-runs/(\d+)", "checks: write")
+def _change_check(double: Double, found: re.Match[str], _: object, body: Any) -> Answer:
+    return 200, double.merge(double.checks, int(found[1]), body)
+
+
+@route(r"GET /check-runs/\d+/annotations", "checks: read")
+def _annotations(*_: object) -> Answer:
+    return 200, []

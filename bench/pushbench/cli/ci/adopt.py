@@ -1,0 +1,35 @@
+"""`pushbench ci adopt`: take a server of another repository into this checkout."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pushbench.cli.ci.job import tell
+from pushbench.cli.options import JsonOption
+
+_EXAMPLE = "Example: `pushbench ci adopt --repository ../mine --folder bench/my-server --base main`."
+
+
+def register(group: typer.Typer) -> None:
+    group.command("adopt", epilog=_EXAMPLE)(adopt)
+
+
+def adopt(
+    *,
+    repository: Annotated[Path, typer.Option("--repository", help="A checkout of it.", metavar="FOLDER")],
+    folder: Annotated[str, typer.Option("--folder", help="Of the server, in the repository.", metavar="PATH")],
+    profile: Annotated[str, typer.Option("--profile", help="Where nothing is compared.", metavar="PROFILE")] = "quick",
+    base: Annotated[str, typer.Option("--base", help="Compare with this commit of it.", metavar="REF")] = "",
+    as_json: JsonOption = False,
+) -> None:
+    """Take a server of another repository into this checkout, as commits, and say how it will be measured."""
+    from pushbench.ci.adopting import Adoption, adopt
+    from pushbench.ci.plan import Settings
+    from pushbench.project import Project
+
+    wanted = Adoption(repository, folder, profile, base)
+    tell(adopt(Project.current(), wanted, Settings.read(os.environ)), as_json=as_json)

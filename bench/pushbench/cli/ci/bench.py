@@ -1,0 +1,72 @@
+"""`pushbench ci bench`: carry out a plan."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pushbench.cli import options
+from pushbench.cli.ci.job import branch_of, fresh_out, planned_by, results_folder
+from pushbench.errors import EXIT_FAIL, EXIT_PASS, EXIT_UNDECIDED
+
+if TYPE_CHECKING:
+    from pushbench.ci.result import Results
+
+
+_EXAMPLE = "Example: `PLAN=$(pushbench ci plan --json) pushbench ci bench`."
+
+
+def register(group: typer.Typer) -> None:
+    group.command("bench", epilog=_EXAMPLE)(bench)
+
+
+def bench(
+    *,
+    history: Annotated[
+        str,
+        typer.Option(
+            "--history", help="Judge runs by those on this branch, too.", metavar="BRANCH", show_default=False
+        ),
+    ] = "",
+) -> None:
+    """Carry out the plan in the variable PLAN; leave results in out/ci/results, and a summary of the step.
+
+    Exit code: 0 pass, 1 fail, 2 a step could not be carried out, 3 inconclusive, invalid or ended early.
+    """
+    import tempfile
+
+    from pushbench.ci import actions
+    from pushbench.ci.benching import Bench, Ended
+    from pushbench.ci.publishing import HISTORY
+    from pushbench.ci.result import read_results
+    from pushbench.cli.conclusion import thresholds_of
+    from pushbench.project import Project
+
+    project = Project.current()
+    planned = planned_by()
+    out = fresh_out(project)
+    with tempfile.TemporaryDirectory(prefix="pushbench-") as folder:
+        store = None
+        if history and branch_of(project, history).fetch(Path(folder)):
+            store = Path(folder) / HISTORY
+        job = Bench(project, out, planned, thresholds_of(project), results_folder(out), store, options.note)
+        try:
+            with actions.inert_log():
+                job.play()
+        except Ended:
+            options.note("ended: what was measured until then is in out/ci")
+    found = read_results(results_folder(out))
+    outcome = found.result.outcome
+    actions.add_summary(_summary(found))
+    actions.set_outputs({"outcome": outcome})
+    options.note(f"{outcome}: {project.relative(results_folder(out))}")
+    raise typer.Exit({"pass": EXIT_PASS, "fail": EXIT_FAIL, "error": 2}.get(outcome, EXIT_UNDECIDED))
+
+
+def _summary(found: Results) -> str:
+    from pushbench.ci.drafting import message
+    from pushbench.comment import MARK, comment
+
+    return comment(message(found)).removeprefix(f"{MARK}\n")

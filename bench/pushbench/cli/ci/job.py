@@ -1,0 +1,84 @@
+"""What the commands of a job share: its variables, its plan, its folders."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pushbench.cli import options
+from pushbench.errors import UserError
+
+if TYPE_CHECKING:
+    from pushbench.ci.branch import Branch
+    from pushbench.ci.github import GitHub
+    from pushbench.ci.plan import Plan
+    from pushbench.project import Project
+
+RunOption = Annotated[int, typer.Option("--run", min=1, help="Of the workflow bench.", metavar="ID")]
+
+
+def tell(made: Plan, *, as_json: bool) -> None:
+    from pushbench.ci import actions
+
+    actions.set_outputs({"plan": made.model_dump_json(by_alias=True)})
+    if as_json:
+        options.print_json(made.model_dump(mode="json", by_alias=True))
+        return
+    for step in made.steps:
+        print(f"./pushbench {' '.join(step.arguments)}: {step.why}")
+    for note in made.notes:
+        print(note)
+
+
+def planned_by() -> Plan:
+    """The plan in the variable PLAN. Raises UserError."""
+    from pydantic import ValidationError
+
+    from pushbench.ci.plan import Plan
+
+    try:
+        return Plan.model_validate_json(os.environ.get("PLAN", ""))
+    except ValidationError as error:
+        raise UserError(f"PLAN is not what `pushbench ci plan` says: {error.errors()[0]['msg']}") from None
+
+
+def fresh_out(project: Project) -> Path:
+    """An empty out/ci: what an earlier job left there is not this one's."""
+    folder = project.out / "ci"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    return folder
+
+
+def results_folder(out: Path) -> Path:
+    return out / "results"
+
+
+def branch_of(project: Project, name: str) -> Branch:
+    from pushbench.ci.branch import Branch
+    from pushbench.git import git
+
+    url = git(project.root, "remote", "get-url", "origin").text
+    if not url:
+        raise UserError("the checkout has no origin", where=str(project.root))
+    return Branch(url, name, os.environ.get("GITHUB_TOKEN", ""))
+
+
+def github_of_job() -> GitHub:
+    """The repository of this job, with its token: GITHUB_REPOSITORY, GITHUB_TOKEN, GITHUB_API_URL. Raises UserError."""
+    from pushbench.ci.github import API, GitHub
+
+    api = os.environ.get("GITHUB_API_URL") or API
+    return GitHub(variable("GITHUB_REPOSITORY"), variable("GITHUB_TOKEN"), note=options.note, api=api)
+
+
+def variable(name: str) -> str:
+    """Raises UserError where it is not set."""
+    value = os.environ.get(name, "")
+    if not value:
+        raise UserError(f"{name} is not set", hint="it is in a job of GitHub Actions; elsewhere set it yourself")
+    return value
