@@ -25,6 +25,10 @@ MOST_SENTENCES = 12
 LONGEST_LINE = 2_000
 """of the names of all servers"""
 CHANGED = ("worse", "better")
+CHANGES_LEGEND = [
+    "Below each change is its 95 % interval. A change counts from the margin on. Visible is the smallest change that "
+    "nine of ten such comparisons find."
+]
 
 
 @dataclass(frozen=True)
@@ -40,6 +44,8 @@ class Part:
 
     record: Record
     summary: Summary
+    intended: Sequence[str] = ()
+    """lines of YAML for thresholds.yml that accept what got worse"""
 
 
 @dataclass(frozen=True)
@@ -47,18 +53,25 @@ class Message:
     outcome: str
     parts: Sequence[Part]
     sentences: Sequence[str] = ()
-    """what is to be said beside what was measured, such as why something was not"""
+    """what happened beside what was measured, such as why something was not"""
     links: Sequence[Link] = ()
+    headline: str = ""
+    """the outcome in words of the reader, such as `waiting for a maintainer`; the outcome itself where it is empty"""
+    advice: Sequence[str] = ()
+    """what the reader can do now"""
+    commands: Sequence[str] = ()
+    """that carry the advice out, for a shell or a comment"""
 
 
 def comment(message: Message) -> str:
     """At most `MOST_BYTES`: what does not fit of the folded parts is left out, and said."""
     several = len(message.parts) > 1
-    first = [MARK, f"### Pushbench: {loud(message.outcome)}", "", *_list(message.sentences)]
+    first = [MARK, f"### Pushbench: {escape(message.headline or loud(message.outcome))}", "", *_list(message.sentences)]
     for part in message.parts:
         first += [f"#### {_title(part)}", ""] if several else []
         first += [escape(one_line(notes.tally(part.summary.verdict), LONGEST_LINE)), ""]
         first += [*_changed(part.summary.verdict), *_reasons(part.summary.verdict)]
+    first += [*_advice(message), *(line for part in message.parts for line in _intended(part))]
     lines = [*_bounded(first, MOST_BYTES // 2), *_links(message.links), ""]
     left = MOST_BYTES - _length(lines) - 400
     left_out = []
@@ -108,7 +121,7 @@ def _changed(verdict: Verdict) -> Iterator[str]:
         }
     )
     if moved.changes:
-        yield from [*table_lines(replace(changes_table(moved), legend=[])), ""]
+        yield from [*table_lines(replace(changes_table(moved), legend=CHANGES_LEGEND)), ""]
     if moved.levels:
         yield from [*table_lines(replace(levels_table(moved), legend=[])), ""]
     compared = len(verdict.changes) + len(verdict.levels)
@@ -129,6 +142,21 @@ def _list(sentences: Sequence[str]) -> Iterator[str]:
         yield f"- and {len(sentences) - MOST_SENTENCES} more, in the report"
     if sentences:
         yield ""
+
+
+def _advice(message: Message) -> Iterator[str]:
+    """What the reader can do now, as a list and a block to copy."""
+    if message.advice or message.commands:
+        yield from ("**What to do now**", "")
+        yield from _list(message.advice)
+        if message.commands:
+            yield from [*fenced([one_line(command) for command in message.commands], "sh"), ""]
+
+
+def _intended(part: Part) -> Iterator[str]:
+    if part.intended:
+        yield from ("**If this is intended**, add to `thresholds.yml` in this pull request:", "")
+        yield from [*fenced(part.intended, "yaml"), ""]
 
 
 def _links(links: Sequence[Link]) -> Iterator[str]:

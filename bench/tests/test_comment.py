@@ -111,3 +111,35 @@ def test_a_first_screen_that_is_too_long_ends_with_a_sentence(tmp_path: Path) ->
     text = said(*records)
     assert len(text.encode()) <= MOST_BYTES
     assert "the rest is in the report" in text
+
+
+def test_a_reader_is_told_what_to_do_and_what_to_copy() -> None:
+    record = compared(arms("node-ws", rounds=20, cpu=0.10))
+    part = Part(record, summarize(record, judge(record, THRESHOLDS)), intended=["servers:", "  node-ws: {}"])
+    message = Message(
+        "inconclusive",
+        [part],
+        ["A fork's code is read first. Nothing is wrong."],
+        headline="waiting for a maintainer",
+        advice=["Read the commit, then start it."],
+        commands=["gh workflow run bench.yml -f pull_request=7"],
+    )
+    screen = first_screen(comment(message))
+    assert screen.startswith(f"{MARK}\n### Pushbench: waiting for a maintainer\n")
+    assert "**What to do now**\n\n- Read the commit, then start it.\n" in screen
+    assert "```sh\ngh workflow run bench.yml -f pull_request=7\n```" in screen
+    assert "```yaml\nservers:\n  node-ws: {}\n```" in screen
+
+
+def test_what_an_author_wrote_cannot_end_a_block_that_is_to_be_copied() -> None:
+    hostile = "```\n@team <script>"
+    screen = first_screen(comment(Message("fail", (), commands=[hostile], advice=[HOSTILE], headline=HOSTILE)))
+    html = MarkdownIt("commonmark").render(screen)
+    assert "<script" not in html
+    assert "@team" not in re.sub(r"(?s)<pre>.*?</pre>", "", html)
+
+
+def test_the_words_of_a_table_of_changes_are_explained_beside_it() -> None:
+    screen = first_screen(said(compared(arms("node-ws", rounds=20, cpu=0.10))))
+    assert "A change counts from the margin on." in screen
+    assert "Visible is the smallest change" in screen
