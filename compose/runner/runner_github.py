@@ -34,6 +34,7 @@ PATIENCE_SECONDS = 90.0  # of one command; the loop starts it again
 # The lists of runs and jobs lag behind: a run is seen as queued, or not at all, while its job is here already. Less
 # than the unit's TimeoutStartSec, which is less than what the hook waits.
 ADMISSION_SECONDS = 300.0
+MOST_PAUSE_SECONDS = 15.0
 # Of https://docs.github.com/rest/actions/workflow-runs#list-workflow-runs-for-a-repository, those that are not over.
 ALIVE = ("in_progress", "queued", "waiting", "pending", "requested")
 NEWEST_PAGES = 2  # of the list without a filter, which is the quicker one to follow
@@ -99,6 +100,7 @@ def admit(github: Github, settings: Settings, runner: int) -> str:
     What a run or a job says of its status is late, so the runner's number decides; only what is over is left out.
     Raises Refused when the run must not be here, GithubFailed when that cannot be known.
     """
+    wait = runner_api.PAUSE_SECONDS
     while True:
         try:
             for run in _runs(github, settings):
@@ -108,7 +110,8 @@ def admit(github: Github, settings: Settings, runner: int) -> str:
                     return str(run["html_url"])
         except NoSuchAnswer as error:
             raise GithubFailed(_advice(error, settings)) from None
-        github.pause(runner_api.PAUSE_SECONDS, f"no run that is not over says that it is on runner {runner}")
+        github.pause(wait, f"no run that is not over says that it is on runner {runner}")
+        wait = min(wait * 1.5, MOST_PAUSE_SECONDS)  # each look is a request for every run that waits
 
 
 def _runs(github: Github, settings: Settings) -> Iterator[Any]:
