@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import gzip
 import hashlib
 import io
@@ -227,6 +228,17 @@ def test_an_answer_of_another_form_is_an_error_of_one_line(api: Api, tmp_path: P
     done = renew(api, tmp_path)
     assert (done.returncode, len(done.stderr.splitlines())) == (1, 1)
     assert "lists no release of the Actions runner that this version can read" in done.stderr
+
+
+def test_a_full_disk_is_an_error_of_one_line(api: Api, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    offered(api, "2.339.0", GOOD)
+    monkeypatch.setattr(runner_renewal.Known, "write", full)
+    done = renew(api, tmp_path)
+    assert (done.returncode, len(done.stderr.splitlines())) == (1, 1)
+    assert "No space left on device; this machine goes on with 2.338.0" in done.stderr
 
 
 def test_a_failed_look_says_how_long_the_runner_is_good_for(api: Api, tmp_path: Path) -> None:

@@ -227,7 +227,7 @@ def main(settings_file: Path, state: Path, offer: Path) -> int:
         return 0
     try:
         print(renew(settings, current, offer))
-    except NotRenewed as error:
+    except (NotRenewed, OSError) as error:  # a full disk, for one
         known = Known.read(offer / "known.json", current)
         good_for = left(known.end if known else None, known.looked if known else None, datetime.now(UTC))
         print(
