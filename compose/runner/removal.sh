@@ -41,7 +41,7 @@ remove_files() {
 
 # The record of what was installed goes last: until then a second --uninstall can go on.
 uninstall_all() {
-  step "services stopped" disabled pushbench-renew.timer pushbench-runner.service pushbench-job.service pushbench-firewall.service
+  step "services stopped" disabled pushbench-renew.{timer,service} pushbench-{runner,job}.service pushbench-firewall.service
   step "packages" remove_packages
   step "engine's data" remove_engine_data
   step "users" remove_users
