@@ -18,7 +18,7 @@ RUNNER = Path(__file__).parents[2] / "compose" / "runner"
 REPOSITORY = "me/pushbench"
 WORKFLOW = ".github/workflows/bench.yml"
 SHA = "0123456789abcdef0123456789abcdef01234567"
-SETTINGS = Settings(REPOSITORY, "main", WORKFLOW, "https://github.com", "https://api.github.com")
+SETTINGS = Settings(REPOSITORY, "main", WORKFLOW, "https://github.com", "https://api.github.com", "1", "")
 SETTINGS_FILE = "\n".join(f"{name}={getattr(SETTINGS, name)}" for name in Settings.__dataclass_fields__) + "\n"
 
 Environment = dict[str, str]
@@ -67,6 +67,8 @@ MAIN = "refs/heads/main"
 PUSH = job("push", MAIN, {"ref": MAIN, "repository": OURS})
 DISPATCH = job("workflow_dispatch", MAIN, {"ref": MAIN, "repository": OURS, "inputs": {"sha": SHA}})
 NIGHTLY = job("schedule", MAIN, {"schedule": "17 3 * * *"})
+BOT = {"login": "github-actions[bot]", "type": "Bot"}
+DISPATCH_BY_TOKEN = DISPATCH.change(GITHUB_ACTOR="github-actions[bot]").say(BOT, "sender")
 PULL_REQUEST = job(
     "pull_request",
     "refs/pull/7/merge",
@@ -83,7 +85,7 @@ def refusal(case: Job) -> str | None:
     return None
 
 
-@pytest.mark.parametrize("case", [PUSH, DISPATCH, NIGHTLY, PULL_REQUEST])
+@pytest.mark.parametrize("case", [PUSH, DISPATCH, DISPATCH_BY_TOKEN, NIGHTLY, PULL_REQUEST])
 def test_our_own_workflow_may_run(case: Job) -> None:
     assert refusal(case) is None
 
@@ -95,6 +97,10 @@ WHO_ELSE = {
     "another server": (PUSH.change(GITHUB_SERVER_URL="https://github.com.evil.example"), "GITHUB_SERVER_URL"),
     "another workflow": (
         PUSH.change(GITHUB_WORKFLOW_REF=f"{REPOSITORY}/.github/workflows/ci.yml@{MAIN}"),
+        "use .github/workflows/bench.yml",
+    ),
+    "the nights, which only dispatch": (
+        NIGHTLY.change(GITHUB_WORKFLOW_REF=f"{REPOSITORY}/.github/workflows/night.yml@{MAIN}"),
         "use .github/workflows/bench.yml",
     ),
     "a workflow whose name begins like ours": (
@@ -293,7 +299,9 @@ def test_the_event_file_must_be_there_and_be_a_file(machine: Machine, tmp_path: 
         assert "the next step runs" not in done.stdout
 
 
-@pytest.mark.parametrize("text", ["", "repository=me/pushbench\n", SETTINGS_FILE + "more=1\n"])
+@pytest.mark.parametrize(
+    "text", ["", "repository=me/pushbench\n", SETTINGS_FILE + "more=1\n", SETTINGS_FILE + "runner_group=x\n"]
+)
 def test_settings_that_are_not_whole_refuse_every_job(machine: Machine, text: str) -> None:
     machine.admitted.touch()
     (machine.folder / "settings").write_text(text)

@@ -17,10 +17,13 @@ from pathlib import Path
 
 import pytest
 
+from runner_policy import read_settings
+
 pytestmark = pytest.mark.slow
 RUNNER = Path(__file__).parents[2] / "compose" / "runner"
 ARGUMENTS = ("--repository", "me/pushbench", "--token-file", "/stand-ins/token", "--allow-ssh", "192.0.2.0/24")
 TOKEN = "github_pat_0123456789abcdef"
+APP_KEY = "-----BEGIN RSA PRIVATE KEY-----\nTm90IGEga2V5\n-----END RSA PRIVATE KEY-----\n"
 ARCH = {"x86_64": "x64", "aarch64": "arm64"}.get(platform.machine(), "")
 
 ENTER = """\
@@ -169,8 +172,9 @@ def stand_ins(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / "bin" / name).write_text(text)
         (folder / "bin" / name).chmod(0o755)
     (folder / "token").write_text(f"{TOKEN}\n")
+    (folder / "app.pem").write_text(APP_KEY)
     with tarfile.open(folder / archive_name(), "w:gz") as archive:
-        for name in ("run.sh", "bin/Runner.Listener"):
+        for name in ("run.sh", "bin/Runner.Listener", "bin/Runner.Worker"):
             entry = tarfile.TarInfo(f"./{name}")
             entry.mode, entry.uid, entry.size = 0o777, 1001, 10
             archive.addfile(entry, io.BytesIO(b"#!/bin/sh\n"))
@@ -223,20 +227,48 @@ def test_a_second_run_changes_nothing_and_says_so(copy: Copy) -> None:
 
 def test_what_it_makes(copy: Copy) -> None:
     assert copy.provision(*ARGUMENTS).returncode == 0
-    look = copy.run("stat", "-c", "%a %U:%G", "/etc/pushbench-runner/token", "/etc/pushbench-runner/settings")
+    look = copy.run("stat", "-c", "%a %U:%G", "/etc/pushbench-runner/credential", "/etc/pushbench-runner/settings")
     assert look.stdout.splitlines() == ["600 root:root", "644 root:root"]
-    assert copy.text("/etc/pushbench-runner/token") == f"{TOKEN}\n"
+    assert copy.text("/etc/pushbench-runner/credential") == f"{TOKEN}\n"
     assert "repository=me/pushbench\n" in copy.text("/etc/pushbench-runner/settings")
     folders = ("/var/lib/pushbench-runner", "/usr/local/lib/pushbench-runner")
     tree = copy.run("find", *folders, "-perm", "/022", "-o", "!", "-user", "root")
     assert tree.stdout == ""
-    for user in ("pushbench", "pushbench-github"):
+    for user in ("pushbench", "pushbench-github", "pushbench-renew"):
         assert copy.run("id", "--name", "--groups", user).stdout.split() == [user]  # no docker, no sudo
         assert copy.text("/etc/passwd").split(f"{user}:")[1].split("\n")[0].endswith("/usr/sbin/nologin")
-    for unit in ("pushbench-runner.service", "pushbench-firewall.service"):
+    for unit in ("pushbench-runner.service", "pushbench-firewall.service", "pushbench-renew.timer"):
         assert copy.run("/usr/bin/systemctl", "is-enabled", unit).stdout == "enabled\n"
-    verified = copy.run("systemd-analyze", "verify", "--man=no", "pushbench-runner.service", "pushbench-job.service")
+    units = [f"pushbench-{name}" for name in ("runner.service", "job.service", "renew.service", "renew.timer")]
+    verified = copy.run("systemd-analyze", "verify", "--man=no", *units, "pushbench-github@admit.service")
     assert "pushbench" not in verified.stderr
+    assert copy.run("stat", "-c", "%a %U", "/var/lib/pushbench-renewal").stdout == "700 pushbench-renew\n"
+
+
+def test_an_app_takes_the_tokens_place_and_the_group_is_remembered(copy: Copy) -> None:
+    app = ("--app-id", "123456", "--app-key-file", "/stand-ins/app.pem", "--runner-group", "7", "--no-ssh")
+    assert copy.provision("--repository", "me/pushbench", *app).returncode == 0
+    assert copy.text("/etc/pushbench-runner/credential") == APP_KEY
+    settings = copy.text("/etc/pushbench-runner/settings")
+    assert settings.endswith("\nrunner_group=7\napp_id=123456\n")
+    (copy.stand_ins / "settings").write_text(settings)
+    assert read_settings(copy.stand_ins / "settings").group == 7
+    again = copy.provision("--repository", "me/pushbench", *app[:2], *app[4:])  # the key is there
+    assert (again.returncode, set(words(again))) == (0, {"ok"})
+    forgotten = copy.provision("--repository", "me/pushbench", "--no-ssh")
+    assert "the key that is here is an App's" in forgotten.stderr
+    assert copy.provision(*ARGUMENTS).returncode == 0
+    assert copy.text("/etc/pushbench-runner/credential") == f"{TOKEN}\n"
+    assert copy.text("/etc/pushbench-runner/settings").endswith("\napp_id=\n")
+
+
+def test_a_runner_that_renewed_itself_stays(copy: Copy) -> None:
+    assert copy.provision(*ARGUMENTS).returncode == 0
+    copy.run("sh", "-c", f"echo 9.9.9 {'0' * 64} > /var/lib/pushbench-runner/version; : > /stand-ins/log")
+    again = copy.provision(*ARGUMENTS)
+    assert (again.returncode, set(words(again))) == (0, {"ok"}), again.stdout
+    assert copy.log == ""
+    assert copy.text("/var/lib/pushbench-runner/version").startswith("9.9.9 ")
 
 
 def test_only_the_named_networks_reach_ssh_and_nothing_else_comes_in(copy: Copy) -> None:
@@ -352,6 +384,10 @@ WRONG = {
     "is no address or network": ["--repository", "me/pushbench", "--token-file", "x", "--allow-ssh", "any; accept"],
     "is no workflow file": ["--repository", "me/pushbench", "--workflow", "../evil.yml"],
     "exclude each other": ["--repository", "a/b", "--token-file", "x", "--no-ssh", "--allow-ssh", "::1"],
+    "--runner-group default is no number": ["--repository", "a/b", "--token-file", "x", "--runner-group", "default"],
+    "--token-file and --app-id exclude each other": ["--repository", "a/b", "--token-file", "x", "--app-id", "1"],
+    "--app-key-file wants --app-id": ["--repository", "a/b", "--app-key-file", "x", "--no-ssh"],
+    "is no id": ["--repository", "a/b", "--app-key-file", "x", "--app-id", "1 2"],
     "there is no option": ["--repository", "a/b", "--yes"],
     "--branch wants a value": ["--branch"],
 }

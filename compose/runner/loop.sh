@@ -1,16 +1,22 @@
 #!/usr/bin/env bash
 # One job after the other, each in a folder of its own with nothing that an earlier one left. Runs as root, without
-# network and without the token: registering, admitting and the job are units of their own.
+# network and without the credential: registering, admitting, renewing and the job are units of their own.
 set -euo pipefail
 
 STATE=${STATE:-/var/lib/pushbench-runner} # dist/: the Actions runner as it was unpacked; job/: of the job at hand
 RUN=${RUN:-/run/pushbench-runner}
+OFFER=${OFFER:-/var/lib/pushbench-renewal} # a newer Actions runner, once pushbench-renew.service has found one
+LIBRARY=${LIBRARY:-/usr/local/lib/pushbench-runner}
 CGROUP=${CGROUP:-/sys/fs/cgroup/system.slice/pushbench-job.service}
 ENGINE_SOCKET=${ENGINE_SOCKET:-/run/docker.sock}
 JOB_USER=${JOB_USER:-pushbench}
 TURNS=${TURNS:-0} # 0: until stopped
 PAUSE=${PAUSE:-30}
 POLL=${POLL:-1}
+# From the moment at which a job is here. GitHub ends the workflow's jobs after 330 minutes, so this is for a job whose
+# runner no longer listens. Waiting for a job has no limit.
+JOB_SECONDS=${JOB_SECONDS:-72000}
+RETRY_SECONDS=${RETRY_SECONDS:-3600}
 
 say() { echo "pushbench-runner: $*"; }
 
@@ -30,6 +36,12 @@ clean() {
   rm -rf --one-file-system "$STATE/job"
 }
 
+# A newer Actions runner takes the old one's place when its checksum matches; otherwise the old one goes on.
+renew() {
+  if [[ ! -e $OFFER/offer ]]; then return; fi
+  python3 -E -s "$LIBRARY/runner_unpack.py" take "$OFFER" "$STATE" || say "this machine goes on with the runner it has"
+}
+
 # The runner's files are hard links that belong to root, in a sticky folder of root's: the job may add files beside
 # them, and neither change nor replace them.
 prepare() {
@@ -40,10 +52,13 @@ prepare() {
   chmod 1770 "$STATE/job"
 }
 
-# From here on the job may use the engine.
+# From here on the job may use the engine, and nothing is downloaded beside it.
 let_in() {
+  touch "$RUN/busy"
+  systemctl stop pushbench-renew.service
   setfacl --modify "user:$JOB_USER:rw" "$ENGINE_SOCKET"
-  touch "$RUN/busy" "$RUN/admitted"
+  touch "$RUN/admitted"
+  say "the job may measure"
 }
 
 job_has_begun() {
@@ -54,28 +69,55 @@ job_has_begun() {
   return 1
 }
 
-# Waits for a job, lets it in or throws it out, and returns when it has ended.
-serve() {
-  systemctl start --wait pushbench-job.service &
-  local job=$!
+# await_job PROCESS: returns when a job is here, 1 when the runner has ended without one. A runner that waits while a
+# newer one is there gives way, unless GitHub says that it has just been given a job.
+await_job() {
+  local retry=0
   until job_has_begun; do
-    if ! kill -0 "$job" 2>/dev/null; then break; fi
+    if ! kill -0 "$1" 2>/dev/null; then return 1; fi
+    if [[ -e $OFFER/offer ]] && ((SECONDS >= retry)); then
+      retry=$((SECONDS + RETRY_SECONDS))
+      if systemctl start pushbench-github@retire.service; then systemctl stop pushbench-job.service; fi
+    fi
     sleep "$POLL"
   done
-  if kill -0 "$job" 2>/dev/null; then
-    if systemctl start pushbench-github@admit.service; then
-      let_in
-    else
-      say "the job was not admitted (see: journalctl -u pushbench-github@admit)"
-      sleep "${REFUSAL_SECONDS:-10}" # in which the hook tells the job's owner
-      systemctl kill --signal=KILL pushbench-job.service || true
+}
+
+# Lets the job in or throws it out.
+receive() {
+  say "a job is here; GitHub is asked which"
+  if systemctl start pushbench-github@admit.service; then
+    let_in
+  else
+    say "the job was not admitted (see: journalctl -u pushbench-github@admit)"
+    sleep "${REFUSAL_SECONDS:-10}" # in which the hook tells the job's owner
+    systemctl kill --signal=KILL pushbench-job.service || true
+  fi
+}
+
+# Waits for a job and returns when it has ended, or has been ended because it took too long. A pipe tells of the end:
+# `read` waits for it without a process beside the measurement, and for a limited time.
+serve() {
+  local end job code='' status=0 began
+  exec {end}< <(systemctl start --wait pushbench-job.service && echo 0 || echo 1)
+  job=$!
+  if await_job "$job"; then
+    began=$SECONDS
+    receive
+    read -r -t $((began + JOB_SECONDS > SECONDS ? began + JOB_SECONDS - SECONDS : 1)) -u "$end" code || status=$?
+    if ((status > 128)); then # time is up
+      say "the job has run for $JOB_SECONDS s, more than any benchmark: it is ended"
+      systemctl stop pushbench-job.service
     fi
   fi
-  wait "$job" || say "the runner ended with an error (see: journalctl -u pushbench-job)"
+  if [[ -z $code ]]; then read -r -u "$end" code || true; fi
+  exec {end}<&-
+  if [[ $code != 0 ]]; then say "the runner ended with an error (see: journalctl -u pushbench-job)"; fi
 }
 
 turn() {
   clean
+  renew
   if ! systemctl start pushbench-github@register.service; then
     say "not registered (see: journalctl -u pushbench-github@register); next try in $PAUSE s"
     sleep "$PAUSE"
@@ -83,8 +125,10 @@ turn() {
   fi
   prepare
   local began=$SECONDS
+  say "waiting for a job with Actions runner $(cut -d ' ' -f 1 "$STATE/version")"
   serve
   clean
+  say "clean again"
   # A runner that ends at once (GitHub may want a newer one) must not be registered a thousand times an hour.
   if ((SECONDS - began < PAUSE)); then sleep $((PAUSE - (SECONDS - began))); fi
 }

@@ -7,17 +7,22 @@ HERE=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd -P)
 CONFIG=/etc/pushbench-runner
 LIBRARY=/usr/local/lib/pushbench-runner
 STATE=/var/lib/pushbench-runner
+OFFER=/var/lib/pushbench-renewal
 UNITS=/etc/systemd/system
 # What every job runs by hand otherwise: git and Python, for the servers come as images.
-PACKAGES=(acl ca-certificates curl git gnupg nftables python3 python3-venv)
+PACKAGES=(acl ca-certificates curl git gnupg nftables openssl python3 python3-venv)
 ENGINE=(docker-ce docker-ce-cli containerd.io docker-buildx-plugin docker-compose-plugin)
-OWN_UNITS=(pushbench-firewall.service pushbench-github@.service pushbench-job.service pushbench-runner.service)
+USERS=(pushbench pushbench-github pushbench-renew)
+OWN_UNITS=(pushbench-{firewall,github@,job,renew,runner}.service pushbench-renew.timer)
 # shellcheck source=steps.sh
 source "$HERE/steps.sh"
+# shellcheck source=removal.sh
+source "$HERE/removal.sh"
 # shellcheck source=pins.sh
 source "$HERE/pins.sh"
 
-repository='' branch=main workflow=.github/workflows/bench.yml token_file='' ssh='' uninstall=''
+repository='' branch=main workflow=.github/workflows/bench.yml runner_group=1 ssh='' uninstall=''
+token_file='' app_id='' app_key_file=''
 ssh_from=()
 
 help() {
@@ -25,15 +30,20 @@ help() {
 Make this machine the benchmark runner of one GitHub repository. A second run changes nothing.
 
   provision.sh --repository OWNER/NAME --token-file FILE (--allow-ssh NETWORK... | --no-ssh) [options]
+  provision.sh --repository OWNER/NAME --app-id ID --app-key-file FILE (--allow-ssh NETWORK... | --no-ssh) [options]
   provision.sh --uninstall
 
   --repository OWNER/NAME  whose jobs it runs, as GitHub spells it
   --token-file FILE        a fine-grained token for that repository alone (Administration: write, Actions: read);
                            - reads it from standard input; not needed again once it is there
+  --app-id ID              a GitHub App that is installed on that repository, instead of a token (same permissions);
+                           name it at every call
+  --app-key-file FILE      the App's private key (.pem); not needed again once it is there
   --allow-ssh NETWORK      let SSH in from this address or network (repeatable); nothing else comes in
   --no-ssh                 let nothing in: the machine has a console
   --branch NAME            the default branch (main)
   --workflow PATH          the only workflow file that may run here (.github/workflows/bench.yml)
+  --runner-group ID        the group of the organisation's runners that this one joins (1, the default group)
   --dry-run                say what would change, and change nothing
   --uninstall              take everything away again, the packages that were installed for it too
   --help                   this text
@@ -56,14 +66,17 @@ read_arguments() {
     --dry-run) dry_run=yes ;;
     --no-ssh) ssh=none ;;
     --uninstall) uninstall=yes ;;
-    --repository | --token-file | --allow-ssh | --branch | --workflow)
+    --repository | --token-file | --app-id | --app-key-file | --allow-ssh | --branch | --workflow | --runner-group)
       if (($# < 2)); then give_up "$1 wants a value" "see --help"; fi
       case $1 in
       --repository) repository=$2 ;;
       --token-file) token_file=$2 ;;
+      --app-id) app_id=$2 ;;
+      --app-key-file) app_key_file=$2 ;;
       --allow-ssh) ssh_from+=("$2") ;;
       --branch) branch=$2 ;;
       --workflow) workflow=$2 ;;
+      --runner-group) runner_group=$2 ;;
       esac
       shift
       ;;
@@ -75,11 +88,14 @@ read_arguments() {
 
 check_arguments() {
   local address='^[0-9a-fA-F.:]+(/[0-9]{1,3})?$'
-  [[ $repository =~ ^[A-Za-z0-9-]+/[A-Za-z0-9._-]+$ ]] || give_up "--repository must be OWNER/NAME" "such as me/pushbench"
+  [[ $repository =~ ^[A-Za-z0-9-]+/[A-Za-z0-9._-]+$ ]] ||
+    give_up "--repository must be OWNER/NAME" "such as me/pushbench"
   [[ $branch =~ ^[A-Za-z0-9._/-]+$ ]] || give_up "--branch $branch is no branch" "such as main"
   [[ $workflow =~ ^\.github/workflows/[A-Za-z0-9._-]+\.ya?ml$ ]] ||
     give_up "--workflow $workflow is no workflow file" "such as .github/workflows/bench.yml"
-  [[ -n $token_file || -s $CONFIG/token ]] || give_up "there is no token yet" "give --token-file; README.md says which"
+  [[ $runner_group =~ ^[1-9][0-9]{0,17}$ ]] ||
+    give_up "--runner-group $runner_group is no number" "the address of the group's page ends with it"
+  check_credential
   local network
   for network in "${ssh_from[@]}"; do
     [[ $network =~ $address ]] || give_up "--allow-ssh $network is no address or network" "such as 192.0.2.0/24"
@@ -88,6 +104,27 @@ check_arguments() {
     give_up "nobody could log in any more" "say from where with --allow-ssh, or --no-ssh where the machine has a console"
   fi
   if ((${#ssh_from[@]})) && [[ -n $ssh ]]; then give_up "--no-ssh and --allow-ssh exclude each other" "leave one out"; fi
+}
+
+# A token or an App: which of the two is there already is seen from the file itself.
+check_credential() {
+  if [[ -n $token_file && -n $app_key_file$app_id ]]; then
+    give_up "--token-file and --app-id exclude each other" "leave one out"
+  fi
+  if [[ -n $app_key_file && -z $app_id ]]; then
+    give_up "--app-key-file wants --app-id" "the App's page shows its id"
+  fi
+  [[ -z $app_id || $app_id =~ ^[A-Za-z0-9.]{1,40}$ ]] || give_up "--app-id $app_id is no id" "the App's page shows it"
+  if [[ -n $token_file$app_key_file ]]; then return; fi
+  [[ -s $CONFIG/credential ]] ||
+    give_up "there is no token yet" "give --token-file, or --app-id and --app-key-file; README.md says which"
+  if [[ -r $CONFIG/credential ]]; then
+    if [[ $(head -c 11 "$CONFIG/credential") == "-----BEGIN " ]]; then
+      [[ -n $app_id ]] || give_up "the key that is here is an App's" "give its --app-id, or --token-file in its place"
+    else
+      [[ -z $app_id ]] || give_up "what is here is a token" "give --app-key-file, too"
+    fi
+  fi
 }
 
 check_machine() {
@@ -166,7 +203,7 @@ engine_held() {
 
 users() {
   local user
-  for user in pushbench pushbench-github; do
+  for user in "${USERS[@]}"; do
     if ! id "$user" >/dev/null 2>&1; then
       change "user $user" useradd --system --user-group --no-create-home --home-dir /nonexistent \
         --shell /usr/sbin/nologin "$user"
@@ -174,14 +211,24 @@ users() {
   done
 }
 
+# The pinned version is the first one: from then on the machine renews its runner itself (pushbench-renew.service), and
+# what it has is older than the pin only if that failed.
 runner() {
-  local version="$PUSHBENCH_RUNNER_VERSION $runner_sum"
+  local wanted="$PUSHBENCH_RUNNER_VERSION $runner_sum" here
   folder "$STATE" 755 root:root
-  if [[ $(cat "$STATE/version" 2>/dev/null) != "$version" || ! -x $STATE/dist/run.sh ]]; then
+  folder "$OFFER" 700 pushbench-renew:pushbench-renew
+  here=$(cat "$STATE/version" 2>/dev/null || true)
+  if [[ $here != "$wanted" || ! -x $STATE/dist/run.sh ]]; then
+    if [[ -x $STATE/dist/run.sh ]] && is_newer "${here%% *}" "$PUSHBENCH_RUNNER_VERSION"; then return; fi
     change "Actions runner $PUSHBENCH_RUNNER_VERSION" unpack_runner
-    if [[ -z $dry_run ]]; then write_file "$STATE/version" 644 "$version"; fi
+    if [[ -z $dry_run ]]; then
+      write_file "$STATE/version" 644 "$wanted"
+      write_file "$CONFIG/runner" 644 "$wanted"
+    fi
   fi
 }
+
+is_newer() { [[ $1 != "$2" && $(printf '%s\n' "$1" "$2" | sort --version-sort | tail -n 1) == "$1" ]]; }
 
 unpack_runner() {
   local version=$PUSHBENCH_RUNNER_VERSION archive=$scratch/runner.tar.gz got
@@ -189,11 +236,11 @@ unpack_runner() {
   fetch "https://github.com/actions/runner/releases/download/v$version/$name" "$archive"
   got=$(sha256sum "$archive" | cut -d ' ' -f 1)
   if [[ $got != "$runner_sum" ]]; then
-    give_up "$name has the SHA-256 $got and not the pinned $runner_sum" "do not use it; compare with the release's own list"
+    give_up "$name has the SHA-256 $got and not the pinned $runner_sum" \
+      "do not use it; compare with the release's own list"
   fi
   rm -rf "$STATE/dist.new" "$STATE/version"
-  install -d -m 755 "$STATE/dist.new"
-  tar --extract --gzip --no-same-owner --no-same-permissions --directory "$STATE/dist.new" --file "$archive"
+  python3 -E -s "$HERE/runner_unpack.py" unpack "$archive" "$STATE/dist.new"
   rm -rf "$STATE/dist"
   mv "$STATE/dist.new" "$STATE/dist"
 }
@@ -201,7 +248,7 @@ unpack_runner() {
 programs() {
   local file
   for file in loop.sh job.sh job-started.sh; do put "$LIBRARY/$file" 755 <"$HERE/$file"; done
-  for file in runner_policy.py runner_hook.py runner_github.py; do put "$LIBRARY/$file" 644 <"$HERE/$file"; done
+  for file in runner_{api,app,github,hook,policy,renewal,unpack}.py; do put "$LIBRARY/$file" 644 <"$HERE/$file"; done
 }
 
 settings() {
@@ -212,20 +259,26 @@ branch=$branch
 workflow=$workflow
 server=https://github.com
 api=https://api.github.com
+runner_group=$runner_group
+app_id=$app_id
 END
-  if [[ -n $token_file ]]; then
-    put "$CONFIG/token" 600 <<<"$token"
-  fi
+  if [[ -n $credential ]]; then put "$CONFIG/credential" 600 <<<"$credential"; fi
 }
 
-# Sets token. Read once, so that - works, and before anything changes.
-read_token() {
-  token=''
-  if [[ -n $token_file ]]; then
-    local file=$token_file
-    if [[ $file == - ]]; then file=/dev/stdin; fi
-    token=$(cat -- "$file") || give_up "$token_file cannot be read" "it must hold the token"
-    [[ $token =~ ^[A-Za-z0-9_.-]{20,}$ ]] || give_up "$token_file holds no token" "one line, such as github_pat_..."
+# Sets credential. Read once, so that - works, and before anything changes.
+read_credential() {
+  credential=''
+  local file=$token_file$app_key_file
+  if [[ -z $file ]]; then return; fi
+  if [[ $file == - ]]; then file=/dev/stdin; fi
+  credential=$(cat -- "$file") || give_up "$file cannot be read" "it must hold the token or the App's private key"
+  if [[ -n $app_key_file ]]; then
+    local edge='[A-Z ]*PRIVATE KEY-----'
+    [[ $credential =~ ^"-----BEGIN "${edge}[A-Za-z0-9+/=[:space:]]+"-----END "${edge}$ ]] ||
+      give_up "$app_key_file holds no private key" "download one at the App's page, under Private keys"
+  else
+    [[ $credential =~ ^[A-Za-z0-9_.-]{20,}$ ]] ||
+      give_up "$token_file holds no token" "one line, such as github_pat_..."
   fi
 }
 
@@ -268,14 +321,14 @@ engine_running() {
 
 runner_running() {
   applied runner "restart pushbench-runner" "$LIBRARY"/* "$UNITS"/pushbench-{job,runner,github@}.service \
-    "$CONFIG"/{settings,token} "$STATE/version" -- systemctl restart pushbench-runner.service
-  enabled pushbench-runner.service
+    "$CONFIG"/{settings,credential,runner} -- systemctl restart pushbench-runner.service
+  enabled pushbench-runner.service pushbench-renew.timer
 }
 
 install_all() {
   step "packages" packages "$CONFIG/packages" "${PACKAGES[@]}" "$icu"
   step "users" users
-  step "settings and token" settings
+  step "settings and credential" settings
   step "firewall rules and units" units
   step "no inbound ports" firewall
   step "container engine: source and key" engine_source
@@ -289,59 +342,6 @@ install_all() {
   step "runner: running" runner_running
 }
 
-remove_engine_data() {
-  if grep -qxs docker-ce "$CONFIG/packages"; then gone /etc/docker /var/lib/docker /var/lib/containerd /run/docker.sock; fi
-}
-
-remove_packages() {
-  local package recorded=()
-  if [[ -s $CONFIG/packages ]]; then
-    while read -r package; do
-      if is_installed "$package"; then recorded+=("$package"); fi
-    done <"$CONFIG/packages"
-  fi
-  if ((${#recorded[@]})); then change "without packages ${recorded[*]}" purge_packages "${recorded[@]}"; fi
-}
-
-purge_packages() {
-  DEBIAN_FRONTEND=noninteractive apt-get purge -y -qq --allow-change-held-packages "$@" >/dev/null
-}
-
-remove_users() {
-  local user users=(pushbench pushbench-github)
-  if grep -qxs docker-ce "$CONFIG/packages"; then users+=(dockremap); fi
-  for user in "${users[@]}"; do
-    if id "$user" >/dev/null 2>&1; then change "without user $user" userdel "$user"; fi
-  done
-}
-
-remove_files() {
-  gone "${OWN_UNITS[@]/#/$UNITS/}" "$UNITS"/apt-daily{,-upgrade}.service.d/pushbench-runner.conf
-  local unit
-  for unit in apt-daily apt-daily-upgrade; do
-    if [[ -d $UNITS/$unit.service.d && -z $(ls -A "$UNITS/$unit.service.d") ]]; then gone "$UNITS/$unit.service.d"; fi
-  done
-  gone /etc/sysctl.d/90-pushbench-runner.conf /etc/tmpfiles.d/pushbench-runner.conf
-  gone /etc/apt/sources.list.d/pushbench-docker.sources /etc/apt/keyrings/pushbench-docker.asc
-  if [[ -e $CONFIG/applied/engine ]]; then gone /etc/docker/daemon.json; fi
-  gone "$LIBRARY" "$STATE" /run/pushbench-github /run/pushbench-runner
-}
-
-# The record of what was installed goes last: until then a second --uninstall can go on.
-uninstall_all() {
-  step "services stopped" disabled pushbench-runner.service pushbench-job.service pushbench-firewall.service
-  step "packages" remove_packages
-  step "engine's data" remove_engine_data
-  step "users" remove_users
-  step "files" remove_files
-  step "units read again" reload_after_removal
-  step "record" gone "$CONFIG"
-}
-
-reload_after_removal() {
-  if [[ -e $CONFIG ]]; then change "systemctl daemon-reload" systemctl daemon-reload; fi
-}
-
 main() {
   read_arguments "$@"
   check_machine
@@ -353,7 +353,7 @@ main() {
   else
     check_arguments
     know_machine
-    read_token
+    read_credential
     install_all
   fi
   say "$changed_steps ${dry_run:+of the steps would be }changed"

@@ -1,181 +1,158 @@
-"""The two calls to GitHub: register a runner for one job, and ask which run that runner was given.
+"""The calls to GitHub that need the machine's credential.
 
-    runner_github.py register SETTINGS TOKEN FOLDER    writes FOLDER/jitconfig (good for one job) and FOLDER/runner
-    runner_github.py admit SETTINGS TOKEN FOLDER       exit status 0 when FOLDER/runner was given a run that may be here
+    runner_github.py register SETTINGS CREDENTIAL FOLDER   writes FOLDER/jitconfig (good for one job) and FOLDER/runner
+    runner_github.py admit SETTINGS CREDENTIAL FOLDER      exit status 0 when the run that it was given may be here
+    runner_github.py retire SETTINGS CREDENTIAL FOLDER     exit status 0 when GitHub has forgotten it
 
-TOKEN is a file, so that the token is in no argument and no environment; it is in no message either. Standard library
-only. Endpoints: https://docs.github.com/rest/actions/self-hosted-runners, .../workflow-runs and .../workflow-jobs.
+CREDENTIAL is a file with a token or a GitHub App's private key, so that it is in no argument and no environment; it is
+in no message either. Standard library only. Endpoints: https://docs.github.com/rest/actions/self-hosted-runners,
+.../workflow-runs and .../workflow-jobs.
 """
 
 from __future__ import annotations
 
-import http.client
-import json
 import os
 import sys
-import time
-import urllib.error
-import urllib.parse
-import urllib.request
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import runner_api
+from runner_api import Github, GithubFailed, NoSuchAnswer
+from runner_app import installation_token, is_app_key
 from runner_policy import BadSettings, Refused, Settings, check_run, read_settings
 
 NAME = "pushbench"  # GitHub gives a name to one runner at a time: this is what keeps a second machine out
 LABEL = "pushbench"
-DEFAULT_GROUP = 1  # of a repository that belongs to no group's choice; the API has no default for it
-TIMEOUT_SECONDS = 30.0
-PATIENCE_SECONDS = 90.0  # of one command: the loop starts it again, the admission's unit has 120 s
-PAUSE_SECONDS = 3.0
-MOST_ANSWER_BYTES = 8 * 1024 * 1024
-PAGES = 10
-PAGE = 100
+# A just-in-time runner has the labels that the request names and no others: `self-hosted` and its like are added by the
+# runner's own configuration, which the just-in-time one replaces.
+# https://docs.github.com/rest/actions/self-hosted-runners#create-configuration-for-a-just-in-time-runner-for-a-repository
+# https://github.com/actions/runner/blob/main/src/Runner.Listener/Configuration/ConfigurationManager.cs (CreateNewAgent)
+LABELS = ("self-hosted", LABEL)
+PATIENCE_SECONDS = 90.0  # of one command; the loop starts it again
+# The lists of runs and jobs lag behind: a run is seen as queued, or not at all, while its job is here already. Less
+# than the unit's TimeoutStartSec, which is less than what the hook waits.
+ADMISSION_SECONDS = 300.0
+MOST_PAUSE_SECONDS = 15.0
+# Of https://docs.github.com/rest/actions/workflow-runs#list-workflow-runs-for-a-repository, those that are not over.
+ALIVE = ("in_progress", "queued", "waiting", "pending", "requested")
+NEWEST_PAGES = 2  # of the list without a filter, which is the quicker one to follow
+OVER = "completed"
+NOTICE_DAYS, URGENT_DAYS = 30, 7
+RIGHTS = "Administration: write and Actions: read"
 
 
-class GithubFailed(Exception):
-    """One sentence: what GitHub would not do, and what to do about it."""
-
-
-class NoSuchAnswer(Exception):
-    """An HTTP status that a caller may know how to take."""
-
-    def __init__(self, status: int, what: str) -> None:
-        super().__init__(f"{what}: HTTP {status}")
-        self.status = status
-
-
-class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """A redirect would take the token along."""
-
-    def redirect_request(self, *_: Any, **__: Any) -> None:
-        return None
-
-
-class Github:
-    """The API of one repository."""
-
-    def __init__(self, settings: Settings, token: str, patience: float) -> None:
-        self._base = f"{settings.api}/repos/{settings.repository}/actions"
-        self._token = token
-        self._opener = urllib.request.build_opener(_NoRedirects)
-        self._deadline = time.monotonic() + patience
-
-    def call(self, method: str, path: str, body: Any = None) -> Any:
-        """The answer's JSON, None for an empty one. Waits and asks again where that can help.
-
-        Raises NoSuchAnswer for a status from 400 to 499, GithubFailed when there was no answer in time.
-        """
-        what = f"{method} {path.partition('?')[0]}"
-        while True:
-            try:
-                return self._once(method, path, body)
-            except urllib.error.HTTPError as error:
-                waits = _waits(error.code, error.headers)
-                if waits is None:
-                    raise NoSuchAnswer(error.code, what) from None
-                self.pause(waits, f"{what}: HTTP {error.code}")
-            except (OSError, http.client.HTTPException) as error:
-                self.pause(PAUSE_SECONDS, f"{what}: {type(error).__name__}")
-
-    def pages(self, path: str, key: str) -> Iterator[Any]:
-        """The entries of a paged list."""
-        for page in range(1, PAGES + 1):
-            mark = "&" if "?" in path else "?"
-            entries = (self.call("GET", f"{path}{mark}per_page={PAGE}&page={page}") or {}).get(key, [])
-            yield from entries
-            if len(entries) < PAGE:
-                return
-
-    def pause(self, seconds: float, why: str) -> None:
-        """Raises GithubFailed instead when time is up."""
-        if time.monotonic() + seconds > self._deadline:
-            raise GithubFailed(f"GitHub gave no usable answer in time ({why}); is its status page green?")
-        time.sleep(seconds)
-
-    def _once(self, method: str, path: str, body: Any) -> Any:
-        request = urllib.request.Request(self._base + path, method=method)  # noqa: S310 - from the settings
-        request.add_header("Accept", "application/vnd.github+json")
-        request.add_header("X-GitHub-Api-Version", "2022-11-28")
-        request.add_header("User-Agent", "pushbench-runner")
-        request.add_unredirected_header("Authorization", f"Bearer {self._token}")
-        if body is not None:
-            request.data = json.dumps(body).encode()
-            request.add_header("Content-Type", "application/json")
-        with self._opener.open(request, timeout=TIMEOUT_SECONDS) as answer:
-            text = answer.read(MOST_ANSWER_BYTES + 1)
-        if len(text) > MOST_ANSWER_BYTES:
-            raise GithubFailed(f"GitHub's answer to {method} {path.partition('?')[0]} is too long")
-        try:
-            return json.loads(text) if text else None
-        except ValueError:
-            raise http.client.HTTPException("not JSON") from None
-
-
-def _waits(status: int, headers: Any) -> float | None:
-    """Seconds after which the same question may be answered; None when waiting cannot help."""
-    limited = status == 429 or (status == 403 and (headers.get("Retry-After") or _used_up(headers)))
-    if not limited and status < 500:
-        return None
-    after = headers.get("Retry-After", "")
-    return max(PAUSE_SECONDS, float(after)) if after.isdecimal() else PAUSE_SECONDS
-
-
-def _used_up(headers: Any) -> bool:
-    return bool(headers.get("X-RateLimit-Remaining") == "0")
-
-
-def register(github: Github, folder: Path, pause: Callable[[float, str], None]) -> None:
-    """Register this machine for one job. Raises GithubFailed."""
-    wanted = {"name": NAME, "runner_group_id": DEFAULT_GROUP, "labels": [LABEL], "work_folder": "_work"}
+def register(github: Github, settings: Settings, folder: Path, pause: Callable[[float, str], None]) -> int:
+    """Register this machine for one job; returns the runner's number. Raises GithubFailed."""
+    wanted = {"name": NAME, "runner_group_id": settings.group, "labels": [*LABELS], "work_folder": "_work"}
     while True:
-        refuse_others(github)
+        refuse_others(github, settings)
         try:
-            answer = github.call("POST", "/runners/generate-jitconfig", wanted)
+            answer = github.call("POST", f"{_actions(settings)}/runners/generate-jitconfig", wanted)
             break
         except NoSuchAnswer as error:
             if error.status != 409:
-                raise GithubFailed(_advice(error)) from None
-        pause(PAUSE_SECONDS, f"a runner called {NAME} was there again")
-    write_private(folder / "runner", str(answer["runner"]["id"]))
+                raise GithubFailed(_advice(error, settings)) from None
+        pause(runner_api.PAUSE_SECONDS, f"a runner called {NAME} was there again")
+    number = int(answer["runner"]["id"])
+    given = {str(label["name"]).lower() for label in answer["runner"]["labels"]}
+    if missing := [label for label in LABELS if label not in given]:
+        raise GithubFailed(
+            f"GitHub registered the runner without the label {' and '.join(missing)}, so that no job would reach it; "
+            "compare with `runs-on` of the workflow, and report it to Pushbench"
+        )
+    write_private(folder / "runner", str(number))
     write_private(folder / "jitconfig", answer["encoded_jit_config"])
+    return number
 
 
-def refuse_others(github: Github) -> None:
+def refuse_others(github: Github, settings: Settings) -> None:
     """Forget what an earlier start of this machine left. Raises GithubFailed when another machine has our label."""
     try:
-        for runner in list(github.pages("/runners", "runners")):
+        for runner in list(github.pages(f"{_actions(settings)}/runners", "runners")):
             ours = runner["name"] == NAME
             if runner["status"] == "online" and (ours or LABEL in {label["name"] for label in runner["labels"]}):
                 hint = "two machines must not share the label; this one goes on when the other is gone"
                 raise GithubFailed(f"the runner {runner['name']!r} is online with the label {LABEL}: {hint}")
             if ours:
-                github.call("DELETE", f"/runners/{int(runner['id'])}")
+                while not forget(github, settings, int(runner["id"])):
+                    github.pause(runner_api.PAUSE_SECONDS, f"the runner {NAME} still counts as busy with its last job")
     except NoSuchAnswer as error:
-        raise GithubFailed(_advice(error)) from None
+        raise GithubFailed(_advice(error, settings)) from None
+
+
+def forget(github: Github, settings: Settings, runner: int) -> bool:
+    """Whether GitHub has forgotten the runner and gives it no job. It answers 422 while the runner has one."""
+    try:
+        github.call("DELETE", f"{_actions(settings)}/runners/{runner}")
+    except NoSuchAnswer as error:
+        if error.status == 422:
+            return False
+        if error.status != 404:
+            raise
+    return True
 
 
 def admit(github: Github, settings: Settings, runner: int) -> str:
     """Wait until GitHub says which run the runner was given; returns its address.
 
-    Raises Refused when it must not be here, GithubFailed when that cannot be known.
+    What a run or a job says of its status is late, so the runner's number decides; only what is over is left out.
+    Raises Refused when the run must not be here, GithubFailed when that cannot be known.
     """
+    wait = runner_api.PAUSE_SECONDS
     while True:
         try:
-            for run in github.pages("/runs?status=in_progress", "workflow_runs"):
-                jobs = github.pages(f"/runs/{int(run['id'])}/jobs?filter=latest", "jobs")
-                if any(job["runner_id"] == runner and job["status"] == "in_progress" for job in jobs):
+            for run in _runs(github, settings):
+                jobs = github.pages(f"{_actions(settings)}/runs/{int(run['id'])}/jobs?filter=latest", "jobs")
+                if any(job["runner_id"] == runner and job["status"] != OVER for job in jobs):
                     check_run(settings, run)
                     return str(run["html_url"])
         except NoSuchAnswer as error:
-            raise GithubFailed(_advice(error)) from None
-        github.pause(PAUSE_SECONDS, f"no run in progress says that it is on runner {runner}")
+            raise GithubFailed(_advice(error, settings)) from None
+        github.pause(wait, f"no run that is not over says that it is on runner {runner}")
+        wait = min(wait * 1.5, MOST_PAUSE_SECONDS)  # each look is a request for every run that waits
 
 
-def _advice(error: NoSuchAnswer) -> str:
-    if error.status in (401, 403, 404):
-        return f"{error}; does the token live, for this repository, with Administration: write and Actions: read?"
+def _runs(github: Github, settings: Settings) -> Iterator[Any]:
+    """Each run of the repository that may have a job here, once."""
+    seen: set[int] = set()
+    lists = [(f"?status={ALIVE[0]}", runner_api.PAGES), ("", NEWEST_PAGES)]
+    lists += [(f"?status={status}", runner_api.PAGES) for status in ALIVE[1:]]
+    for query, pages in lists:
+        for run in github.pages(f"{_actions(settings)}/runs{query}", "workflow_runs", pages):
+            number = int(run["id"])
+            if number not in seen and run["status"] != OVER:
+                seen.add(number)
+                yield run
+
+
+def expiry(expires: datetime | None, now: datetime) -> str | None:
+    """A warning when the token ends within 30 days, another within 7."""
+    if expires is None or (days := (expires - now).days) >= NOTICE_DAYS:
+        return None
+    told = f"the token expires in {max(days, 0)} days, on {expires:%Y-%m-%d}"
+    again = "make a new one and give it to provision.sh with --token-file"
+    if days < URGENT_DAYS:
+        return f"URGENT: {told}; then this machine takes no job any more: {again} now"
+    return f"notice: {told}: {again} before"
+
+
+def _actions(settings: Settings) -> str:
+    return f"/repos/{settings.repository}/actions"
+
+
+def _advice(error: NoSuchAnswer, settings: Settings) -> str:
+    if error.status == 401:
+        return (
+            f"GitHub does not accept the token ({error}): it expired or was revoked; make a new one for "
+            f"{settings.repository} with {RIGHTS}, and run provision.sh again with --token-file"
+        )
+    if error.status in (403, 404):
+        hint = (
+            f"is its access limited to another repository, does it have {RIGHTS}, is {settings.group} a runner group?"
+        )
+        return f"the token may not do that for {settings.repository} ({error}): {hint}"
     return f"{error}; GitHub's answer is not one that this version knows"
 
 
@@ -184,17 +161,15 @@ def write_private(path: Path, text: str) -> None:
         file.write(text)
 
 
-def main(verb: str, settings_file: Path, token_file: Path, folder: Path) -> int:
+def main(verb: str, settings_file: Path, credential: Path, folder: Path) -> int:
     try:
-        settings = read_settings(settings_file)
-        github = Github(settings, token_file.read_text().strip(), PATIENCE_SECONDS)
         if verb == "register":
             (folder / "jitconfig").unlink(missing_ok=True)
-            register(github, folder, github.pause)
-            print("registered for one job")
-        else:
-            address = admit(github, settings, int((folder / "runner").read_text()))
-            print(f"admitted {address}")
+        settings = read_settings(settings_file)
+        patience = ADMISSION_SECONDS if verb == "admit" else PATIENCE_SECONDS
+        secret = credential.read_text().strip()
+        token = installation_token(settings, credential) if is_app_key(secret) else secret
+        print(act(verb, Github(settings.api, token, patience), settings, folder))
     except (BadSettings, GithubFailed, Refused) as error:
         print(error, file=sys.stderr)
         return 1
@@ -202,6 +177,24 @@ def main(verb: str, settings_file: Path, token_file: Path, folder: Path) -> int:
         print(f"GitHub's answer has another form than expected ({type(error).__name__}: {error})", file=sys.stderr)
         return 1
     return 0
+
+
+def act(verb: str, github: Github, settings: Settings, folder: Path) -> str:
+    """Do what the verb says; returns the line for the journal. Raises GithubFailed and Refused."""
+    if verb == "register":
+        number = register(github, settings, folder, github.pause)
+        if warning := expiry(github.expires, datetime.now(UTC)):
+            print(warning, file=sys.stderr)
+        return f"registered for one job as runner {number} with the labels {', '.join(LABELS)}"
+    number = int((folder / "runner").read_text())
+    if verb == "admit":
+        return f"admitted {admit(github, settings, number)}"
+    try:
+        if forget(github, settings, number):
+            return f"runner {number} is retired: it had no job"
+    except NoSuchAnswer as error:
+        raise GithubFailed(_advice(error, settings)) from None
+    raise GithubFailed(f"runner {number} has been given a job; it is retired after it")
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from runner_policy import MOST_EVENT_BYTES, BadSettings, Refused, check_job, parse_event, read_settings
 
-ADMISSION_SECONDS = 180.0  # more than the admission gives itself
+ADMISSION_SECONDS = 420.0  # more than the TimeoutStartSec of the admission's unit
 UPLOAD_SECONDS = 5.0  # in which the worker, before it is killed, sends the sentence on to GitHub
 WORKER = "Runner.Worker"
 

@@ -43,10 +43,18 @@ class Settings:
     """the only workflow file, such as .github/workflows/bench.yml"""
     server: str
     api: str
+    runner_group: str
+    """the number of the runner group; 1 is the default group, and the only one that a repository of a person has"""
+    app_id: str
+    """the id of the GitHub App whose key the credential is; empty where it is a token"""
 
     @property
     def ref(self) -> str:
         return f"refs/heads/{self.branch}"
+
+    @property
+    def group(self) -> int:
+        return int(self.runner_group)
 
 
 def read_settings(path: Path) -> Settings:
@@ -57,10 +65,12 @@ def read_settings(path: Path) -> Settings:
         raise BadSettings(f"{path} cannot be read ({error}); run provision.sh again") from None
     values = dict(line.split("=", 1) for line in lines if "=" in line and not line.startswith("#"))
     try:
-        return Settings(**values)
-    except TypeError:
+        settings = Settings(**values)
+        _digits("runner_group", settings.runner_group)
+        return settings
+    except (TypeError, Refused):
         wanted = ", ".join(Settings.__dataclass_fields__)
-        raise BadSettings(f"{path} must have exactly {wanted}; run provision.sh again") from None
+        raise BadSettings(f"{path} must have exactly {wanted}, each of its form; run provision.sh again") from None
 
 
 def parse_event(text: bytes) -> Mapping[str, Any]:
