@@ -15,7 +15,7 @@ from typing import Any
 from pushbench.ci.event import DEPENDABOT
 from pushbench.errors import UserError
 
-HOSTED = re.compile(r"ubuntu-(latest|slim|[0-9]{2}\.[0-9]{2})(-arm)?")
+HOSTED = re.compile(r"ubuntu-(latest|[0-9]{2}\.[0-9]{2})(-arm)?")
 """Labels of GitHub's own machines that have Docker
 (https://docs.github.com/en/actions/reference/runners/github-hosted-runners). The larger runners of an organisation have
 names of its choice, which look like those of any other machine. A self-hosted runner that was given one of these labels
