@@ -21,9 +21,19 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from pushbench.errors import UserError
+from pushbench.text import one_line
 
 M = TypeVar("M", bound=BaseModel)
 Location = tuple[str | int, ...]
+
+MOST_BYTES = 64 << 10
+"""of a file; the largest of the project has 2 KB, and the parser takes about a second for these"""
+MOST_NODES = 10_000
+"""keys, values and items, with each alias counted as what it stands for: nine aliases of nine aliases, eight levels
+deep, are 43 million nodes in a file of half a kilobyte"""
+MOST_DEPTH = 50
+MOST_SHOWN = 200
+"""characters of a wrong value"""
 
 
 @dataclass(frozen=True)
@@ -66,7 +76,13 @@ def read_yaml(path: Path) -> YamlFile:
     """Read one YAML document. Raises UserError for a missing file, a syntax error or a duplicate key."""
     yaml = YAML(typ="safe", pure=True)
     try:
-        node = yaml.compose(path.read_text(encoding="utf-8"))
+        with path.open("rb") as file:
+            content = file.read(MOST_BYTES + 1)
+        if len(content) > MOST_BYTES:
+            raise UserError(f"larger than {MOST_BYTES:,} bytes", where=str(path))
+        node = yaml.compose(content.decode("utf-8"))
+        if node:
+            _require_bounded(node, path)
         lines = dict(_lines(node, ())) if node else {}
         data = yaml.constructor.construct_document(node) if node else None
     except FileNotFoundError:
@@ -79,6 +95,11 @@ def read_yaml(path: Path) -> YamlFile:
         raise UserError(f"not valid YAML: {_first_line(error)}", where=f"{path}{line}") from None
     except YAMLError as error:
         raise UserError(f"not valid YAML: {str(error).splitlines()[0]}", where=str(path)) from None
+    except RecursionError:
+        raise UserError(f"nested deeper than {MOST_DEPTH} levels", where=str(path)) from None
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        # What the parser raises for values that are not of their tag, such as `!!int x` and the date 2026-13-40.
+        raise UserError(f"not valid YAML: a value that cannot be read ({_cut(str(error))})", where=str(path)) from None
     return YamlFile(path, data, {(): 1} | lines)
 
 
@@ -98,8 +119,38 @@ def unknown(kind: str, name: str, known: Sequence[str], where: str | None = None
     return UserError(f"unknown {kind} {name!r}", where=where, hint=f"{meant}known: {', '.join(known) or 'none'}")
 
 
+def _require_bounded(root: Node, path: Path) -> None:
+    """Raise UserError for a document that is larger than its file looks: the parser follows aliases later."""
+    sizes: dict[int, int] = {}
+
+    def size(node: Node, above: tuple[int, ...]) -> int:
+        where = f"{path}:{node.start_mark.line + 1}"
+        if id(node) in above:
+            raise UserError("an alias of what it is part of", where=where)
+        if len(above) > MOST_DEPTH:
+            raise UserError(f"nested deeper than {MOST_DEPTH} levels", where=where)
+        if id(node) not in sizes:
+            within = (*above, id(node))
+            sizes[id(node)] = 1 + sum(size(child, within) for child in _children(node))
+        if sizes[id(node)] > MOST_NODES:
+            raise UserError(f"more than {MOST_NODES:,} keys and values, with what aliases stand for", where=where)
+        return sizes[id(node)]
+
+    size(root, ())
+
+
+def _children(node: Node) -> Iterable[Node]:
+    if isinstance(node, MappingNode):
+        return [part for pair in node.value for part in pair]
+    return node.value if isinstance(node, SequenceNode) else []
+
+
+def _cut(text: str) -> str:
+    return one_line(text, MOST_SHOWN)
+
+
 def _first_line(error: MarkedYAMLError) -> str:
-    return str(error.problem or error.context).splitlines()[0]
+    return _cut(str(error.problem or error.context).splitlines()[0])
 
 
 def _lines(node: Node, at: Location) -> Iterable[tuple[Location, int]]:
@@ -193,7 +244,7 @@ def _found(value: Any) -> str:
         case bool():
             return str(value).lower()
         case str():
-            return f"the string {value!r}"
+            return f"the string {_cut(repr(value))}"
         case int() | float():
             return f"the number {value}"
         case list():

@@ -10,7 +10,7 @@ from pydantic import Field, PositiveInt
 
 from pushbench.errors import UserError
 from pushbench.model import Document
-from pushbench.yamlfile import load_yaml
+from pushbench.yamlfile import MOST_BYTES, MOST_NODES, load_yaml
 
 
 class Inner(Document):
@@ -98,3 +98,35 @@ def test_a_file_that_is_no_text_is_named(tmp_path: Path) -> None:
     path.write_bytes(b"\xff\xfe\x00\x01")
     with pytest.raises(UserError, match=r"server\.yml: cannot be read"):
         load_yaml(path, Outer)
+
+
+LEVELS = "bcdefghi"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("x" * (MOST_BYTES + 1), f"larger than {MOST_BYTES:,} bytes"),
+        (f"title: [{'a,' * MOST_NODES}]\n", "more than 10,000 keys and values"),
+        ("[" * 1000, "nested deeper than 50 levels"),
+        ("\n".join(f"{' ' * depth}a:" for depth in range(60)), "nested deeper than 50 levels"),
+        ("title: &a [*a]\n", "an alias of what it is part of"),
+        ("title: " + "1" * 5000, "a value that cannot be read"),
+        ("title: 2026-13-40\n", "a value that cannot be read"),
+        ("title: !!int x\n", "a value that cannot be read"),
+        ("title: !!bool x\n", "a value that cannot be read"),
+    ],
+)
+def test_a_file_that_would_take_the_machine_is_refused(tmp_path: Path, text: str, told: str) -> None:
+    assert told in problem(tmp_path, text)
+
+
+@pytest.mark.parametrize("alias", ["[{}]", "{{<<: [{}]}}"])
+def test_aliases_count_as_what_they_stand_for(tmp_path: Path, alias: str) -> None:
+    """Both took 40 s and 4 GB: nine aliases of nine aliases, eight levels deep, as lists and as merged mappings."""
+    levels = (f"{name}: &{name} {alias.format(','.join(9 * [f'*{chr(ord(name) - 1)}']))}\n" for name in LEVELS)
+    assert "with what aliases stand for" in problem(tmp_path, "a: &a {x: 1}\n" + "".join(levels))
+
+
+def test_a_wrong_value_is_shown_cut(tmp_path: Path) -> None:
+    assert len(problem(tmp_path, f"title: x\nsize: {'y' * 5000}\n")) < 400

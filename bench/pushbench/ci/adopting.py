@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from pushbench.catalog import read_servers
+from pushbench.ci.fetching import fetch, has
 from pushbench.ci.plan import Plan, Settings, Step
 from pushbench.errors import UserError
 from pushbench.git import Answer, git
@@ -33,8 +34,11 @@ class Adoption:
     """a commit to compare with"""
 
 
-def adopt(project: Project, wanted: Adoption, settings: Settings) -> Plan:
-    """Commit the server's folder below servers/, as it was at the base first. Raises UserError."""
+def adopt(project: Project, wanted: Adoption, settings: Settings, token: str = "") -> Plan:
+    """Commit the server's folder below servers/, as it was at the base first. Raises UserError.
+
+    `token` is the job's, for the history of a private repository.
+    """
     folder = PurePosixPath(wanted.folder)
     if folder.is_absolute() or ".." in folder.parts or not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", folder.name):
         raise UserError(
@@ -47,6 +51,7 @@ def adopt(project: Project, wanted: Adoption, settings: Settings) -> Plan:
     head = resolve(wanted.repository, "HEAD")
     base = None
     if wanted.base:
+        fetch(wanted.repository, [] if has(wanted.repository, wanted.base) else [wanted.base], token)
         parted = git(wanted.repository, "merge-base", resolve(wanted.repository, wanted.base), head).text
         if parted and _extract(wanted.repository, parted, folder, target):
             base = _commit(project.root, target, f"{folder.name} at {parted[:12]}")

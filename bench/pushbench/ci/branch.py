@@ -92,7 +92,7 @@ class Branch:
         return True
 
     def _git(self, folder: Path, *arguments: str) -> Answer:
-        return git(folder, *arguments, environment={"GIT_TERMINAL_PROMPT": "0", **_credentials(self.url, self.token)})
+        return git(folder, *arguments, environment={"GIT_TERMINAL_PROMPT": "0", **credentials(self.url, self.token)})
 
 
 _AUTHOR = {
@@ -102,7 +102,8 @@ _AUTHOR = {
 }
 
 
-def _credentials(url: str, token: str) -> Mapping[str, str]:
+def credentials(url: str, token: str) -> Mapping[str, str]:
+    """Variables by which git sends the token to `url` and to nothing else; no argument and no file has it."""
     parts = urlsplit(url)
     if not token or parts.scheme != "https":
         return {}

@@ -5,59 +5,64 @@ from __future__ import annotations
 from pathlib import Path
 
 from pushbench.ci.event import Event
+from pushbench.ci.fetching import fetch, has
 from pushbench.ci.plan import Change
 from pushbench.errors import UserError
 from pushbench.git import Answer, git
 from pushbench.trees import resolve
 
 
-def read_change(root: Path, event: Event) -> Change | None:
-    """None where the event compares nothing. Raises UserError for commits that git does not know."""
+def read_change(root: Path, event: Event, token: str = "") -> Change | None:
+    """None where the event compares nothing. Raises UserError for commits that git does not know.
+
+    `token` is the job's, for the commits of a private repository.
+    """
     if event.pull_request:
+        fetch(root, _missing(root, event.pull_request.base, event.pull_request.head), token)
         return _between(root, event.pull_request.base, event.pull_request.head)
     given = event.inputs
     if given.pull_request:
         if not given.head:
             raise UserError("the input pull_request needs the input head", hint="name the commit that you have read")
-        _fetch(root, f"refs/pull/{given.pull_request}/head")
-        newest = git(root, "rev-parse", "FETCH_HEAD").text
+        newest = fetch(root, [f"refs/pull/{given.pull_request}/head"], token)
         if newest != given.head:
             raise UserError(
                 f"pull request {given.pull_request} is at {newest[:12]}, not at {given.head[:12]}",
                 hint="it moved meanwhile: read what is there now and start again with that",
             )
+        fetch(root, _missing(root, event.sha), token)
         return _between(root, event.sha, given.head, fetched=given.head)
     if given.base:
-        return Change(_known(root, given.base), (), frozenset())
+        return Change(_known(root, given.base, token), (), frozenset())
     return None
 
 
 def _between(root: Path, base: str, head: str, fetched: str | None = None) -> Change:
     """From where they parted to the head, so that what the base did since then is nobody's fault."""
-    for sha in (base, head):
-        _known(root, sha)
     parted = git(root, "merge-base", base, head).text
     if not parted:
-        raise UserError(f"{base[:12]} and {head[:12]} have no common commit", hint="check out with fetch-depth: 0")
+        raise UserError(
+            f"{base[:12]} and {head[:12]} have no common commit",
+            where=str(root),
+            hint="rebase the pull request onto its base branch",
+        )
     paths = _require(git(root, "diff", "--name-only", "--no-renames", "-z", parted, head)).output
     folders = _require(git(root, "ls-tree", "-d", "--name-only", "-z", parted, "servers/")).output
     names = frozenset(Path(folder).name for folder in folders.split("\0") if folder)
     return Change(parted, [path for path in paths.split("\0") if path], names, fetched)
 
 
-def _known(root: Path, ref: str) -> str:
-    """Its full name; what a branch name means is what it means at the origin."""
+def _missing(root: Path, *commits: str) -> list[str]:
+    return [sha for sha in commits if not has(root, sha)]
+
+
+def _known(root: Path, ref: str, token: str) -> str:
+    """The full name of a commit, or of the newest one of a branch of the origin."""
+    fetch(root, [], token)
     try:
         return resolve(root, ref)
     except UserError:
-        _fetch(root, ref)
-        return resolve(root, "FETCH_HEAD")
-
-
-def _fetch(root: Path, ref: str) -> None:
-    found = git(root, "fetch", "--no-tags", "--quiet", "origin", ref)
-    if not found.ok:
-        raise UserError(f"{ref}: git cannot fetch it: {found.error}", where=str(root))
+        return fetch(root, [ref], token)
 
 
 def _require(answer: Answer) -> Answer:

@@ -19,8 +19,8 @@ Repository = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{1,100}/[
 Ref = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._/][A-Za-z0-9._/-]{0,254}$")]
 Names = Annotated[str, StringConstraints(pattern=r"^([a-z0-9*][a-z0-9:*,/ -]{0,999})?$")]
 Word = Annotated[str, StringConstraints(pattern=r"^([a-z0-9][a-z0-9-]{0,49})?$")]
-Count = Annotated[str, StringConstraints(pattern=r"^\d{0,3}$")]
-Number = Annotated[str, StringConstraints(pattern=r"^\d{0,9}$")]
+Count = Annotated[str, StringConstraints(pattern=r"^[0-9]{0,3}$")]
+Number = Annotated[str, StringConstraints(pattern=r"^[0-9]{0,9}$")]
 NO_SHA = "0" * 40
 """what a push that makes a branch has before it"""
 LARGEST_EVENT = 32 << 20
@@ -54,6 +54,8 @@ class Inputs(_Part):
     base: Ref | Literal[""] = ""
     pull_request: Number = ""
     head: Sha | Literal[""] = ""
+    accept: Literal["", "true", "false"] = ""
+    """whether a person with write access confirms what the pull request's thresholds.yml accepts"""
 
 
 class Event(_Part):
@@ -63,8 +65,16 @@ class Event(_Part):
     """what is checked out"""
     before: Sha | None = None
     """of a push: what the branch was"""
+    ref: Ref | None = None
+    """of a push: `refs/heads/` and the branch"""
+    default_branch: Ref | None = None
     pull_request: PullRequest | None = None
     inputs: Inputs = Inputs()
+
+    @property
+    def other_branch(self) -> bool:
+        """Whether it is a push to a branch that is not the default one, so no point of the trend."""
+        return None not in (self.ref, self.default_branch) and self.ref != f"refs/heads/{self.default_branch}"
 
     @property
     def untrusted(self) -> bool:
@@ -77,6 +87,15 @@ class Event(_Part):
 
 def read_event(environment: Mapping[str, str]) -> Event:
     """The event of this job, from the variables that Actions sets. Raises UserError for one that cannot be meant."""
+    payload = read_payload(environment)
+    try:
+        return Event.model_validate(_facts(environment, payload))
+    except ValidationError as error:
+        raise not_understood(environment, error) from None
+
+
+def read_payload(environment: Mapping[str, str]) -> dict[str, Any]:
+    """The webhook's document, unchecked. Raises UserError for what is no JSON object of a sane size."""
     path = Path(environment.get("GITHUB_EVENT_PATH", ""))
     try:
         with path.open("rb") as file:
@@ -88,16 +107,19 @@ def read_event(environment: Mapping[str, str]) -> Event:
             where=str(path),
             hint="outside GitHub Actions `./pushbench compare --base main` does what a pull request gets",
         ) from None
-    except ValueError:
+    except (ValueError, RecursionError):
         payload = None
     if not isinstance(payload, dict):
         raise UserError("the event is no JSON object of a sane size", where=str(path))
-    try:
-        return Event.model_validate(_facts(environment, payload))
-    except ValidationError as error:
-        first = error.errors()[0]
-        location = ".".join(str(part) for part in first["loc"])
-        raise UserError(f"an event that is not understood: {location}: {first['msg']}", where=str(path)) from None
+    return payload
+
+
+def not_understood(environment: Mapping[str, str], error: ValidationError) -> UserError:
+    """The error for an event that is not of the shape that GitHub documents."""
+    first = error.errors()[0]
+    location = ".".join(str(part) for part in first["loc"])
+    where = environment.get("GITHUB_EVENT_PATH", "")
+    return UserError(f"an event that is not understood: {location}: {first['msg']}", where=where)
 
 
 def _facts(environment: Mapping[str, str], payload: Mapping[str, Any]) -> dict[str, Any]:
@@ -111,6 +133,9 @@ def _facts(environment: Mapping[str, str], payload: Mapping[str, Any]) -> dict[s
         case "push":
             before = payload.get("before")
             facts["before"] = None if before == NO_SHA else before
+            facts["ref"] = payload.get("ref")
+            repository = payload.get("repository")
+            facts["default_branch"] = repository.get("default_branch") if isinstance(repository, dict) else None
         case "pull_request":
             facts["pull_request"] = found = _pull_request(payload.get("pull_request"))
             facts["sha"] = found.get("head")  # not GitHub's merge commit: that is what the author pushed

@@ -12,7 +12,7 @@ from typing import Literal
 from pydantic import Field
 
 from pushbench.catalog import Server, select
-from pushbench.ci.event import Event
+from pushbench.ci.event import Event, Inputs
 from pushbench.errors import UserError
 from pushbench.model import Document
 
@@ -64,6 +64,7 @@ class Plan(Document):
     steps: list[Step]
     images: list[str] = Field(description="servers whose images the steps need")
     notes: list[str] = Field(description="sentences")
+    left_out: list[str] = Field(default=[], description="changed servers that the inputs exclude: no pass without them")
 
 
 @dataclass(frozen=True)
@@ -84,6 +85,9 @@ def make_plan(event: Event, catalog: Sequence[Server], change: Change | None, se
     steps: list[Step]
     notes: list[str] = []
     match event.name:
+        case "push" if event.other_branch:
+            steps = []
+            notes.append(f"a push to another branch than {event.default_branch}: only that one has a trend")
         case "push":
             steps = list(_measure(catalog, settings.push_profile, "every push is a point of the trend"))
         case "merge_group":
@@ -99,6 +103,9 @@ def make_plan(event: Event, catalog: Sequence[Server], change: Change | None, se
             steps = list(_of_inputs(event, catalog, change, settings, notes))
     if event.name == "pull_request" and event.untrusted and steps:
         notes.append(_waiting(event))
+    left_out = _left_out(event, catalog, change)
+    if left_out:
+        notes.append(f"changed, but left out of this run, which cannot pass without them: {', '.join(left_out)}")
     return Plan(
         event=event.name,
         sha=event.inputs.head or event.sha,
@@ -109,6 +116,7 @@ def make_plan(event: Event, catalog: Sequence[Server], change: Change | None, se
         steps=steps,
         images=sorted({server for step in steps for server in step.servers}),
         notes=notes,
+        left_out=left_out,
     )
 
 
@@ -123,12 +131,16 @@ def _of_change(
     event: Event, catalog: Sequence[Server], change: Change, settings: Settings, notes: list[str]
 ) -> Iterator[Step]:
     folders, harness = touched(change.paths)
-    own = [server for server in catalog if server.folder.name in folders]
+    given = event.inputs  # of a dispatch; empty for the event of a pull request
+    named = select(catalog, _names(given)) if _names(given) else None
+    own = [server for server in catalog if server.folder.name in folders] if named is None else named
     known = [server for server in own if server.folder.name in change.servers_at_base]
     for suite, servers in _by_suite(known).items():
         ids = [server.id for server in servers]
-        arguments = _compare_arguments(suite, change, settings, ["--servers", ",".join(ids)])
-        yield Step(kind="compare", arguments=arguments, servers=ids, why="their sources changed")
+        rounds = ["--max-rounds", given.rounds] if given.rounds else []
+        arguments = _compare_arguments(suite, change, settings, ["--servers", ",".join(ids), *rounds], given.profile)
+        why = "their sources changed" if named is None else "somebody asked for them"
+        yield Step(kind="compare", arguments=arguments, servers=ids, why=why)
     new = [server for server in own if server not in known]
     if new and event.untrusted:
         notes.append(f"new, and measured when they are merged: {', '.join(server.id for server in new)}")
@@ -141,7 +153,11 @@ def _of_change(
         notes.append("what measures is that of the base branch: its changes here were not tried")
     if event.pull_request and FULL_LABEL in event.pull_request.labels:
         yield from _measure(catalog, "full", f"the label {FULL_LABEL} asks for it")
-    if gone := sorted(folders - {server.folder.name for server in catalog}):
+    absent = folders - {server.folder.name for server in catalog} if named is None else frozenset()
+    if event.untrusted and (unmerged := sorted(absent - change.servers_at_base)):
+        notes.append(f"new, and measured when they are merged: {', '.join(unmerged)}")
+        absent &= change.servers_at_base
+    if gone := sorted(absent):
         notes.append(f"no longer there, so not measured: {', '.join(gone)}")
     if not (own or harness):
         notes.append("no server and nothing that measures changed: there is nothing to measure")
@@ -155,7 +171,7 @@ def _of_inputs(
         assert change, "a pull request has a base"
         yield from _of_change(event, catalog, change, settings, notes)
         return
-    names = [name for name in given.servers.replace(" ", "").split(",") if name]
+    names = _names(given)
     chosen = select(catalog, names) if names else catalog
     own = {suite: servers for suite, servers in _by_suite(chosen).items() if given.suite in ("", suite)}
     if not own:
@@ -172,6 +188,21 @@ def _of_inputs(
             profile = given.profile or settings.check_profile
             arguments = ["run", "--suite", suite, "--profile", profile, *which, *rounds]
         yield Step(kind=kind, arguments=arguments, servers=ids, why="somebody asked for it")
+
+
+def _names(given: Inputs) -> list[str]:
+    return [name for name in given.servers.replace(" ", "").split(",") if name]
+
+
+def _left_out(event: Event, catalog: Sequence[Server], change: Change | None) -> list[str]:
+    """What a pull request changed and the inputs do not name: else a run of one server would pass all of them."""
+    names = _names(event.inputs)
+    if not (change and names and event.inputs.pull_request):
+        return []
+    folders, _ = touched(change.paths)
+    named = {server.id for server in select(catalog, names)}
+    changed = [server for server in catalog if server.folder.name in folders & change.servers_at_base]
+    return [server.id for server in changed if server.id not in named]
 
 
 def _measure(catalog: Sequence[Server], profile: str, why: str) -> Iterator[Step]:

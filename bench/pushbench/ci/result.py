@@ -53,8 +53,10 @@ class Result(Document):
 
     @property
     def outcome(self) -> Outcome:
-        """The worst of a step; a job with nothing to measure passes."""
-        return next((worst for worst in WORST_FIRST if any(each.outcome == worst for each in self.steps)), "pass")
+        """The worst of a step; a job with nothing to measure passes. What left out a changed server does not."""
+        best: Outcome = "inconclusive" if self.plan.left_out else "pass"
+        found = {each.outcome for each in self.steps} | {best}
+        return next(worst for worst in WORST_FIRST if worst in found)
 
 
 @dataclass(frozen=True)

@@ -96,11 +96,12 @@ def test_a_base_may_be_a_branch_that_was_not_checked_out(origin: Path, tmp_path:
         read_change(tmp_path / "clone", of_inputs(origin, base="nowhere"))
 
 
-def test_a_shallow_clone_is_told_what_to_do(origin: Path, tmp_path: Path) -> None:
-    git(tmp_path, "clone", "--depth", "1", "--no-single-branch", origin.as_uri(), "shallow")
-    head, base = git(origin, "rev-parse", "change"), git(origin, "rev-parse", "main")
-    with pytest.raises(UserError, match="fetch-depth: 0"):
-        read_change(tmp_path / "shallow", of_pull_request(head, base))
+def test_commits_without_a_common_one_are_told(origin: Path, tmp_path: Path) -> None:
+    git(origin, "checkout", "--orphan", "other")
+    head, base = commit(origin, README="x"), git(origin, "rev-parse", "main")
+    git(tmp_path, "clone", "--branch", "other", str(origin), "clone")
+    with pytest.raises(UserError, match="no common commit"):
+        read_change(tmp_path / "clone", of_pull_request(head, base))
 
 
 def test_an_event_that_compares_nothing_has_no_change(origin: Path, clone: Path) -> None:

@@ -12,6 +12,7 @@ import pytest
 from pushbench.catalog import Server, read_catalog
 from pushbench.ci.event import LARGEST_EVENT, Event, read_event
 from pushbench.ci.plan import Change, Plan, Settings, make_plan, touched
+from pushbench.ci.result import Result, StepResult
 from pushbench.errors import UserError
 from tests.ci.events import HEAD, HOSTILE, OLD, environment, pull_request, push
 from tests.support import make_project
@@ -168,6 +169,45 @@ def test_inputs_say_what_to_measure(
     assert commands(planned(catalog, event)) == [expected]
 
 
+def test_a_dispatched_pull_request_may_be_measured_otherwise(tmp_path: Path, catalog: Sequence[Server]) -> None:
+    inputs = {"pull_request": "7", "head": HEAD, "servers": "alpha, beta", "profile": "full", "rounds": "3"}
+    plan = planned(catalog, read(tmp_path, "workflow_dispatch", {"inputs": inputs}), "servers/beta/main.py", head=HEAD)
+    arms = f"--base {MERGED} --head {HEAD}"
+    load = "--suite tiny --profile full --max-time 10m --servers alpha,beta --max-rounds 3"
+    assert commands(plan) == [f"compare {arms} {load}"], "alpha did not change, but was asked for"
+    assert plan.images == ["alpha", "beta"]
+    assert plan.left_out == []
+
+
+def test_a_run_without_a_changed_server_says_so_and_cannot_pass(tmp_path: Path, catalog: Sequence[Server]) -> None:
+    inputs = {"pull_request": "7", "head": HEAD, "servers": "alpha"}
+    event = read(tmp_path, "workflow_dispatch", {"inputs": inputs})
+    plan = planned(catalog, event, "servers/beta/x", "servers/gamma/x", head=HEAD)
+    assert [step.servers for step in plan.steps] == [["alpha"]]
+    assert plan.left_out == ["beta", "gamma"]
+    assert plan.notes == ["changed, but left out of this run, which cannot pass without them: beta, gamma"]
+    passed = StepResult(step=plan.steps[0], outcome="pass", seconds=1, said="", measured=0)
+    assert Result(plan=plan, steps=[passed]).outcome == "inconclusive"
+    assert Result(plan=plan.model_copy(update={"left_out": []}), steps=[passed]).outcome == "pass"
+
+
+def test_a_server_that_main_does_not_have_is_new_and_not_gone(tmp_path: Path, catalog: Sequence[Server]) -> None:
+    event = read(tmp_path, "workflow_dispatch", {"inputs": {"pull_request": "7", "head": HEAD}})
+    plan = planned(catalog, event, "servers/beta/x", "servers/delta/x", "servers/omega/x", at_base=["beta", "omega"])
+    assert plan.notes == ["new, and measured when they are merged: delta", "no longer there, so not measured: omega"]
+
+
+@pytest.mark.parametrize("default", ["main", "trunk"])
+def test_only_pushes_to_the_default_branch_are_points_of_the_trend(
+    tmp_path: Path, catalog: Sequence[Server], default: str
+) -> None:
+    event = read(tmp_path, "push", push(repository={"default_branch": default}))
+    plan = planned(catalog, event)
+    assert len(plan.steps) == (default == "main")
+    if default == "trunk":
+        assert plan.notes == ["a push to another branch than trunk: only that one has a trend"]
+
+
 def test_inputs_that_mean_nothing_are_refused_with_what_there_is(tmp_path: Path, catalog: Sequence[Server]) -> None:
     event = read(tmp_path, "workflow_dispatch", {"inputs": {"servers": "alpah"}})
     with pytest.raises(UserError, match="alpha"):
@@ -185,6 +225,9 @@ def test_inputs_that_mean_nothing_are_refused_with_what_there_is(tmp_path: Path,
         {"suite": "-h"},
         {"profile": "../x"},
         {"rounds": "-1"},
+        {"rounds": "٣"},
+        {"pull_request": "7٣"},
+        {"accept": "maybe"},
         {"base": "--upload-pack=id"},
         {"base": "main\nx"},
         {"head": "main", "pull_request": "7"},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,7 @@ def test_commands_hold_no_expression(file: Path) -> None:
             assert "${{" not in step.get("run", ""), f"{name}: {step['name']}"
 
 
-@pytest.mark.parametrize("name", ["report.yml", "publish.yml"])
+@pytest.mark.parametrize("name", ["report.yml", "publish.yml", "command.yml"])
 def test_workflows_with_rights_check_out_nothing_of_a_pull_request(name: str) -> None:
     checkouts = [
         step
@@ -68,4 +69,48 @@ def test_each_repository_variable_is_documented_and_known_to_actionlint() -> Non
 def test_a_newer_push_ends_the_measurement_of_a_pull_request_and_of_nothing_else() -> None:
     concurrency = YAML(typ="safe").load(ROOT / ".github" / "workflows" / "bench.yml")["concurrency"]
     assert concurrency["cancel-in-progress"] is True
-    assert concurrency["group"] == "bench-${{ github.event.pull_request.number || github.run_id }}"
+    run = "${{ github.event.pull_request.number || github.run_id }}"
+    assert concurrency["group"] == f"bench-${{{{ github.workflow }}}}-${{{{ inputs.folder }}}}-{run}"
+
+
+def checkouts(file: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """By the job's name: what each checkout of a workflow is given."""
+    for name, job in jobs(file).items():
+        for step in job["steps"]:
+            if step.get("uses", "").startswith("actions/checkout@"):
+                yield name, step.get("with", {})
+
+
+def test_no_checkout_fetches_all_branches_or_keeps_a_token() -> None:
+    """fetch-depth: 0 is every branch, gh-pages too. Who needs history says `pushbench ci fetch`."""
+    for file in FILES:
+        for name, given in checkouts(file):
+            assert "fetch-depth" not in given, f"{file.name}: {name}"
+            assert given["persist-credentials"] is False, f"{file.name}: {name}"
+
+
+def test_jobs_that_fetch_have_the_token_for_a_private_repository() -> None:
+    fetches = re.compile(r"\./pushbench ci (plan|fetch|adopt)\b")
+    steps = [step for file in FILES for job in jobs(file).values() for step in job["steps"]]
+    found = [step for step in steps if fetches.match(step.get("run", ""))]
+    assert len(found) >= 6
+    for step in found:
+        assert step["env"]["GITHUB_TOKEN"] == "${{ github.token }}", step["name"]
+
+
+def test_a_fork_and_another_branch_start_nothing() -> None:
+    plan = jobs(ROOT / ".github" / "workflows" / "bench.yml")["plan"]["if"]
+    assert "(github.event.repository.fork != true || vars.PUSHBENCH_RUNNER != '')" in plan
+    assert "(github.event_name != 'push' || github.ref_name == github.event.repository.default_branch)" in plan
+    command = jobs(ROOT / ".github" / "workflows" / "command.yml")["command"]
+    assert "(github.event.repository.fork != true || vars.PUSHBENCH_RUNNER != '')" in command["if"]
+
+
+def test_a_server_of_another_repository_is_admitted_on_a_hosted_machine_first() -> None:
+    found = jobs(ROOT / ".github" / "workflows" / "bench.yml")
+    assert found["admit"]["runs-on"] == "ubuntu-24.04"
+    assert "./pushbench ci admit" in str(found["admit"]["steps"])
+    assert found["own-server"]["needs"] == "admit"
+    assert "if" not in found["own-server"], "a condition could run it where admit refused"
+    [kept] = [step for step in found["own-server"]["steps"] if step.get("uses", "").startswith("actions/upload")]
+    assert kept["with"]["name"] == "${{ needs.admit.outputs.artifact }}"

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from pushbench.ci.admitting import artifact_name
 from pushbench.ci.result import Measured, parse_results, unzip
 from pushbench.engine import Engine
 from tests.ci.github_double import Double, job, pull, run
@@ -191,7 +192,7 @@ def test_another_repository_has_a_server_of_its_own_benchmarked(forge: Forge) ->
     payload = forge.pull_request(add, "Have our server benchmarked")
     sha = payload["pull_request"]["head"]["sha"]
     played = forge.act("push", {"ref": "refs/heads/change", "after": sha}, "own.yml", at="change")
-    measured = require_measured(forge, played, "pushbench-results")
+    measured = require_measured(forge, played, artifact_name("bench/mine"))
     assert measured.record.servers == ["mine"]
     assert measured.record.commit
     assert measured.record.commit.subject == f"mine at {sha[:12]}: Have our server benchmarked"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import typer
 
-from pushbench.cli.ci import adopt, bench, gate, images, plan, publish, report
+from pushbench.cli.ci import admit, adopt, bench, command, fetch, gate, images, plan, publish, report
 
 
 def register(app: typer.Typer) -> None:
     group = typer.Typer(help="What the workflows on GitHub do.", no_args_is_help=True)
-    for command in (plan, images, bench, report, publish, gate, adopt):
-        command.register(group)
+    for each in (plan, fetch, images, bench, report, publish, gate, admit, adopt, command):
+        each.register(group)
     app.add_typer(group, name="ci")

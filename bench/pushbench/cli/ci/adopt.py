@@ -26,10 +26,14 @@ def adopt(
     base: Annotated[str, typer.Option("--base", help="Compare with this commit of it.", metavar="REF")] = "",
     as_json: JsonOption = False,
 ) -> None:
-    """Take a server of another repository into this checkout, as commits, and say how it will be measured."""
+    """Take a server of another repository into this checkout, as commits, and say how it will be measured.
+
+    With --base it completes the history of that repository; a private one needs GITHUB_TOKEN for that.
+    """
     from pushbench.ci.adopting import Adoption, adopt
     from pushbench.ci.plan import Settings
     from pushbench.project import Project
 
     wanted = Adoption(repository, folder, profile, base)
-    tell(adopt(Project.current(), wanted, Settings.read(os.environ)), as_json=as_json)
+    token = os.environ.get("GITHUB_TOKEN", "")
+    tell(adopt(Project.current(), wanted, Settings.read(os.environ), token), as_json=as_json)

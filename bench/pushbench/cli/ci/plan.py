@@ -22,6 +22,7 @@ def plan(*, as_json: JsonOption = False) -> None:
 
     Reads GITHUB_EVENT_NAME, GITHUB_EVENT_PATH, GITHUB_REPOSITORY and GITHUB_SHA; PUSHBENCH_PUSH_PROFILE,
     PUSHBENCH_CHECK_PROFILE, PUSHBENCH_COMPARE_PROFILE, PUSHBENCH_MAX_TIME and PUSHBENCH_DRIVER change what is measured.
+    Fetches what it compares; a private repository needs GITHUB_TOKEN for that, with the permission contents: read.
     """
     from pushbench.catalog import read_catalog
     from pushbench.ci import actions
@@ -33,7 +34,7 @@ def plan(*, as_json: JsonOption = False) -> None:
 
     project = Project.current()
     event = read_event(os.environ)
-    change = read_change(project.root, event)
+    change = read_change(project.root, event, os.environ.get("GITHUB_TOKEN", ""))
     today = datetime.now(UTC).date()
     made = make_plan(event, read_catalog(project.servers), change, Settings.read(os.environ), today)
     waits = made.untrusted and event.name == "pull_request"

@@ -1,0 +1,47 @@
+"""The commits that a shallow checkout lacks: those that a job needs with their whole history, and nothing else.
+
+`fetch-depth: 0` fetches every branch and tag, also gh-pages with its records, some gigabytes a year
+(getRefSpecForAllHistory in https://github.com/actions/checkout/blob/main/src/ref-helper.ts). History is needed: images
+carry the time of the last commit of their folder, and a comparison begins where two branches parted. Contents come
+along, because a partial clone fetches them only when it checks them out, and then without the token.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from pushbench.ci.branch import credentials
+from pushbench.errors import UserError
+from pushbench.git import Answer, git
+
+
+def fetch(root: Path, refs: Sequence[str], token: str) -> str:
+    """Fetch `refs` (refs of the origin or full names of commits) and complete the history of what is checked out.
+
+    Returns the full name of the first ref's commit, or of what is checked out. `token` is for private repositories.
+    Raises UserError.
+    """
+    head = _text(root, "rev-parse", "HEAD")
+    deeper = ["--unshallow"] if _text(root, "rev-parse", "--is-shallow-repository") == "true" else []
+    if not refs and not deeper:
+        return head
+    url = git(root, "remote", "get-url", "origin").text
+    wanted = [*refs, head] if deeper else refs
+    environment = {"GIT_TERMINAL_PROMPT": "0", **credentials(url, token)}
+    command = ["fetch", "--no-tags", "--quiet", *deeper, "--", "origin", *wanted]
+    found = git(root, *command, environment=environment)
+    if not found.ok:
+        raise UserError(f"{' '.join(refs) or head}: git cannot fetch it: {found.error}", where=str(root))
+    return _text(root, "rev-parse", "FETCH_HEAD")
+
+
+def has(root: Path, sha: str) -> bool:
+    return git(root, "cat-file", "-e", f"{sha}^{{commit}}").ok
+
+
+def _text(root: Path, *arguments: str) -> str:
+    answer: Answer = git(root, *arguments)
+    if not answer.ok:
+        raise UserError(f"git {arguments[0]} failed: {answer.error}", where=str(root))
+    return answer.text

@@ -1,0 +1,162 @@
+"""Commands of comments carried out on GitHub: who may say them, the reaction, the run, the one reply.
+
+Shapes: https://docs.github.com/en/rest, below collaborators, reactions, actions/workflows and issues/comments.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+
+from pydantic import TypeAdapter
+
+from pushbench.ci import commanding
+from pushbench.ci.commanding import Answer, CommentEvent, Known, Pull
+from pushbench.ci.github import COMMENTS, READ_ACTIONS, READ_PULLS, WRITE_PULLS, GitHub
+from pushbench.ci.github_answers import Account, PullRequest, Run
+from pushbench.ci.github_answers import Answer as Shape
+from pushbench.ci.github_connection import GitHubError
+from pushbench.errors import UserError
+from pushbench.markdown import escape
+
+WORKFLOW = "bench.yml"
+WRITE_ACTIONS = "actions: write"
+METADATA = "metadata: read"
+"""which every token has"""
+MAY = ("admin", "write")
+"""`permission` is one of admin, write, read and none: it maps maintain to write, triage to read, and a custom role to
+what it is based on (https://docs.github.com/en/rest/collaborators/collaborators#get-repository-permissions-for-a-user).
+`author_association` of a comment would not do: a COLLABORATOR may have been invited to read only."""
+
+
+class Permission(Shape):
+    permission: str
+
+
+class Reaction(Shape):
+    content: str
+
+
+class AuthoredPull(PullRequest):
+    user: Account | None
+
+
+class Dispatched(Shape):
+    """With `return_run_details`, since 19 February 2026
+    (https://github.blog/changelog/2026-02-19-workflow-dispatch-api-now-returns-run-ids)."""
+
+    workflow_run_id: int
+    html_url: str
+
+
+class Runs(Shape):
+    workflow_runs: list[Run]
+
+
+PERMISSION, REACTION, PULL = TypeAdapter(Permission), TypeAdapter(Reaction), TypeAdapter(AuthoredPull)
+DISPATCHED, RUNS = TypeAdapter(Dispatched), TypeAdapter(Runs)
+
+
+def obey(github: GitHub, event: CommentEvent, known: Known, note: Callable[[str], None]) -> None:
+    """Do what the comment asks for and reply once. Raises GitHubError, after a reply where one can be made."""
+    command = commanding.parse(event.body)
+    if command is None:
+        note("the first line of the comment is no command")
+        return
+    if not may_write(github, event.login):
+        react(github, event.comment, "confused")  # and no reply: strangers shall not make this write comments
+        note(f"{event.login} has no write access: nothing is started")
+        return
+    react(github, event.comment, "eyes")
+    decided: Mapping[str, str] | Answer = command if isinstance(command, Answer) else {}
+    if not isinstance(command, Answer):
+        decided = commanding.decide(command, pull_request(github, event.number), known)
+    if isinstance(decided, Answer):
+        reply(github, event, commanding.refused(event.comment, decided))
+        note("answered, and nothing is started")
+        return
+    run = under_way(github, event.number, decided)
+    before = run is not None
+    if run is None:
+        try:
+            run = dispatch(github, event.default_branch, decided)
+        except GitHubError as error:
+            sentence = f"Nothing is started: {escape(error.what)}. The log of the workflow `command` has the rest."
+            reply(github, event, commanding.refused(event.comment, Answer(sentence, ())))
+            raise
+    url = run.html_url
+    body = commanding.started(event.comment, decided, run.workflow_run_id, url, before=before)
+    reply(github, event, body)
+    note(f"{'under way already' if before else 'started'}: {url}")
+
+
+def may_write(github: GitHub, login: str) -> bool:
+    """Whether that person may push. GitHub does not know some people: 404."""
+    try:
+        path = f"/collaborators/{login}/permission"
+        return github.ask("GET", path, METADATA, PERMISSION).permission in MAY
+    except GitHubError as error:
+        if error.status == 404:
+            return False
+        raise
+
+
+def react(github: GitHub, comment: int, content: str) -> None:
+    """The same reaction again changes nothing."""
+    github.ask("POST", f"/issues/comments/{comment:d}/reactions", WRITE_PULLS, REACTION, body={"content": content})
+
+
+def pull_request(github: GitHub, number: int) -> Pull:
+    """As it is now."""
+    found = github.ask("GET", f"/pulls/{number:d}", READ_PULLS, PULL)
+    if not re.fullmatch(r"[0-9a-f]{40}", found.head.sha):
+        raise UserError(f"pull request {number} has an odd head: {found.head.sha[:100]!r}")
+    head, base = (side.repo.id if side.repo else None for side in (found.head, found.base))
+    own = commanding.trusted(head, base, found.user.login if found.user else None)
+    return Pull(found.number, found.state == "open", found.head.sha, own)
+
+
+def under_way(github: GitHub, number: int, inputs: Mapping[str, str]) -> Dispatched | None:
+    """The run that the same command has started and that has not ended. Our own replies tell which one that was."""
+    wanted = commanding.digest(inputs)
+    runs = [
+        run
+        for page in github.pages(f"/issues/{number:d}/comments", READ_PULLS, COMMENTS)
+        for comment in page
+        if comment.user and comment.user.login == f"{github.app}[bot]"
+        if (run := commanding.run_of(comment.body, wanted)) is not None
+    ]
+    if not runs:
+        return None
+    try:
+        found = github.run(max(runs))
+    except GitHubError as error:
+        if error.status == 404:  # somebody deleted it
+            return None
+        raise
+    ended = found.status == "completed"
+    return None if ended else Dispatched(workflow_run_id=found.id, html_url=found.html_url)
+
+
+def dispatch(github: GitHub, branch: str, inputs: Mapping[str, str]) -> Dispatched:
+    """Start bench.yml on that branch, once: an answer that got lost is looked for among the runs that are new."""
+    title = commanding.TITLE.format(number=inputs["pull_request"], head=inputs["head"])
+    before = {run.id for run in _newest_runs(github)}
+
+    def already() -> Dispatched | None:
+        fresh = [run for run in _newest_runs(github) if run.id not in before and run.display_title == title]
+        return Dispatched(workflow_run_id=fresh[0].id, html_url=fresh[0].html_url) if fresh else None
+
+    body = {"ref": branch, "inputs": dict(inputs), "return_run_details": True}
+    path = f"/actions/workflows/{WORKFLOW}/dispatches"
+    return github.ask("POST", path, WRITE_ACTIONS, DISPATCHED, body=body, already=already)
+
+
+def reply(github: GitHub, event: CommentEvent, body: str) -> str:
+    """One comment for each command: done again, the job updates its reply."""
+    return github.upsert_comment(event.number, commanding.mark(event.comment), body)
+
+
+def _newest_runs(github: GitHub) -> list[Run]:
+    query: dict[str, str | int] = {"event": "workflow_dispatch", "per_page": 30}
+    return github.ask("GET", f"/actions/workflows/{WORKFLOW}/runs", READ_ACTIONS, RUNS, query=query).workflow_runs

@@ -1,0 +1,39 @@
+"""`pushbench ci command`: do what a comment on a pull request asks for."""
+
+from __future__ import annotations
+
+import os
+
+import typer
+
+from pushbench.cli import options
+from pushbench.cli.ci.job import github_of_job
+
+_EXAMPLE = "Example: `pushbench ci command` in a job of the event issue_comment."
+
+
+def register(group: typer.Typer) -> None:
+    group.command("command", epilog=_EXAMPLE)(command)
+
+
+def command() -> None:
+    """Start bench.yml as the comment of this job asks, and reply to it.
+
+    Only people with write access are obeyed; see docs/commands.md. Reads GITHUB_EVENT_NAME, GITHUB_EVENT_PATH,
+    GITHUB_REPOSITORY, GITHUB_API_URL and GITHUB_TOKEN, which needs the permissions actions: write and
+    pull-requests: write.
+    """
+    from pushbench.catalog import read_catalog
+    from pushbench.ci.commanding import Known, read_comment
+    from pushbench.ci.github_commands import obey
+    from pushbench.project import Project
+    from pushbench.suites import read_suites
+
+    event = read_comment(os.environ)
+    if event is None:
+        options.note("the comment is of a bot, or not on a pull request: ignored")
+        return
+    project = Project.current()
+    profiles = {name for suite in read_suites(project.scenarios) for name in suite.spec.profiles}
+    with github_of_job() as github:
+        obey(github, event, Known(read_catalog(project.servers), sorted(profiles)), options.note)
