@@ -16,6 +16,7 @@ from pushbench import store
 from pushbench.builds import Note
 from pushbench.ci.plan import Plan, Step
 from pushbench.ci.result import Outcome, Result, Results, StepResult, write_measured, write_result
+from pushbench.ci.trend import TREND
 from pushbench.errors import EXIT_FAIL, EXIT_GAVE_WAY, EXIT_PASS, EXIT_UNDECIDED, EXIT_USAGE, UserError
 from pushbench.measuring import GiveWay
 from pushbench.project import Project
@@ -25,8 +26,6 @@ from pushbench.text import one_line
 from pushbench.thresholds import Thresholds
 from pushbench.verdict import judge
 
-TREND = ("push", "schedule")
-"""events whose runs are published"""
 PATIENCE_SECONDS = 6.0
 """from the wish to end to the end; Actions kills 7.5 s after it asked"""
 
@@ -70,13 +69,13 @@ class Bench:
                 continue
             reason = self.give_way() if began and self.give_way else None
             if reason:
-                self.note(f"gave way to {reason} before step {index + 1}")
-                result = _given_way(result, index)
+                result = _given_way(result, index, f"gave way to {reason}")
             else:
                 result = self._carried_out(result, index)
                 began = True
             write_result(self.folder, result)
             if result.outcome == "gave-way":
+                self.note(next(each.said for each in result.steps if each.outcome == "gave-way"))
                 break
         return result
 
@@ -113,7 +112,7 @@ class Bench:
         steps[index] = self._concluded(number, step, played, out)
         plan = result.plan.model_copy(update={"notes": notes})
         done = Result(plan=plan, steps=steps)
-        return _given_way(done, number) if played.code == EXIT_GAVE_WAY else done
+        return _given_way(done, number, steps[index].said) if played.code == EXIT_GAVE_WAY else done
 
     def _played(self, arguments: Sequence[str], step: Step, out: Path) -> _Played:
         polite = ["--give-way"] if self.give_way and step.kind == "run" else []
@@ -141,10 +140,10 @@ class Bench:
         return replace(past_of(self.history, record, self.project.history_cache), required=False)
 
 
-def _given_way(result: Result, index: int) -> Result:
+def _given_way(result: Result, index: int, said: str) -> Result:
     """The steps from `index` on are for another job."""
     left = [
-        each.model_copy(update={"outcome": "gave-way"}) if each.outcome == "unfinished" else each
+        each.model_copy(update={"outcome": "gave-way", "said": said}) if each.outcome == "unfinished" else each
         for each in result.steps[index:]
     ]
     return Result(plan=result.plan, steps=[*result.steps[:index], *left])

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from pushbench.ci.event import Inputs
 from pushbench.ci.github import GitHub
@@ -16,7 +15,7 @@ from pushbench.ci.github_dispatch import Started, default_branch, dispatch
 from pushbench.ci.plan import Plan, Step
 from pushbench.ci.reporting import expected_run, fetch_results
 from pushbench.ci.result import Measured, Result, Results, StepResult
-from pushbench.ci.yielding import CONTINUES, NIGHT
+from pushbench.ci.trend import TREND, Origin, origin
 from pushbench.errors import UserError
 
 WORKFLOW = "bench.yml"
@@ -27,34 +26,6 @@ COMMANDS: Mapping[str, re.Pattern[str]] = {
 }
 """what pushes and nights measure, as `plan` makes it"""
 DRIVERS = ("auto", "docker", "process")
-
-
-@dataclass(frozen=True)
-class Origin:
-    """What a run of the trend measures: by what GitHub says, never by what an artifact says."""
-
-    event: str
-    """as plans name it; empty for a run that goes on, which may be of either"""
-    sha: str
-    first: int
-    """the run that began"""
-
-
-def origin(run: Run, *, repository: str, branch: str) -> Origin:
-    """Raises UserError for a run that is no point of the trend."""
-    where = f"the run {run.id}"
-    if run.head_repository is None or run.head_repository.full_name.lower() != repository.lower():
-        raise UserError(f"{where} is not of {repository}")
-    if run.head_branch != branch:
-        raise UserError(f"{where} is not of the branch {branch}")
-    if run.event == "push":
-        return Origin("push", run.head_sha, run.id)
-    if run.event == "workflow_dispatch" and run.display_title == NIGHT:
-        return Origin("schedule", run.head_sha, run.id)
-    named = CONTINUES.fullmatch(run.display_title) if run.event == "workflow_dispatch" else None
-    if named:
-        return Origin("", named[2], int(named[1]))
-    raise UserError(f"{where} is neither of a push nor a night, nor does it go on with one")
 
 
 def start(github: GitHub, run_id: int, planned: Plan, inputs: Inputs) -> Started:
@@ -86,7 +57,7 @@ def _require_plan(results: Results, begun: Origin, run: Run) -> None:
     plan = results.result.plan
     steps = [each.step for each in results.result.steps]
     expected = {
-        "event": plan.event == begun.event or (not begun.event and plan.event in ("push", "schedule")),
+        "event": plan.event == begun.event or (not begun.event and plan.event in TREND),
         "commit": plan.sha == begun.sha,
         "base": plan.base is None and plan.pull_request is None and not plan.untrusted,
         "driver": plan.driver in DRIVERS,

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import json
 import tempfile
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from pushbench import history, store
 from pushbench.ci.branch import Branch
+from pushbench.ci.github import GitHub
+from pushbench.ci.github_dispatch import default_branch, wait_completed
+from pushbench.ci.reporting import expected_run, fetch_results
 from pushbench.ci.result import Measured, Results
+from pushbench.ci.trend import origin
 from pushbench.errors import UserError
 from pushbench.exporting import Benchmark, Tool, github_action_benchmark
 from pushbench.files import write_atomically
@@ -18,6 +23,29 @@ from pushbench.summary import summarize
 
 HISTORY = "history"
 RECORDS = "records"
+
+
+def of_run(github: GitHub, run_id: int, *, sleep: Callable[[float], None] = time.sleep) -> Results | str:
+    """What a run of bench.yml left for the branch, once it is completed, or why there is nothing to publish of it.
+
+    Raises UserError for a point of the trend whose results are missing or contradict GitHub.
+    """
+    wait_completed(github, run_id, sleep=sleep)
+    run = expected_run(github, run_id)
+    try:
+        begun = origin(run, repository=github.repository, branch=default_branch(github))
+    except UserError as error:
+        return error.what
+    if run.conclusion not in ("success", "failure"):  # one that broke its limits is a point as well
+        return f"the run {run_id} is {run.conclusion or run.status}"
+    results, problem = fetch_results(github, run)
+    if results is None:
+        raise UserError(f"the run {run_id} has no results: {problem or 'it left none'}")
+    if results.result.outcome == "gave-way":
+        return f"the run {run_id} gave way: it is published when another run has gone on with it to the end"
+    if results.result.plan.sha != begun.sha:
+        raise UserError(f"the run {run_id} is of {begun.sha[:12]}, its results are of {results.result.plan.sha[:12]}")
+    return results
 
 
 def publishable(results: Results) -> list[Measured]:

@@ -6,7 +6,6 @@ the trend asks between two servers who waits, and ends early for them. `going_on
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -14,16 +13,14 @@ from typing import NoReturn
 
 from pushbench.ci.github import GitHub
 from pushbench.ci.github_answers import Run
-from pushbench.ci.github_queue import QueuedJob, jobs_of, unfinished_runs
+from pushbench.ci.github_waiting import QueuedJob, jobs_of, unfinished_runs
+from pushbench.ci.trend import CONTINUES, NIGHT
 from pushbench.errors import UserError
 
 Note = Callable[[str], None]
 
 LABELS = frozenset({"self-hosted", "pushbench"})
 """of the machine that measures, as `runs-on` of the job bench names them"""
-NIGHT = "bench night"
-"""the names that bench.yml gives to nights, and to runs that go on with another one"""
-CONTINUES = re.compile(r"bench continues ([0-9]{1,20}) at ([0-9a-f]{40})", re.ASCII)
 LEAST_SECONDS = 60.0
 """between two questions: a token has 1,000 requests an hour"""
 LONGEST_SECONDS = 30.0

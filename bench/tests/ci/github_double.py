@@ -80,11 +80,6 @@ class Double:
     pulls: list[dict[str, Any]] = field(default_factory=lambda: [pull()])
     comments: list[dict[str, Any]] = field(default_factory=list)
     checks: list[dict[str, Any]] = field(default_factory=list)
-    others: list[tuple[dict[str, Any], list[dict[str, Any]]]] = field(default_factory=list)
-    """further runs, each with its jobs"""
-    dispatched: list[tuple[str, dict[str, str]]] = field(default_factory=list)
-    """workflow files that were started, with their inputs"""
-    default_branch: str = "main"
     permissions: dict[str, str] | None = None
     """of the job whose token this is, as its workflow grants them; None where a test is of something else"""
 

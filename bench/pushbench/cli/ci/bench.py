@@ -48,9 +48,10 @@ def bench(
     import tempfile
 
     from pushbench.ci import actions
-    from pushbench.ci.benching import TREND, Bench, Ended
+    from pushbench.ci.benching import Bench, Ended
     from pushbench.ci.publishing import HISTORY
     from pushbench.ci.result import read_results
+    from pushbench.ci.trend import TREND
     from pushbench.cli.conclusion import thresholds_of
     from pushbench.project import Project
 
@@ -60,7 +61,7 @@ def bench(
     if before and before.result.plan != planned:
         raise UserError("the earlier results are of another plan", where=earlier)
     out = fresh_out(project)
-    # The job own-server has no token: the machine is not ours alone.
+    # The job own-server passes no token, so it gives way to nothing.
     asks = os.environ.get("GITHUB_ACTIONS") == "true" and os.environ.get("GITHUB_TOKEN")
     with tempfile.TemporaryDirectory(prefix="pushbench-") as folder:
         store = None
