@@ -11,10 +11,10 @@ from pathlib import Path
 from pushbench import history, store
 from pushbench.ci.branch import Branch
 from pushbench.ci.github import GitHub
-from pushbench.ci.github_dispatch import default_branch, wait_completed
+from pushbench.ci.github_dispatch import COMPLETED, default_branch, wait_completed
 from pushbench.ci.reporting import expected_run, fetch_results
 from pushbench.ci.result import Measured, Results
-from pushbench.ci.trend import origin
+from pushbench.ci.trend import NoPoint, origin
 from pushbench.errors import UserError
 from pushbench.exporting import Benchmark, Tool, github_action_benchmark
 from pushbench.files import write_atomically
@@ -28,16 +28,18 @@ RECORDS = "records"
 def of_run(github: GitHub, run_id: int, *, sleep: Callable[[float], None] = time.sleep) -> Results | str:
     """What a run of bench.yml left for the branch, once it is completed, or why there is nothing to publish of it.
 
-    Raises UserError for a point of the trend whose results are missing or contradict GitHub.
+    Raises UserError for a run of another workflow, and for a point of the trend that does not end, whose results are
+    missing, or whose results contradict GitHub.
     """
-    wait_completed(github, run_id, sleep=sleep)
-    run = expected_run(github, run_id)
     try:
-        begun = origin(run, repository=github.repository, branch=default_branch(github))
-    except UserError as error:
+        begun = origin(expected_run(github, run_id), repository=github.repository, branch=default_branch(github))
+    except NoPoint as error:
         return error.what
+    run = wait_completed(github, run_id, sleep=sleep)
+    if run.status != COMPLETED:
+        raise UserError(f"the run {run_id} is {run.status} still", hint="start publish.yml again when it is completed")
     if run.conclusion not in ("success", "failure"):  # one that broke its limits is a point as well
-        return f"the run {run_id} is {run.conclusion or run.status}"
+        return f"the run {run_id} is {run.conclusion}"
     results, problem = fetch_results(github, run)
     if results is None:
         raise UserError(f"the run {run_id} has no results: {problem or 'it left none'}")

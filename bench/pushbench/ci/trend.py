@@ -18,6 +18,10 @@ NIGHT = "bench night"
 CONTINUES = re.compile(r"bench continues ([0-9]{1,20}) at ([0-9a-f]{40})", re.ASCII)
 
 
+class NoPoint(UserError):
+    """A run that is no point of the trend, and why."""
+
+
 @dataclass(frozen=True)
 class Origin:
     """What a run of the trend measures: by what GitHub says, never by what an artifact says."""
@@ -30,12 +34,12 @@ class Origin:
 
 
 def origin(run: Run, *, repository: str, branch: str) -> Origin:
-    """Raises UserError for a run that is no point of the trend."""
+    """What the run measures. Raises NoPoint for a run that is no point of the trend."""
     where = f"the run {run.id}"
     if run.head_repository is None or run.head_repository.full_name.lower() != repository.lower():
-        raise UserError(f"{where} is not of {repository}")
+        raise NoPoint(f"{where} is not of {repository}")
     if run.head_branch != branch:
-        raise UserError(f"{where} is not of the branch {branch}")
+        raise NoPoint(f"{where} is not of the branch {branch}")
     if run.event == "push":
         return Origin("push", run.head_sha, run.id)
     if run.event == "workflow_dispatch" and run.display_title == NIGHT:
@@ -43,4 +47,4 @@ def origin(run: Run, *, repository: str, branch: str) -> Origin:
     named = CONTINUES.fullmatch(run.display_title) if run.event == "workflow_dispatch" else None
     if named:
         return Origin("", named[2], int(named[1]))
-    raise UserError(f"{where} is neither of a push nor a night, nor does it go on with one")
+    raise NoPoint(f"{where} is neither of a push nor a night, nor does it go on with one")
