@@ -69,13 +69,13 @@ class Bench:
                 continue
             reason = self.give_way() if began and self.give_way else None
             if reason:
+                self.note(f"gave way to {reason} before step {index + 1}")
                 result = _given_way(result, index, f"gave way to {reason}")
             else:
                 result = self._carried_out(result, index)
                 began = True
             write_result(self.folder, result)
             if result.outcome == "gave-way":
-                self.note(next(each.said for each in result.steps if each.outcome == "gave-way"))
                 break
         return result
 

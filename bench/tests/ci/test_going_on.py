@@ -15,13 +15,14 @@ from pushbench.ci.event import Inputs
 from pushbench.ci.going_on import start, take_up
 from pushbench.ci.plan import Plan, Step
 from pushbench.ci.result import Result, Results, StepResult, read_results
+from pushbench.cli import app
 from pushbench.errors import UserError
 from pushbench.project import Project
 from pushbench.record import PlannedTrial, Record
 from pushbench.thresholds import NO_THRESHOLDS
 from pushbench.verdict import judge
 from tests.ci.double_queue import Queue
-from tests.ci.events import HEAD
+from tests.ci.events import HEAD, environment
 from tests.ci.github_double import FORK, RUN, run
 from tests.ci.test_result import files, make_plan, zipped
 from tests.factories import make_record, make_thresholds, make_trial
@@ -299,3 +300,51 @@ def test_the_run_that_goes_on_is_started_with_the_first_run_and_the_commit() -> 
         {"continue": "9", "first": "8", "head": HEAD},
     ]
     assert double.dispatched == [("bench.yml", each) for each in expected]
+
+
+def test_the_commands_of_the_workflow_hand_a_night_from_one_run_to_the_next(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PUSHBENCH_ROOT", str(project.root))
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    output = tmp_path / "output"
+    monkeypatch.setenv("GITHUB_OUTPUT", str(output))
+    facts = {
+        "GITHUB_TOKEN": "ghs_token",
+        "GITHUB_REF_NAME": "main",
+        "GITHUB_RUN_ID": "5",
+        "PLAN": as_json(night(MEASURE)),
+    }
+    payload = {"inputs": {"continue": str(RUN), "first": str(RUN), "head": HEAD}}
+    for name, value in (facts | dict(environment(tmp_path, "workflow_dispatch", payload))).items():
+        monkeypatch.setenv(name, value)
+    assert call("bench") == 0, "to give way is no failure"
+    assert "gave-way" in output.read_text()
+
+    double = left_by(read_results(project.out / "ci" / "results"), tmp_path / "artifact")
+    with double.served() as url:
+        monkeypatch.setenv("GITHUB_API_URL", url)
+        assert call("plan", "--json") == 0
+    said = output.read_text()
+    assert f"\n{HEAD}\n" in said, "the checkouts follow the first run's commit"
+    assert "\nout/earlier\n" in said
+    earlier = tmp_path / "earlier"
+    (project.out / "ci" / "results").rename(earlier)
+    (project.root / "busy").unlink()
+    call("bench", "--earlier", str(earlier))
+    assert read_results(project.out / "ci" / "results").measured[1].record == whole()
+
+    monkeypatch.setenv("PLAN", as_json(night(MEASURE, sha="e" * 40)))
+    with pytest.raises(UserError, match="the earlier results are of another plan"):
+        app(["ci", "bench", "--earlier", str(earlier)])
+
+
+def as_json(planned: Plan) -> str:
+    return planned.model_dump_json(by_alias=True)
+
+
+def call(*arguments: str) -> int:
+    with pytest.raises(SystemExit) as ended:
+        app(["ci", *arguments])
+    assert isinstance(ended.value.code, int)
+    return ended.value.code
