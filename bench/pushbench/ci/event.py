@@ -21,12 +21,13 @@ Names = Annotated[str, StringConstraints(pattern=r"^([a-z0-9*][a-z0-9:*,/ -]{0,9
 Word = Annotated[str, StringConstraints(pattern=r"^([a-z0-9][a-z0-9-]{0,49})?$")]
 Count = Annotated[str, StringConstraints(pattern=r"^[0-9]{0,3}$")]
 Number = Annotated[str, StringConstraints(pattern=r"^[0-9]{0,9}$")]
+RunId = Annotated[str, StringConstraints(pattern=r"^[0-9]{0,20}$")]
 NO_SHA = "0" * 40
 """what a push that makes a branch has before it"""
 LARGEST_EVENT = 32 << 20
 DEPENDABOT = "dependabot[bot]"
 
-EventName = Literal["push", "pull_request", "merge_group", "schedule", "workflow_dispatch"]
+EventName = Literal["push", "pull_request", "merge_group", "workflow_dispatch"]
 
 
 class _Part(BaseModel):
@@ -56,6 +57,12 @@ class Inputs(_Part):
     head: Sha | Literal[""] = ""
     accept: Literal["", "true", "false"] = ""
     """whether a person with write access confirms what the pull request's thresholds.yml accepts"""
+    night: Literal["true", "false", ""] = ""
+    """whether it is the night's run, which night.yml starts"""
+    continue_: RunId = Field("", alias="continue")
+    """the run that gave way, which this one goes on with"""
+    first: RunId = ""
+    """the first of the runs that go on with each other; `head` is what they all measure"""
 
 
 class Event(_Part):
@@ -75,6 +82,10 @@ class Event(_Part):
     def other_branch(self) -> bool:
         """Whether it is a push to a branch that is not the default one, so no point of the trend."""
         return None not in (self.ref, self.default_branch) and self.ref != f"refs/heads/{self.default_branch}"
+
+    @property
+    def night(self) -> bool:
+        return self.inputs.night == "true"
 
     @property
     def untrusted(self) -> bool:

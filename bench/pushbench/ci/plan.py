@@ -55,7 +55,7 @@ class Plan(Document):
     """What a job measures, and what is said of what it does not."""
 
     schema_: Literal[1] = Field(default=1, alias="schema")
-    event: str
+    event: str = Field(description="its name on GitHub; `schedule` for a night, whoever started it")
     sha: str = Field(description="the commit that is measured")
     base: str | None = Field(description="the commit that it is compared with")
     pull_request: int | None
@@ -84,7 +84,7 @@ def make_plan(event: Event, catalog: Sequence[Server], change: Change | None, se
     """`change` is needed for pull requests and where the inputs name a base."""
     steps: list[Step]
     notes: list[str] = []
-    match event.name:
+    match "schedule" if event.night else event.name:
         case "push" if event.other_branch:
             steps = []
             notes.append(f"a push to another branch than {event.default_branch}: only that one has a trend")
@@ -94,8 +94,9 @@ def make_plan(event: Event, catalog: Sequence[Server], change: Change | None, se
             steps = []
             notes.append("a merge queue: each of its pull requests was measured alone")
         case "schedule":
+            _require_alone(event)
             why = "once a night the same commit again, which tells how much nights differ"
-            steps = [*_measure(catalog, settings.push_profile, why), _control(catalog, day)]
+            steps = [*_measure(catalog, settings.push_profile, why), _control(catalog, settings, day)]
         case "pull_request":
             assert change, "a pull request has a base"
             steps = list(_of_change(event, catalog, change, settings, notes))
@@ -107,7 +108,7 @@ def make_plan(event: Event, catalog: Sequence[Server], change: Change | None, se
     if left_out:
         notes.append(f"changed, but left out of this run, which cannot pass without them: {', '.join(left_out)}")
     return Plan(
-        event=event.name,
+        event="schedule" if event.night else event.name,
         sha=event.inputs.head or event.sha,
         base=change.base if change else None,
         pull_request=_number(event),
@@ -211,12 +212,14 @@ def _measure(catalog: Sequence[Server], profile: str, why: str) -> Iterator[Step
         yield Step(kind="run", arguments=arguments, servers=[server.id for server in servers], why=why)
 
 
-def _control(catalog: Sequence[Server], day: date) -> Step:
+def _control(catalog: Sequence[Server], settings: Settings, day: date) -> Step:
     """A server against itself: whatever it finds is the judge's mistake. Another one each night."""
     candidates = [server.id for server in catalog if server.spec.tier == "baseline"]
     server = candidates[day.toordinal() % len(candidates)]
     why = "against itself: what it finds is a false alarm"
-    return Step(kind="control", arguments=["calibrate", "measure", "--servers", server], servers=[server], why=why)
+    load = ["--profile", settings.compare_profile, "--max-time", settings.max_time]
+    arguments = ["calibrate", "measure", "--servers", server, *load]
+    return Step(kind="control", arguments=arguments, servers=[server], why=why)
 
 
 def _check(servers: Sequence[Server], settings: Settings, why: str) -> Iterator[Step]:
@@ -239,6 +242,12 @@ def _by_suite(servers: Sequence[Server]) -> dict[str, list[Server]]:
     for server in servers:
         found.setdefault(server.spec.suite, []).append(server)
     return found
+
+
+def _require_alone(event: Event) -> None:
+    others = event.inputs.model_copy(update={"night": ""})
+    if given := [name for name, value in others if value]:
+        raise UserError(f"a night measures everything, so it takes no {', '.join(given)}", hint="leave them empty")
 
 
 def _number(event: Event) -> int | None:

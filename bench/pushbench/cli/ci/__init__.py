@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import typer
 
-from pushbench.cli.ci import admit, adopt, bench, command, fetch, gate, images, plan, publish, report
+from pushbench.cli.ci import admit, adopt, bench, command, fetch, gate, go_on, images, night, plan, publish, report, tell
 
 
 def register(app: typer.Typer) -> None:
     group = typer.Typer(help="What the workflows on GitHub do.", no_args_is_help=True)
-    for each in (plan, fetch, images, bench, report, publish, gate, admit, adopt, command):
+    for each in (plan, fetch, images, bench, go_on, tell, night, report, publish, gate, admit, adopt, command):
         each.register(group)
     app.add_typer(group, name="ci")

@@ -1,0 +1,81 @@
+"""Workflow runs that the repository starts itself, and waiting until a run is completed.
+
+GITHUB_TOKEN may start runs by workflow_dispatch:
+https://docs.github.com/en/actions/how-tos/write-workflows/choose-when-workflows-run/trigger-a-workflow
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+
+from pydantic import TypeAdapter
+
+from pushbench.ci.github import GitHub
+from pushbench.ci.github_answers import Answer, Run
+
+READ_METADATA = "metadata: read"
+"""every token of a job has it"""
+READ_ACTIONS, WRITE_ACTIONS = "actions: read", "actions: write"
+COMPLETED = "completed"
+LONGEST_WAIT_SECONDS = 180.0
+POLL_SECONDS = 5.0
+
+
+class _Repository(Answer):
+    default_branch: str
+
+
+class Started(Answer):
+    """A run that was dispatched. GitHub names it where the request has `return_run_details`:
+    https://github.blog/changelog/2026-02-19-workflow-dispatch-api-now-returns-run-ids"""
+
+    workflow_run_id: int
+    html_url: str
+
+
+class _Runs(Answer):
+    workflow_runs: list[Run]
+
+
+REPOSITORY, STARTED, RUNS = TypeAdapter(_Repository), TypeAdapter(Started), TypeAdapter(_Runs)
+
+
+def default_branch(github: GitHub) -> str:
+    return github.ask("GET", "", READ_METADATA, REPOSITORY).default_branch
+
+
+def dispatch(
+    github: GitHub, workflow: str, ref: str, inputs: Mapping[str, str], *, repeatable: bool = False
+) -> Started:
+    """Start a workflow by its file name, such as bench.yml, on the branch `ref`; return the run.
+
+    Where no answer came, GitHub may have started the run all the same. The newest runs are then looked through first,
+    unless the run is `repeatable`: a second one does no harm.
+    """
+    began = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
+
+    def already() -> Started | None:
+        query: dict[str, str | int] = {"event": "workflow_dispatch", "branch": ref, "created": f">={began}"}
+        runs = github.ask("GET", f"/actions/workflows/{workflow}/runs", READ_ACTIONS, RUNS, query=query).workflow_runs
+        return Started(workflow_run_id=runs[0].id, html_url=runs[0].html_url) if runs else None
+
+    path = f"/actions/workflows/{workflow}/dispatches"
+    body = {"ref": ref, "inputs": dict(inputs), "return_run_details": True}
+    return github.ask("POST", path, WRITE_ACTIONS, STARTED, body=body, already=None if repeatable else already)
+
+
+def wait_completed(
+    github: GitHub,
+    run_id: int,
+    *,
+    seconds: float = LONGEST_WAIT_SECONDS,
+    sleep: Callable[[float], None] = time.sleep,
+) -> Run:
+    """The run once it is completed, or as it is after `seconds`."""
+    waited = 0.0
+    while (run := github.run(run_id)).status != COMPLETED and waited < seconds:
+        sleep(POLL_SECONDS)
+        waited += POLL_SECONDS
+    return run
