@@ -64,15 +64,22 @@ class YamlFile:
 
 def read_yaml(path: Path) -> YamlFile:
     """Read one YAML document. Raises UserError for a missing file, a syntax error or a duplicate key."""
-    yaml = YAML(typ="safe", pure=True)
     try:
-        node = yaml.compose(path.read_text(encoding="utf-8"))
-        lines = dict(_lines(node, ())) if node else {}
-        data = yaml.constructor.construct_document(node) if node else None
+        text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
         raise UserError("no such file", where=str(path)) from None
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"cannot be read: {error}", where=str(path)) from None
+    return parse_yaml(text, path)
+
+
+def parse_yaml(text: str, path: Path) -> YamlFile:
+    """One YAML document that is in `path`. Raises UserError for a syntax error or a duplicate key."""
+    yaml = YAML(typ="safe", pure=True)
+    try:
+        node = yaml.compose(text)
+        lines = dict(_lines(node, ())) if node else {}
+        data = yaml.constructor.construct_document(node) if node else None
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = f":{mark.line + 1}" if mark else ""
