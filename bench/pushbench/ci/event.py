@@ -20,6 +20,7 @@ Ref = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._/][A-Za-z0-9._/-]{
 Names = Annotated[str, StringConstraints(pattern=r"^([a-z0-9*][a-z0-9:*,/ -]{0,999})?$")]
 Word = Annotated[str, StringConstraints(pattern=r"^([a-z0-9][a-z0-9-]{0,49})?$")]
 Count = Annotated[str, StringConstraints(pattern=r"^\d{0,3}$")]
+Flag = Literal["", "true", "false"]
 Number = Annotated[str, StringConstraints(pattern=r"^\d{0,9}$")]
 NO_SHA = "0" * 40
 """what a push that makes a branch has before it"""
@@ -54,6 +55,8 @@ class Inputs(_Part):
     base: Ref | Literal[""] = ""
     pull_request: Number = ""
     head: Sha | Literal[""] = ""
+    accept: Flag = ""
+    """what the pull request's thresholds.yml accepts has effect: who started the run has read it"""
 
 
 class Event(_Part):
