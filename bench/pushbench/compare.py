@@ -57,7 +57,7 @@ def compare(project: Project, request: Request, options: Options, thresholds: Th
     base = check_out(project, request.base)
     base_commit = read_commit(base.root)
     assert base_commit, "it was checked out"
-    accepted = _accepting(project, head, base_commit.sha, request, watch.note)
+    accepted = read_accepting(project, head, base_commit.sha, request, watch.note)
     chosen = preparation.select_servers(head, suite, request.servers, watch.note, options.driver)
     with holding_machine(options, watch):
         binary, built = preparation.build_all(project, chosen, watch.note)
@@ -90,8 +90,11 @@ def compare(project: Project, request: Request, options: Options, thresholds: Th
         return campaign.play(record, [server for server in arms.servers if server not in arms.identical])
 
 
-def _accepting(project: Project, head: Project, base: str, request: Request, note: Note) -> list[Accepting]:
-    """The lines of the head's thresholds.yml that accept a regression, and that the base does not have."""
+def read_accepting(project: Project, head: Project, base: str, request: Request, note: Note) -> list[Accepting]:
+    """The lines of the head's thresholds.yml that accept a regression, and that the commit `base` does not have.
+
+    Raises UserError for a file that cannot be read and is to have effect.
+    """
     known = accepting.Known(
         suites={suite.id: suite.stages for suite in read_suites(project.scenarios)},
         servers={server.id: server.spec.suite for server in read_catalog(head.servers)},

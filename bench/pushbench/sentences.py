@@ -119,7 +119,8 @@ def level(found: JudgedLevel) -> str:
     whose = f"accepted level {usual}" if found.accepted else f"level {usual}"
     word = "undecided" if found.word == "unknown" else found.word
     about = f"{found.server}: {metric_in_sentence(found.metric)} {word} {places([found])}"
-    return f"{about}: {value}, {whose} (band {low} to {high} of {found.runs} runs), margin {margin}"
+    why = f": {one_line(found.accepted, MESSAGE)}" if found.accepted and found.word == "accepted" else ""
+    return f"{about}: {value}, {whose} (band {low} to {high} of {found.runs} runs), margin {margin}{why}"
 
 
 def few_runs(server: str, unknown: Sequence[JudgedLevel], needed: int) -> str:
