@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
-from ruamel.yaml.events import AliasEvent, CollectionEndEvent, CollectionStartEvent
+from ruamel.yaml.events import CollectionEndEvent, CollectionStartEvent, NodeEvent
 
 from pushbench.errors import UserError
 from pushbench.record import Accepting
@@ -127,8 +127,8 @@ def _check_events(text: str) -> None:
         depth += isinstance(event, CollectionStartEvent) - isinstance(event, CollectionEndEvent)
         if depth > DEEPEST:
             raise UserError(f"more than {DEEPEST} levels of nesting", where=FILE)
-        if isinstance(event, AliasEvent):
-            raise UserError("has an alias (*name): write the value out", where=FILE)
+        if isinstance(event, NodeEvent) and event.anchor is not None:
+            raise UserError("has an anchor or an alias (&name, *name): write the value out", where=FILE)
 
 
 def accepted_in(data: Any) -> dict[Place, Any]:

@@ -231,7 +231,9 @@ class Comparison(Document):
         None, description="the fault that the head was given, `none` for none, where the judge itself was measured"
     )
     accepting: list[Accepting] = Field(
-        default=[], description="regressions that the head's thresholds.yml accepts and the base's does not"
+        default=[],
+        description="regressions that the head's thresholds.yml accepts and the base's does not",
+        max_length=100,
     )
     fixed: bool = Field(False, description="all rounds were played, whatever was decided")
 

@@ -9,9 +9,12 @@ from typing import Any
 import pytest
 
 from pushbench.accepting import LARGEST_FILE, MOST_LINES, Known, accepts_only, new_lines, newly_accepted, parse, state
+from pushbench.comment import Message, Part, comment
 from pushbench.errors import UserError
 from pushbench.metrics import Better
+from pushbench.notes import command
 from pushbench.record import Accepting, OneSided, Record
+from pushbench.summary import summarize
 from pushbench.thresholds import Regression, SuiteThresholds, Thresholds
 from pushbench.verdict import Verdict, judge
 from tests.factories import make_stage, make_trial
@@ -121,6 +124,22 @@ def test_a_line_is_about_its_own_rows_only(other: dict[str, Any]) -> None:
     assert (word(verdict), verdict.outcome) == ("worse", "fail")
 
 
+def test_a_comment_shows_what_was_accepted_and_why_and_no_annotation_does() -> None:
+    verdict = judged(slower(), accept(reason="faster <b>logins</b>"))
+    text = comment(Message(verdict.outcome, [Part(slower(), summarize(slower(), verdict))]))
+    first = text.partition("<details>")[0]
+    assert "### Pushbench: pass" in first
+    assert "| accepted |" in first
+    assert "until 2027-01-31: faster \\<b\\>logins" in first
+    assert [server.reasons for server in verdict.servers] == [[]], "annotations are made of reasons"
+
+
+def test_the_command_that_repeats_it_accepts_the_same() -> None:
+    with_line = compared(arms("node-ws", cpu=0.15), accepting=[accept()])
+    assert " --accept" in command(with_line)
+    assert " --accept" not in command(compared(arms("node-ws"), accepting=[accept(confirmed=False)]))
+
+
 def test_a_line_for_this_stage_accepts() -> None:
     assert word(judged(slower(), accept(stages=["500"]))) == "accepted"
 
@@ -204,7 +223,7 @@ def test_only_lines_that_the_base_does_not_have_count() -> None:
         (accepting(line().replace("checks every field", '"..."')), "expected a reason in words"),
         (accepting(line().replace("checks every field", "x" * 501)), "at most 500 characters"),
         (accepting(line(until="soon")), "expected a date"),
-        (accepting(line()) + "more: &a [1]\nagain: *a\n", "has an alias"),
+        (accepting(line()) + "more: &a [1]\nagain: *a\n", "has an anchor or an alias"),
         (accepting(line()) + f"more: {'[' * 9000}\n", "more than 20 levels of nesting"),
         (accepting(line()) + "# " + "x" * LARGEST_FILE, "larger than 65,536 bytes"),
         (accepting(line()) + "more: \x00\n", "not valid YAML"),
