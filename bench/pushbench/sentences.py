@@ -81,7 +81,7 @@ def accepted(found: JudgedChange) -> str:
 
 
 def not_needed(line: Accepting, *, measured: bool) -> str:
-    why = "did not get worse" if measured else "was not measured"
+    why = "did not get worse" if measured else "was not compared"
     return f"{_accepting(line)}, which {why}: remove the line"
 
 

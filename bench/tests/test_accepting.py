@@ -8,12 +8,14 @@ from typing import Any
 
 import pytest
 
+from pushbench import report
 from pushbench.accepting import LARGEST_FILE, MOST_LINES, Known, accepts_only, new_lines, newly_accepted, parse, state
 from pushbench.comment import Message, Part, comment
 from pushbench.errors import UserError
 from pushbench.metrics import Better
 from pushbench.notes import command
 from pushbench.record import Accepting, OneSided, Record
+from pushbench.site import runfile
 from pushbench.summary import summarize
 from pushbench.thresholds import Regression, SuiteThresholds, Thresholds
 from pushbench.verdict import Verdict, judge
@@ -134,6 +136,15 @@ def test_a_comment_shows_what_was_accepted_and_why_and_no_annotation_does() -> N
     assert [server.reasons for server in verdict.servers] == [[]], "annotations are made of reasons"
 
 
+def test_the_site_and_the_terminal_show_the_word_and_the_reason() -> None:
+    verdict = judged(slower(), accept())
+    [shown, *_] = runfile.run(slower(), verdict)["verdict"]["changes"]
+    assert (shown["word"], shown["acceptance"]["reason"]) == ("accepted", "checks every field")
+    text = report.render_verdict(slower(), verdict)
+    assert "accepted: worse, by no more than thresholds.yml accepts" in text
+    assert "2027-01-31: checks every field" in " ".join(text.split())
+
+
 def test_the_command_that_repeats_it_accepts_the_same() -> None:
     with_line = compared(arms("node-ws", cpu=0.15), accepting=[accept()])
     assert " --accept" in command(with_line)
@@ -152,7 +163,7 @@ def test_an_acceptance_of_what_did_not_get_worse_is_named_and_fails_nothing() ->
         "thresholds.yml:10 accepts CPU per delivery of node-ws, which did not get worse: remove the line"
     ]
     assert judged(compared([], identical=["node-ws"]), accept()).notes[0] == (
-        "thresholds.yml:10 accepts CPU per delivery of node-ws, which was not measured: remove the line"
+        "thresholds.yml:10 accepts CPU per delivery of node-ws, which was not compared: remove the line"
     )
 
 
