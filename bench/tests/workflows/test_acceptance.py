@@ -28,12 +28,12 @@ MINUTES = {**VARIABLES, "PUSHBENCH_MAX_TIME": "4m"}
 
 
 def slower_on_purpose(work: Path) -> None:
+    """By one millisecond a message: the server keeps to every limit, also on a machine with other work."""
     change(
         "servers/node-ws/src/client.js",
         "    if (isBinary) throw",
         "    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);\n      if (isBinary) throw",
     )(work)
-    # One millisecond: the server keeps to every limit, also on a machine with other work.
     file = work / "thresholds.yml"
     until = (datetime.now(UTC).date() + timedelta(days=80)).isoformat()
     file.write_text(file.read_text() + ACCEPTS.replace("2099-01-01", until))
