@@ -16,10 +16,9 @@ from typing import Literal
 import numpy as np
 from pydantic import Field, NonNegativeInt
 
-from pushbench.changes import Row, rows
+from pushbench.changes import Row, decisions, rows
 from pushbench.comparison import Pair
 from pushbench.faults import NOTHING
-from pushbench.judged_changes import judge_changes
 from pushbench.load_report import Histograms
 from pushbench.model import Document
 from pushbench.record import Record, StageResult, Trial
@@ -135,9 +134,9 @@ class _Run:
 def _real(records: Sequence[Record], thresholds: Thresholds) -> Iterator[Case]:
     found: dict[tuple[str, str], list[_Run]] = {}
     for record in records:
-        changes = judge_changes(record, thresholds)
+        said = decisions(record, rows(record, thresholds))
         for server in record.servers:
-            words = {Row(each.server, each.stage, each.metric): each.word for each in changes if each.server == server}
+            words = {row: decision.word for row, decision in said.items() if row.server == server}
             rounds = max(trial.round for trial in record.trials if trial.server == server)
             most = record.comparison.most_rounds if record.comparison else rounds
             found.setdefault((server, _injected(record)), []).append(_Run(words, rounds, most))

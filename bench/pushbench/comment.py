@@ -24,7 +24,7 @@ MOST_SENTENCES = 12
 """of one kind on the first screen"""
 LONGEST_LINE = 2_000
 """of the names of all servers"""
-CHANGED = ("worse", "better")
+CHANGED = ("worse", "accepted", "better")
 CHANGES_LEGEND = [
     "Below each change is its 95 % interval. A change counts from the margin on. Visible is the smallest change that "
     "nine of ten such comparisons find."

@@ -8,23 +8,29 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from pushbench import preparation
+from pushbench import accepting, preparation
 from pushbench.arms import prepare_arms
+from pushbench.builds import Note
 from pushbench.campaign import Budget, Campaign
+from pushbench.catalog import read_catalog
 from pushbench.checkout import read_commit
 from pushbench.errors import UserError
 from pushbench.measuring import Options, bench_of, holding_machine, new_record, require_live, streaming
 from pushbench.progress import Watch
 from pushbench.project import Project
-from pushbench.record import Comparison, Record
-from pushbench.suites import find_suite
+from pushbench.record import Accepting, Comparison, Record
+from pushbench.suites import find_suite, read_suites
 from pushbench.thresholds import Thresholds
-from pushbench.trees import check_out
+from pushbench.trees import check_out, content_at, resolve
 
 
 @dataclass(frozen=True)
 class Request:
-    """What is to be compared. No `head` means the work tree, no `servers` all of the suite that can be built here."""
+    """What is to be compared. No `head` means the work tree, no `servers` all of the suite that can be built here.
+
+    New lines of the work tree's thresholds.yml that accept a regression have effect; those of a `head` that is a commit
+    have it where `accept` says so.
+    """
 
     suite: str
     profile: str
@@ -34,6 +40,7 @@ class Request:
     parameters: Mapping[str, str] = field(default_factory=dict)
     budget: Budget = field(default_factory=Budget)
     seed: int = 1
+    accept: bool = False
 
 
 def compare(project: Project, request: Request, options: Options, thresholds: Thresholds, watch: Watch) -> Record:
@@ -50,6 +57,7 @@ def compare(project: Project, request: Request, options: Options, thresholds: Th
     base = check_out(project, request.base)
     base_commit = read_commit(base.root)
     assert base_commit, "it was checked out"
+    accepted = read_accepting(project, head, base_commit.sha, request, watch.note)
     chosen = preparation.select_servers(head, suite, request.servers, watch.note, options.driver)
     with holding_machine(options, watch):
         binary, built = preparation.build_all(project, chosen, watch.note)
@@ -62,6 +70,7 @@ def compare(project: Project, request: Request, options: Options, thresholds: Th
             most_rounds=0,
             identical=arms.identical,
             one_sided=list(arms.one_sided),
+            accepting=accepted,
         )
         record = new_record(
             project,
@@ -79,3 +88,28 @@ def compare(project: Project, request: Request, options: Options, thresholds: Th
             budget = replace(budget, together=False)
         campaign = Campaign(project, thresholds, bench, arms, budget, request.seed, watch)
         return campaign.play(record, [server for server in arms.servers if server not in arms.identical])
+
+
+def read_accepting(project: Project, head: Project, base: str, request: Request, note: Note) -> list[Accepting]:
+    """The lines of the head's thresholds.yml that accept a regression, and that the commit `base` does not have.
+
+    Raises UserError for a file that cannot be read and is to have effect.
+    """
+    known = accepting.Known(
+        suites={suite.id: suite.stages for suite in read_suites(project.scenarios)},
+        servers={server.id: server.spec.suite for server in read_catalog(head.servers)},
+    )
+    confirmed = request.accept or not request.head
+    try:
+        before = content_at(project.root, base, accepting.FILE, accepting.LARGEST_FILE)
+        if request.head:
+            sha = resolve(project.root, request.head)
+            text = content_at(project.root, sha, accepting.FILE, accepting.LARGEST_FILE)
+        else:
+            text = project.thresholds.read_text(encoding="utf-8") if project.thresholds.exists() else None
+        return accepting.new_lines(text, before, request.suite, known, confirmed=confirmed) if text else []
+    except UserError as error:
+        if request.accept:
+            raise
+        note(f"no line that accepts a regression has effect: {error}")
+        return []

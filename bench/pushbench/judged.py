@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import Field, NonNegativeInt
 
 from pushbench.model import Document
+
+JudgedWord = Literal["better", "same", "worse", "accepted", "unknown"]
+"""accepted: worse, by no more than thresholds.yml accepts"""
 
 
 class JudgedRow(Document):

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from datetime import date, datetime
 from math import ceil, isfinite, log1p
 from statistics import median
 from typing import Literal
 
 from pydantic import Field, NonNegativeInt
 
+from pushbench import accepting
 from pushbench.changes import Row, decisions, rows
 from pushbench.comparison import Contrast, Scale, as_share, contrast, effect
-from pushbench.judged import JudgedRow
+from pushbench.judged import JudgedRow, JudgedWord
 from pushbench.metrics import Better
-from pushbench.record import Record
-from pushbench.sequential import LOOK_EVERY, Decision, Gated, Word
+from pushbench.record import Accepting, Record
+from pushbench.sequential import LOOK_EVERY, Decision, Gated
 from pushbench.thresholds import Regression, Thresholds
 
 INTERVAL_ALPHA = 0.025
@@ -26,7 +29,7 @@ SEVERAL_LOOKS = 1.3
 class JudgedChange(JudgedRow):
     """What the head did to one metric of one server in one stage."""
 
-    word: Word
+    word: JudgedWord
     suspected: Literal["better", "worse"] | None = Field(description="what the first rounds said, confirmed or not")
     scale: Scale = Field(description="ratio: changes are relative, 0.05 is 5 % more; difference: in base units")
     base: float | None = Field(description="median of the pairs' trials, in base units")
@@ -39,6 +42,9 @@ class JudgedChange(JudgedRow):
     pairs: NonNegativeInt = Field(description="rounds whose trials are valid in both arms")
     rounds_to_decide: NonNegativeInt | None = Field(description="about how many would decide, where it is unknown")
     controlled: float = Field(description="share of the change in the generator's own cost that was taken out")
+    acceptance: Accepting | None = Field(
+        None, description="the new line of thresholds.yml about this row, where it got worse: it is enough or it is not"
+    )
 
 
 def judge_changes(record: Record, thresholds: Thresholds) -> list[JudgedChange]:
@@ -46,7 +52,42 @@ def judge_changes(record: Record, thresholds: Thresholds) -> list[JudgedChange]:
     if not record.comparison:
         return []
     gated = rows(record, thresholds)
-    return [_judge(record, row, gated[row], decision) for row, decision in decisions(record, gated).items()]
+    judged = [_judge(record, row, gated[row], decision) for row, decision in decisions(record, gated).items()]
+    day = datetime.fromisoformat(record.created).date()
+    better = {row: each.regression.better for row, each in gated.items()}
+    return [
+        _accepted(each, better[Row(each.server, each.stage, each.metric)], record.comparison.accepting, day)
+        for each in judged
+    ]
+
+
+def covers(line: Accepting, row: JudgedRow) -> bool:
+    """Whether a line is about a row."""
+    return (line.server, line.metric) == (row.server, row.metric) and (line.stages is None or row.name in line.stages)
+
+
+def share_of(found: JudgedChange) -> float | None:
+    """The size of a change as a share of the base; None where the base is nothing."""
+    if found.change is None:
+        return None
+    if found.scale == "ratio":
+        return abs(found.change)
+    return abs(found.change) / found.base if found.base else None
+
+
+def _accepted(found: JudgedChange, better: Better, lines: Sequence[Accepting], day: date) -> JudgedChange:
+    """The row, `accepted` where it got worse by no more than a line accepts. What is compared is the estimate that the
+    row shows: its change, or for a `level` its median of the head."""
+    line = next((line for line in lines if covers(line, found) and accepting.state(line, day) == "holds"), None)
+    if line is None or found.word != "worse":
+        return found
+    if line.level is None:
+        share = share_of(found)
+        enough = share is not None and line.change is not None and share <= line.change
+    else:
+        sign = 1 if better is Better.LOWER else -1
+        enough = found.head is not None and sign * found.head <= sign * line.level
+    return found.model_copy(update={"word": "accepted" if enough else "worse", "acceptance": line})
 
 
 def _judge(record: Record, row: Row, gated: Gated, decision: Decision) -> JudgedChange:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import date, datetime
 
 from pydantic import Field, NonNegativeInt
 
 from pushbench.history import entry_of
-from pushbench.judged import JudgedRow
+from pushbench.judged import JudgedRow, JudgedWord
 from pushbench.metrics import Better
 from pushbench.record import Record, StagePlan
 from pushbench.runs import Past
-from pushbench.sequential import Word
 from pushbench.thresholds import Accepted, Regression, Thresholds
 from pushbench.trend import Band, band
 
@@ -20,7 +20,7 @@ from pushbench.trend import Band, band
 class JudgedLevel(JudgedRow):
     """One metric of one server in one stage, beside the level that it had."""
 
-    word: Word
+    word: JudgedWord
     value: float | None = Field(description="median of the valid trials; null where one of them did not measure it")
     level: float | None = Field(description="of the history, or the accepted one; null where neither is known")
     low: float | None = Field(description="of the band in which runs of that level lie")
@@ -42,11 +42,44 @@ def _levels(record: Record, thresholds: Thresholds, past: Past, day: date) -> It
         for index, stage in enumerate(record.schedule.stages):
             for regression in thresholds.suite(record.suite).regressions:
                 values = past.runs.column(server, stage.name, regression.metric)
-                accepted = thresholds.accepted(record.suite, server, stage.name, regression.metric, day)
+                line = thresholds.accepted(record.suite, server, stage.name, regression.metric, day)
                 value = own.servers[server].stages[stage.name].get(regression.metric)
+                usual = band(values)
+                accepted = None
+                if line:
+                    dated = past.runs.dated(server, stage.name, regression.metric)
+                    accepted = _acceptance(line, dated, usual, value, regression)
                 yield _judge(
-                    server, (index, stage), value, regression, usual=band(values), accepted=accepted, runs=len(values)
+                    server, (index, stage), value, regression, usual=usual, accepted=accepted, runs=len(values)
                 )
+
+
+@dataclass(frozen=True)
+class _Acceptance:
+    """Another level than the history's, and why."""
+
+    level: float
+    reason: str
+    asked: bool = False
+    """only of what got worse, so that what keeps to it is accepted"""
+
+
+def _acceptance(
+    line: Accepted, values: Sequence[tuple[str, float]], usual: Band | None, value: float | None, regression: Regression
+) -> _Acceptance | None:
+    """None where the line has nothing to say. A `level` stands for the history's. A `change` is counted from the level
+    that the history had when the line was written, so that it never covers a second regression, and is asked only
+    where the metric got worse."""
+    reason = line.reason or ""
+    if line.level is not None:
+        return _Acceptance(line.level, reason)
+    before = band([each for created, each in values if datetime.fromisoformat(created).date() < line.since])
+    if before is None or usual is None:
+        return None
+    margin = max(regression.margin * usual.level, regression.floor)
+    if word(value, usual, margin, regression.better) != "worse":
+        return None
+    return _Acceptance(line.level_from(before.level, regression.better), reason, asked=True)
 
 
 def _judge(
@@ -56,18 +89,21 @@ def _judge(
     regression: Regression,
     *,
     usual: Band | None,
-    accepted: Accepted | None,
+    accepted: _Acceptance | None,
     runs: int,
 ) -> JudgedLevel:
     around = _around(usual, accepted)
     margin = max(regression.margin * around.level, regression.floor) if around else None
+    found: JudgedWord = word(value, around, margin, regression.better) if around and margin is not None else "unknown"
+    if accepted and accepted.asked and found in ("same", "better"):
+        found = "accepted"
     return JudgedLevel(
         server=server,
         metric=regression.metric,
         stage=at[0],
         name=at[1].name,
         clients=at[1].clients,
-        word=word(value, around, margin, regression.better) if around and margin is not None else "unknown",
+        word=found,
         value=value,
         level=around.level if around else None,
         low=around.low if around else None,
@@ -78,7 +114,7 @@ def _judge(
     )
 
 
-def _around(usual: Band | None, accepted: Accepted | None) -> Band | None:
+def _around(usual: Band | None, accepted: _Acceptance | None) -> Band | None:
     """An accepted level has the width of the band that the history has."""
     if accepted is None:
         return usual
@@ -86,7 +122,7 @@ def _around(usual: Band | None, accepted: Accepted | None) -> Band | None:
     return Band(accepted.level - below, accepted.level, accepted.level + above, runs)
 
 
-def word(value: float | None, around: Band, margin: float, better: Better) -> Word:
+def word(value: float | None, around: Band, margin: float, better: Better) -> JudgedWord:
     """A change counts from the margin on, and is believed outside of the band; between them nobody can know."""
     if value is None:
         return "unknown"

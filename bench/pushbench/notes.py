@@ -137,7 +137,8 @@ def _verb(record: Record) -> list[str]:
     if compared.injected:
         return ["calibrate", "measure", "--fault", compared.injected]
     head = ["--head", record.commit.sha[:12]] if record.commit and not record.commit.dirty else []
-    return ["compare", "--base", compared.base.sha[:12], *head]
+    accept = ["--accept"] if head and any(line.confirmed for line in compared.accepting) else []
+    return ["compare", "--base", compared.base.sha[:12], *head, *accept]
 
 
 def _of_trials(record: Record, trials: Sequence[Trial]) -> Iterator[Section]:

@@ -5,7 +5,7 @@ Only the shapes are here; `store` reads and writes them. Base units everywhere: 
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import date, datetime
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, StringConstraints
@@ -206,6 +206,20 @@ class OneSided(Skipped):
     )
 
 
+class Accepting(Document):
+    """A line of the head's thresholds.yml that accepts a regression, and that the base does not have."""
+
+    server: str = Field(max_length=200)
+    metric: str = Field(max_length=100)
+    stages: Annotated[list[str], Field(max_length=100)] | None = Field(description="by name; null for all")
+    level: float | None = Field(description="the worst value that it accepts, in base units; null where it has change")
+    change: float | None = Field(description="the most by which it may get worse, as a share; null where it has level")
+    reason: str = Field(max_length=500)
+    until: date
+    where: str = Field(description="file and line", max_length=100)
+    confirmed: bool = Field(True, description="false for a line of strangers, which has no effect")
+
+
 class Comparison(Document):
     """What makes a run a comparison: the head's servers with those of another commit, by one harness, the head's."""
 
@@ -215,6 +229,11 @@ class Comparison(Document):
     one_sided: list[OneSided] = Field(description="servers that only one arm has, or can run, and why")
     injected: str | None = Field(
         None, description="the fault that the head was given, `none` for none, where the judge itself was measured"
+    )
+    accepting: list[Accepting] = Field(
+        default=[],
+        description="regressions that the head's thresholds.yml accepts and the base's does not",
+        max_length=100,
     )
     fixed: bool = Field(False, description="all rounds were played, whatever was decided")
 

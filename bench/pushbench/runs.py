@@ -105,6 +105,14 @@ class Runs:
         found: list[float] = values[~np.isnan(values)].tolist()
         return found
 
+    def dated(self, server: str, stage: str, metric: str) -> list[tuple[str, float]]:
+        """The values of a series that there are, each with the instant of its run."""
+        column = self.columns.get((server, stage, metric))
+        if column is None:
+            return []
+        values = self.values[: len(self.heads), column]
+        return [(self.heads[run].created, float(values[run])) for run in np.flatnonzero(~np.isnan(values)).tolist()]
+
     def only(self, chosen: Sequence[int]) -> Runs:
         """These runs; the first ones without a copy of their values."""
         first = list(chosen) == list(range(len(chosen)))

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from pushbench.changes import Row
-from pushbench.judged_changes import JudgedChange
+from pushbench.judged_changes import JudgedChange, share_of
 from pushbench.judged_history import JudgedLevel
 from pushbench.metrics import METRICS, Unit
-from pushbench.record import PlannedTrial, Skipped, Trial
+from pushbench.record import Accepting, PlannedTrial, Skipped, Trial
 from pushbench.sequential import Decision
 from pushbench.stages import Stage, places
 from pushbench.text import MESSAGE, one_line
 from pushbench.thresholds import Accepted, Bound, Limit
+from pushbench.thresholds_file import LONGEST_ACCEPTANCE
 from pushbench.units import format_quantity
 
 CLOSE = 0.005
@@ -66,7 +67,36 @@ def expired(server: str, line: Limit | Accepted) -> str:
 def change(found: JudgedChange) -> str:
     """`node-ws: CPU per delivery worse at 500 clients: +10.2 % (95 % interval +8.1 % to +12.4 %), margin 5 %; ...`."""
     about = f"{_changed(found)} {found.word} {places([found])}"
-    return f"{about}: {_amount(found)}; {found.pairs} rounds, confirmed by fresh ones"
+    beyond = f"; {_against_acceptance(found, found.acceptance)}" if found.acceptance else ""
+    return f"{about}: {_amount(found)}{beyond}; {found.pairs} rounds, confirmed by fresh ones"
+
+
+def accepted(found: JudgedChange) -> str:
+    """`node-ws: CPU per delivery accepted at 500 clients: +10.2 % (95 % interval ...), margin 5 %; up to 12 % until
+    2027-02-20: it checks every field (thresholds.yml:30)`."""
+    line = found.acceptance
+    assert line, "else it is not accepted"
+    until = f"{_most(found, line)} until {line.until}: {one_line(line.reason, MESSAGE)} ({line.where})"
+    return f"{_changed(found)} accepted {places([found])}: {_amount(found)}; {until}"
+
+
+def not_needed(line: Accepting, *, measured: bool) -> str:
+    why = "did not get worse" if measured else "was not compared"
+    return f"{_accepting(line)}, which {why}: remove the line"
+
+
+def not_confirmed(line: Accepting, sha: str) -> str:
+    how = f"`/pushbench accept head={sha}`, or on a command line with --accept"
+    return f"{_accepting(line)}: it has no effect until a maintainer confirms it with {how}"
+
+
+def too_early(line: Accepting) -> str:
+    most = f"{LONGEST_ACCEPTANCE.days} days after the run"
+    return f"{_accepting(line)} until {line.until}, which is more than {most}: it has no effect"
+
+
+def acceptance_expired(line: Accepting) -> str:
+    return f"{_accepting(line)} until {line.until}, which is over: it has no effect"
 
 
 def undecided(found: JudgedChange) -> str:
@@ -89,7 +119,8 @@ def level(found: JudgedLevel) -> str:
     whose = f"accepted level {usual}" if found.accepted else f"level {usual}"
     word = "undecided" if found.word == "unknown" else found.word
     about = f"{found.server}: {metric_in_sentence(found.metric)} {word} {places([found])}"
-    return f"{about}: {value}, {whose} (band {low} to {high} of {found.runs} runs), margin {margin}"
+    why = f": {one_line(found.accepted, MESSAGE)}" if found.accepted and found.word == "accepted" else ""
+    return f"{about}: {value}, {whose} (band {low} to {high} of {found.runs} runs), margin {margin}{why}"
 
 
 def few_runs(server: str, unknown: Sequence[JudgedLevel], needed: int) -> str:
@@ -145,6 +176,29 @@ def interval(found: JudgedChange) -> str:
 
 def _changed(found: JudgedChange) -> str:
     return f"{found.server}: {metric_in_sentence(found.metric)}"
+
+
+def _accepting(line: Accepting) -> str:
+    return f"{line.where} accepts {metric_in_sentence(line.metric)} of {line.server}"
+
+
+def _against_acceptance(found: JudgedChange, line: Accepting) -> str:
+    """`accepted up to 12 %, found 19 %`."""
+    unit = METRICS[found.metric].unit
+    if line.change is None:
+        return f"accepted {_most(found, line)}, found {format_quantity(found.head, unit)}"
+    share = share_of(found)
+    seen = (
+        "a change from nothing, which only a level can accept" if share is None else format_quantity(share, Unit.RATIO)
+    )
+    return f"accepted {_most(found, line)}, found {seen}"
+
+
+def _most(found: JudgedChange, line: Accepting) -> str:
+    if line.change is not None:
+        return f"up to {format_quantity(line.change, Unit.RATIO)}"
+    down = found.change is not None and found.change < 0
+    return f"{'down' if down else 'up'} to {format_quantity(line.level, METRICS[found.metric].unit)}"
 
 
 def _amount(found: JudgedChange) -> str:

@@ -184,6 +184,8 @@ def changes_table(verdict: Verdict) -> Table:
     ]
     if any(change.controlled for change in verdict.changes):
         legend.append("~ less what the generator's own cost per delivery says of the machine")
+    if any(change.word == "accepted" for change in verdict.changes):
+        legend.append("accepted: worse, by no more than thresholds.yml accepts")
     return Table(CHANGE_COLUMNS, _by_server(verdict.changes, _change, len(CHANGE_COLUMNS)), legend)
 
 

@@ -18,7 +18,14 @@ from pydantic import Field
 from pushbench.errors import UserError
 from pushbench.metrics import METRICS, Better, Unit
 from pushbench.model import Document
-from pushbench.thresholds_file import LimitEntry, Quantity, RegressionEntry, ServerLimitEntry, ThresholdsFile
+from pushbench.thresholds_file import (
+    LONGEST_ACCEPTANCE,
+    LimitEntry,
+    Quantity,
+    RegressionEntry,
+    ServerLimitEntry,
+    ThresholdsFile,
+)
 from pushbench.units import parse_quantity
 from pushbench.yamlfile import Location, YamlFile, nearest, read_yaml, unknown
 
@@ -65,9 +72,25 @@ class Limit(_Line):
 
 @dataclass(frozen=True, kw_only=True)
 class Accepted(_Line):
-    """The level of one metric of one server that somebody accepted; in base units."""
+    """How much worse one metric of one server may get; one of `level` and `change` is None."""
 
-    level: float
+    until: date
+    level: float | None = None
+    """in base units"""
+    change: float | None = None
+    """for the worse, as a share of what it was before"""
+
+    @property
+    def since(self) -> date:
+        """The first day on which the line can have been written."""
+        return self.until - LONGEST_ACCEPTANCE
+
+    def level_from(self, before: float, better: Better) -> float:
+        """The accepted level of a metric that was at `before`."""
+        if self.level is not None:
+            return self.level
+        assert self.change is not None, "the model of the file asks for exactly one"
+        return before * (1 + self.change if better is Better.LOWER else 1 - self.change)
 
 
 @dataclass(frozen=True)
@@ -106,9 +129,10 @@ class Thresholds:
         return [chosen[metric] for metric in sorted(chosen)]
 
     def accepted(self, suite: str, server: str, stage: str, metric: str, day: date) -> Accepted | None:
-        """The level that holds for a metric of a server in a stage on a day."""
+        """The line that accepts a regression of a metric of a server in a stage on a day."""
         for each in self.suite(suite).accepted:
-            if (each.server, each.metric) == (server, metric) and each.covers(stage) and not each.expired(day):
+            holds = not each.expired(day) and (each.change is None or each.since <= day)
+            if (each.server, each.metric) == (server, metric) and each.covers(stage) and holds:
                 return each
         return None
 
@@ -122,6 +146,8 @@ class Thresholds:
 
 
 NO_THRESHOLDS = Thresholds(digest="", suites={})
+LARGEST_CHANGE = 100.0
+"""as a share: 101 times as much"""
 
 
 def digest(path: Path) -> str:
@@ -134,7 +160,13 @@ def read_thresholds(path: Path, *, suites: Mapping[str, Sequence[str]], servers:
 
     Raises UserError with file and line for whatever could not be meant.
     """
-    file = read_yaml(path)
+    return checked(read_yaml(path), digest(path), suites=suites, servers=servers)
+
+
+def checked(
+    file: YamlFile, digest: str, *, suites: Mapping[str, Sequence[str]], servers: Mapping[str, str]
+) -> Thresholds:
+    """The content of a file that was read; see `read_thresholds`."""
     content = file.validate(ThresholdsFile)
     for name in content.suites:
         _known(file, "suite", name, suites, ("suites", name))
@@ -151,7 +183,7 @@ def read_thresholds(path: Path, *, suites: Mapping[str, Sequence[str]], servers:
                         _known(file, f"stage of {name}", stage, suites[name], at)
     names = dict.fromkeys([*content.suites, *(name for own in content.servers.values() for name in own)])
     return Thresholds(
-        digest=digest(path),
+        digest=digest,
         suites={
             name: SuiteThresholds(
                 limits=(*_suite_limits(file, content, name), *_server_limits(file, content, name)),
@@ -196,7 +228,8 @@ def _accepted(file: YamlFile, content: ThresholdsFile, suite: str) -> Iterator[A
             unit = _unit(file, at, metric)
             yield Accepted(
                 metric=metric,
-                level=_quantity(file, (*at, "level"), entry.level, unit),
+                level=None if entry.level is None else _quantity(file, (*at, "level"), entry.level, unit),
+                change=None if entry.change is None else _share(file, (*at, "change"), metric, entry.change),
                 where=_where(file, at),
                 server=server,
                 stages=frozenset(entry.stages) if entry.stages else None,
@@ -244,6 +277,15 @@ def _quantity(file: YamlFile, at: Location, value: Quantity, unit: Unit) -> floa
     if quantity < 0:
         raise file.error(at, f"cannot be below 0, found {value}")
     return quantity
+
+
+def _share(file: YamlFile, at: Location, metric: str, value: Quantity) -> float:
+    """By how much a metric may get worse. One that is better when it is higher can lose less than all of it."""
+    share = _quantity(file, at, value, Unit.RATIO)
+    most = LARGEST_CHANGE if METRICS[metric].better is Better.LOWER else 1.0
+    if not 0 < share < most:
+        raise file.error(at, f"expected a change between 0 % and {most:.0%}, found {value}")
+    return share
 
 
 def _known(file: YamlFile, kind: str, name: str, known: Iterable[str], at: Location) -> None:

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import date, timedelta
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, ConfigDict, Field, PositiveInt, StringConstraints, model_validator
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, PositiveInt, StringConstraints, model_validator
 
 from pushbench.metrics import METRICS, Better
 from pushbench.model import Document
 
 MetricName = Annotated[str, Field(json_schema_extra={"enum": list(METRICS)})]
-Sentence = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+LONGEST_ACCEPTANCE = timedelta(days=90)
+"""from the day on which a line that accepts a regression is written to the last day on which it may hold"""
+
+
+def _in_words(value: str) -> str:
+    if not any(character.isalpha() for character in value):
+        raise ValueError("expected a reason in words")
+    return value
+
+
+Reason = Annotated[str, StringConstraints(strip_whitespace=True, max_length=500), AfterValidator(_in_words)]
+"""what a comment proposes for it, `...`, is none"""
 
 
 def _quantity(value: Any) -> Any:
@@ -60,19 +71,30 @@ class ServerLimitEntry(LimitEntry):
         default=None,
         description="names of the stages that it holds for, a number of clients or a word; all when left out",
     )
-    reason: Sentence = Field(description="why this server is judged otherwise; shown in reports")
+    reason: Reason = Field(description="why this server is judged otherwise; shown in reports")
     until: Day | None = Field(default=None, description="the last day on which it holds")
 
 
 class AcceptedEntry(Document):
-    """A level that a server has from now on, whatever its history says: a change that somebody has looked at."""
+    """How much worse a metric of a server may get: a change that somebody has looked at. Either `level` or `change`."""
 
-    level: Quantity = Field(description="in the metric's unit, such as 45us")
+    model_config = ConfigDict(json_schema_extra={"oneOf": [{"required": ["level"]}, {"required": ["change"]}]})
+
+    level: Quantity | None = Field(default=None, description="the worst value, in the metric's unit, such as 45us")
+    change: Quantity | None = Field(
+        default=None, description="the most by which it may get worse than before, such as 12%"
+    )
     stages: Annotated[list[StageName], Field(min_length=1)] | None = Field(
         default=None, description="names of the stages that it holds for; all when left out"
     )
-    reason: Sentence = Field(description="why the change is accepted; shown in reports")
+    reason: Reason = Field(description="why the change is accepted; shown in reports")
     until: Day = Field(description="the last day on which it holds: by then the history has the level itself")
+
+    @model_validator(mode="after")
+    def _one_bound(self) -> Self:
+        if (self.level is None) == (self.change is None):
+            raise ValueError("expected either level or change")
+        return self
 
 
 class RegressionEntry(Document):
@@ -94,7 +116,7 @@ class ServerEntry(Document):
     """What holds for one server in one suite."""
 
     limits: dict[MetricName, ServerLimitEntry] = {}
-    accepted: dict[MetricName, AcceptedEntry] = Field(default={}, description="levels, instead of the history's")
+    accepted: dict[MetricName, AcceptedEntry] = Field(default={}, description="regressions that are meant")
 
     @model_validator(mode="after")
     def _something(self) -> Self:

@@ -33,6 +33,17 @@ def check_out(project: Project, ref: str) -> Project:
     return Project.at(tree, project.out)
 
 
+def content_at(root: Path, ref: str, path: str, most: int) -> str | None:
+    """The text of a file in a commit; None where it has no such file. Raises UserError for more than `most` bytes."""
+    name = f"{ref}:{path}"
+    if git(root, "cat-file", "-t", name).text != "blob":
+        return None
+    size = int(git(root, "cat-file", "-s", name).text)
+    if size > most:
+        raise UserError(f"{size:,} bytes at {ref[:12]}: {most:,} at most", where=path)
+    return git(root, "cat-file", "blob", name).output
+
+
 def resolve(root: Path, ref: str) -> str:
     """The full name of a commit. Raises UserError when git knows none, or `root` is no git checkout."""
     found = git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")

@@ -13,16 +13,15 @@ from typing import Literal
 
 from pydantic import Field, NonNegativeInt
 
-from pushbench import sentences, sittings
+from pushbench import accepting, sentences, sittings
 from pushbench.changes import value_of
 from pushbench.errors import EXIT_FAIL, EXIT_PASS, EXIT_UNDECIDED
-from pushbench.judged import JudgedRow
-from pushbench.judged_changes import JudgedChange, judge_changes
+from pushbench.judged import JudgedRow, JudgedWord
+from pushbench.judged_changes import JudgedChange, covers, judge_changes
 from pushbench.judged_history import JudgedLevel, judge_levels
 from pushbench.model import Document
 from pushbench.record import OneSided, PlannedTrial, Record, StagePlan, Trial
 from pushbench.runs import Past
-from pushbench.sequential import Word
 from pushbench.thresholds import Bound, Limit, Thresholds
 from pushbench.trend import SHORTEST_LEVEL
 
@@ -96,7 +95,11 @@ def judge(record: Record, thresholds: Thresholds, past: Past | None = None) -> V
         thresholds_digest=thresholds.digest,
         outcome=outcome,
         reasons=reasons,
-        notes=[*_run_notes(record, thresholds), *(note for each in judged for note in each.notes)],
+        notes=[
+            *_acceptance_notes(record, changes, day),
+            *_run_notes(record, thresholds),
+            *(note for each in judged for note in each.notes),
+        ],
         servers=servers,
         limits=[limit for each in judged for limit in each.limits],
         changes=changes,
@@ -126,7 +129,12 @@ class _Rows:
     def better(self) -> list[str]:
         return self._sentences("better")
 
-    def _sentences(self, word: Word) -> list[str]:
+    @property
+    def accepted(self) -> list[str]:
+        found = [sentences.accepted(change) for change in self.changes if change.word == "accepted"]
+        return found + [sentences.level(level) for level in self.levels if level.word == "accepted"]
+
+    def _sentences(self, word: JudgedWord) -> list[str]:
         found = [sentences.change(change) for change in self.changes if change.word == word]
         return found + [sentences.level(level) for level in self.levels if level.word == word]
 
@@ -176,7 +184,12 @@ def _judge_server(record: Record, thresholds: Thresholds, server: str, day: date
         if not (asked or expired or rows.changes or rows.levels or rows.no_past):
             reasons.append(f"{server}: thresholds.yml has no limit for it in {record.suite}")
         outcome = "inconclusive" if reasons else "pass"
-    notes = [*rows.better, *_failures(valid_bases), *([] if rows.past_required else rows.unjudged(server))]
+    notes = [
+        *rows.accepted,
+        *rows.better,
+        *_failures(valid_bases),
+        *([] if rows.past_required else rows.unjudged(server)),
+    ]
     if outcome != "inconclusive":
         notes += [sentences.expired(server, old) for old in expired]
     if 0 < len(valid) < len(trials):
@@ -265,6 +278,25 @@ def _run(record: Record, servers: Sequence[ServerVerdict]) -> tuple[Outcome, lis
         return "invalid", ["the run has no trial", *reasons]
     outcomes: Sequence[Outcome] = ("fail", "invalid", "inconclusive")
     return next((worst for worst in outcomes if any(each.outcome == worst for each in servers)), "pass"), reasons
+
+
+def _acceptance_notes(record: Record, changes: Sequence[JudgedChange], day: date) -> Iterator[str]:
+    """The new lines of thresholds.yml that accept nothing, and why."""
+    if not record.comparison:
+        return
+    broken = {each.server for each in record.comparison.one_sided}
+    for line in record.comparison.accepting:
+        match accepting.state(line, day):
+            case "unconfirmed":
+                yield sentences.not_confirmed(line, record.commit.sha if record.commit else "SHA")
+            case "expired":
+                yield sentences.acceptance_expired(line)
+            case "early":
+                yield sentences.too_early(line)
+            case "holds":
+                words = {change.word for change in changes if covers(line, change)}
+                if line.server not in broken and not words & {"worse", "accepted", "unknown"}:
+                    yield sentences.not_needed(line, measured=bool(words))
 
 
 def _run_notes(record: Record, thresholds: Thresholds) -> Iterator[str]:

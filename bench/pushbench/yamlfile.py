@@ -74,21 +74,30 @@ class YamlFile:
 
 def read_yaml(path: Path) -> YamlFile:
     """Read one YAML document. Raises UserError for a missing file, a syntax error or a duplicate key."""
-    yaml = YAML(typ="safe", pure=True)
     try:
         with path.open("rb") as file:
             content = file.read(MOST_BYTES + 1)
         if len(content) > MOST_BYTES:
-            raise UserError(f"larger than {MOST_BYTES:,} bytes", where=str(path))
-        node = yaml.compose(content.decode("utf-8"))
-        if node:
-            _require_bounded(node, path)
-        lines = dict(_lines(node, ())) if node else {}
-        data = yaml.constructor.construct_document(node) if node else None
+            raise _too_large(path)
+        text = content.decode("utf-8")
     except FileNotFoundError:
         raise UserError("no such file", where=str(path)) from None
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"cannot be read: {error}", where=str(path)) from None
+    return parse_yaml(text, path)
+
+
+def parse_yaml(text: str, path: Path) -> YamlFile:
+    """One YAML document that is in `path`. Raises UserError for a syntax error or a duplicate key."""
+    if len(text) > MOST_BYTES:
+        raise _too_large(path)
+    yaml = YAML(typ="safe", pure=True)
+    try:
+        node = yaml.compose(text)
+        if node:
+            _require_bounded(node, path)
+        lines = dict(_lines(node, ())) if node else {}
+        data = yaml.constructor.construct_document(node) if node else None
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = f":{mark.line + 1}" if mark else ""
@@ -117,6 +126,10 @@ def unknown(kind: str, name: str, known: Sequence[str], where: str | None = None
     guess = nearest(name, known)
     meant = f"did you mean {guess}? " if guess else ""
     return UserError(f"unknown {kind} {name!r}", where=where, hint=f"{meant}known: {', '.join(known) or 'none'}")
+
+
+def _too_large(path: Path) -> UserError:
+    return UserError(f"larger than {MOST_BYTES:,} bytes", where=str(path))
 
 
 def _require_bounded(root: Node, path: Path) -> None:

@@ -65,6 +65,11 @@ def test_a_name_that_does_not_exist_is_one_line(project: Project, arguments: lis
     assert mistake(pushbench(project.root, "plan", *arguments)).startswith(told)
 
 
+def test_accepting_what_another_commit_says_needs_that_commit(project: Project) -> None:
+    told = mistake(pushbench(project.root, "compare", "--base", "main", "--accept"))
+    assert told == "pushbench: --accept needs --head; the lines of the work tree have effect without it"
+
+
 def test_broken_yaml_is_one_line_with_its_place(project: Project) -> None:
     file = project.servers / "beta" / "server.yml"
     file.write_text(file.read_text().replace("tier: baseline", "tier: [baseline"))

@@ -12,12 +12,13 @@ import pytest
 from pushbench import preparation, store
 from pushbench.campaign import Budget
 from pushbench.cli.conclusion import thresholds_of
-from pushbench.compare import Request, compare
+from pushbench.compare import Request, compare, read_accepting
 from pushbench.driver_choice import DriverChoice
 from pushbench.errors import UserError
 from pushbench.measuring import Interrupted, Options
 from pushbench.project import Project
 from pushbench.record import PlannedTrial, Record, Schedule, Trial
+from pushbench.trees import check_out, resolve
 from pushbench.verdict import Verdict, judge
 from tests.support import add_server, fake_generator, make_project
 from tests.test_run import Notebook
@@ -103,6 +104,81 @@ def test_only_what_changed_is_measured_and_both_arms_of_it(project: Project) -> 
     assert outcomes(found) == {"x": "inconclusive", "y": "pass"}
     assert "y: not measured: its build is that of the base" in found.notes
     assert found.reasons == ["x: loss undecided at 20 clients: 0 %, margin 0.10 % after 2 rounds"]
+
+
+ACCEPTS = (
+    "servers:\n  x:\n    tiny:\n      accepted:\n"
+    "        loss_ratio: {level: 5%, reason: asked for, until: 2099-01-01}\n"
+)
+
+
+def accepts(project: Project, more: str = ACCEPTS) -> None:
+    project.thresholds.write_text(project.thresholds.read_text() + more)
+
+
+def accepted_by(project: Project, head: str | None = None, *, accept: bool = False) -> list[tuple[str, str, bool]]:
+    """Of the lines that `main` does not have: server, metric and whether it has effect. The file is on `head`."""
+    request = Request("tiny", "smoke", "main", head, accept=accept)
+    tree = check_out(project, head) if head else project
+    lines = read_accepting(project, tree, resolve(project.root, "main"), request, Notebook().note)
+    return [(line.server, line.metric, line.confirmed) for line in lines]
+
+
+@pytest.fixture
+def fork(project: Project) -> Project:
+    """With a branch that slows x down, and accepts that."""
+    change(project, "x")
+    accepts(project)
+    commit(project, "Slow it down, which is meant")
+    git(project, "branch", "fork")
+    git(project, "reset", "--hard", "--quiet", "HEAD~1")
+    return project
+
+
+@pytest.mark.slow
+def test_what_the_work_tree_newly_accepts_is_in_the_record(project: Project) -> None:
+    change(project, "x")
+    accepts(project)
+    record = measure(project, rounds=1)
+    assert record.comparison
+    [line] = record.comparison.accepting
+    assert (line.level, line.reason, line.where.partition(":")[0]) == (0.05, "asked for", "thresholds.yml")
+
+
+def test_a_line_that_the_base_has_is_not_new(project: Project) -> None:
+    accepts(project)
+    assert accepted_by(project) == [("x", "loss_ratio", True)]
+    commit(project, "Accept it")
+    assert accepted_by(project) == []
+
+
+def test_what_another_commit_accepts_has_effect_only_where_that_was_said(fork: Project) -> None:
+    assert accepted_by(fork) == []
+    assert accepted_by(fork, "fork") == [("x", "loss_ratio", False)]
+    assert accepted_by(fork, "fork", accept=True) == [("x", "loss_ratio", True)]
+
+
+def test_a_file_of_strangers_that_cannot_be_read_accepts_nothing(project: Project) -> None:
+    accepts(project, ACCEPTS.replace("loss_ratio", "nonsense"))
+    commit(project, "Accept what is not there")
+    git(project, "branch", "fork")
+    git(project, "reset", "--hard", "--quiet", "HEAD~1")
+    assert accepted_by(project, "fork") == []
+    with pytest.raises(UserError, match="unknown metric"):
+        accepted_by(project, "fork", accept=True)
+
+
+def test_a_link_to_another_file_is_never_followed(project: Project, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere.yml"
+    elsewhere.write_text("version: 1\n" + ACCEPTS)
+    original = project.thresholds.read_text()
+    project.thresholds.unlink()
+    project.thresholds.symlink_to(elsewhere)
+    commit(project, "Point elsewhere")
+    git(project, "branch", "fork")
+    git(project, "reset", "--hard", "--quiet", "HEAD~1")
+    assert project.thresholds.read_text() == original
+    assert accepted_by(project, "fork", accept=True) == []
 
 
 @pytest.mark.slow

@@ -119,6 +119,58 @@ def test_an_accepted_level_stands_for_the_history_s_until_it_expires(tmp_path: P
     assert (found.outcome, found.reasons) == ("inconclusive", [sentence])
 
 
+CHANGED = ACCEPTED.replace("level: 50us", "change: {change}")
+
+
+def changed(change: str = "15%", until: str = "2027-02-12") -> str:
+    """Written at the earliest 90 days before `until`: on 2026-11-14 unless told."""
+    return MARGINS + CHANGED.replace("{change}", change).replace("{until}", until)
+
+
+def cpu(found: Verdict) -> tuple[Any, ...]:
+    [level] = [row for row in found.levels if row.metric == "cpu_seconds_per_delivery" and row.clients == 1000]
+    return level.word, level.level
+
+
+def test_a_change_is_accepted_from_the_level_that_the_history_had_before_the_line(tmp_path: Path) -> None:
+    keep(tmp_path, runs=12)
+    found = judged(tmp_path, record(20, 45e-6), thresholds=changed())
+    assert (found.outcome, *cpu(found)) == ("pass", "accepted", pytest.approx(41e-6 * 1.15, rel=0.01))
+    [note] = found.notes
+    assert note.startswith("node-ws: CPU per delivery accepted at 1,000 clients: 45 us, accepted level 47.3 us")
+    assert note.endswith(": new parser")
+    beyond = judged(tmp_path, record(20, 51e-6), thresholds=changed())
+    assert (beyond.outcome, cpu(beyond)[0]) == ("fail", "worse")
+    assert "accepted level 47.3 us" in beyond.reasons[0]
+
+
+def test_an_accepted_change_is_silent_where_nothing_got_worse(tmp_path: Path) -> None:
+    keep(tmp_path, runs=12)
+    found = judged(tmp_path, record(20), thresholds=changed())
+    assert (found.outcome, *cpu(found), found.notes) == ("pass", "same", pytest.approx(41e-6, rel=0.01), [])
+
+
+def test_an_accepted_change_never_covers_a_second_one(tmp_path: Path) -> None:
+    for number in range(1, 26):
+        level = 41e-6 if number < 14 else 46e-6
+        history.append(tmp_path, record(number, level * (1 + SCATTER[number % 7])))
+    found = judged(tmp_path, record(26, 46e-6), thresholds=changed())
+    assert cpu(found) == ("same", pytest.approx(46e-6, rel=0.01)), "the history has learnt the level"
+    second = judged(tmp_path, record(26, 52e-6), thresholds=changed())
+    assert (second.outcome, *cpu(second)) == ("fail", "worse", pytest.approx(41e-6 * 1.15, rel=0.01))
+
+
+@pytest.mark.parametrize("until", ["2026-11-19", "2027-02-19"], ids=["expired", "written after the run"])
+def test_an_accepted_change_holds_on_its_days_only(tmp_path: Path, until: str) -> None:
+    keep(tmp_path, runs=12)
+    assert judged(tmp_path, record(20, 45e-6), thresholds=changed(until=until)).outcome == "fail"
+
+
+def test_without_a_level_before_the_line_a_change_accepts_nothing(tmp_path: Path) -> None:
+    keep(tmp_path, runs=12)
+    assert judged(tmp_path, record(20, 45e-6), thresholds=changed(until="2027-02-01")).outcome == "fail"
+
+
 def missing(store: Path, run: Record) -> str:
     found = judged(store, run)
     assert found.outcome == "inconclusive"

@@ -95,7 +95,7 @@ suites:
         (of_suite("loss_ratio: {most: 1%}"), 5, "unknown key"),
         (of_suite("loss_ratio:\n        max: 1%\n        stages: [700]"), 7, "unknown key"),
         (of_server("loss_ratio: {max: 20%}"), 9, "missing"),
-        (of_server("loss_ratio: {max: 20%, reason: ' '}"), 9, "at least 1 character"),
+        (of_server("loss_ratio: {max: 20%, reason: ' '}"), 9, "expected a reason in words"),
         (of_server("loss_ratio: {max: 20%, reason: known, stages: []}"), 9, "at least 1 item"),
         (
             of_server("loss_ratio: {max: 20%, reason: known, stages: [300,\n          clasroom-1000]}"),

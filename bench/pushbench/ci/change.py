@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
+from pushbench import accepting
 from pushbench.ci.event import Event
 from pushbench.ci.fetching import fetch, has
 from pushbench.ci.plan import Change
 from pushbench.errors import UserError
 from pushbench.git import Answer, git
-from pushbench.trees import resolve
+from pushbench.trees import content_at, resolve
 
 
 def read_change(root: Path, event: Event, token: str = "") -> Change | None:
@@ -49,7 +51,24 @@ def _between(root: Path, base: str, head: str, fetched: str | None = None) -> Ch
     paths = _require(git(root, "diff", "--name-only", "--no-renames", "-z", parted, head)).output
     folders = _require(git(root, "ls-tree", "-d", "--name-only", "-z", parted, "servers/")).output
     names = frozenset(Path(folder).name for folder in folders.split("\0") if folder)
-    return Change(parted, [path for path in paths.split("\0") if path], names, fetched)
+    changed = [path for path in paths.split("\0") if path]
+    found = Change(parted, changed, names, fetched)
+    return _with_accepted(root, found, head) if accepting.FILE in changed else found
+
+
+def _with_accepted(root: Path, change: Change, head: str) -> Change:
+    """The change with what is known of its thresholds.yml. One that cannot be read accepts nothing."""
+    try:
+        before, after = (
+            content_at(root, sha, accepting.FILE, accepting.LARGEST_FILE) or "" for sha in (change.base, head)
+        )
+    except UserError:
+        return change
+    return replace(
+        change,
+        accepts_only=accepting.accepts_only(before, after),
+        accepted=accepting.newly_accepted(before, after),
+    )
 
 
 def _missing(root: Path, *commits: str) -> list[str]:

@@ -20,6 +20,7 @@ Ref = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._/][A-Za-z0-9._/-]{
 Names = Annotated[str, StringConstraints(pattern=r"^([a-z0-9*][a-z0-9:*,/ -]{0,999})?$")]
 Word = Annotated[str, StringConstraints(pattern=r"^([a-z0-9][a-z0-9-]{0,49})?$")]
 Count = Annotated[str, StringConstraints(pattern=r"^[0-9]{0,3}$")]
+Flag = Literal["", "true", "false"]
 Number = Annotated[str, StringConstraints(pattern=r"^[0-9]{0,9}$")]
 RunId = Annotated[str, StringConstraints(pattern=r"^[0-9]{0,20}$")]
 NO_SHA = "0" * 40
@@ -55,9 +56,9 @@ class Inputs(_Part):
     base: Ref | Literal[""] = ""
     pull_request: Number = ""
     head: Sha | Literal[""] = ""
-    accept: Literal["", "true", "false"] = ""
-    """whether a person with write access confirms what the pull request's thresholds.yml accepts"""
-    night: Literal["true", "false", ""] = ""
+    accept: Flag = ""
+    """what the pull request's thresholds.yml accepts has effect: who started the run has read it"""
+    night: Flag = ""
     """whether it is the night's run, which night.yml starts"""
     continue_: RunId = Field("", alias="continue")
     """the run that gave way, which this one goes on with"""

@@ -18,7 +18,8 @@ from pushbench.model import Document
 
 Kind = Literal["run", "compare", "control"]
 
-HARNESS = ("bench/pushbench/*", "bench/requirements.txt", "k6/*", "compose/bench.yml", "thresholds.yml", "pushbench")
+THRESHOLDS = "thresholds.yml"
+HARNESS = ("bench/pushbench/*", "bench/requirements.txt", "k6/*", "compose/bench.yml", THRESHOLDS, "pushbench")
 """what every number depends on (fnmatch, where `*` also matches slashes)"""
 FULL_LABEL = "bench:full"
 
@@ -78,6 +79,10 @@ class Change:
     """folders below servers/"""
     head: str | None = None
     """full name of the commit to measure; None for what is checked out"""
+    accepts_only: bool = False
+    """thresholds.yml differs in nothing but the regressions that it accepts"""
+    accepted: frozenset[str] = frozenset()
+    """servers of which it accepts one that it did not accept before"""
 
 
 def make_plan(event: Event, catalog: Sequence[Server], change: Change | None, settings: Settings, day: date) -> Plan:
@@ -131,7 +136,7 @@ def touched(paths: Sequence[str]) -> tuple[frozenset[str], bool]:
 def _of_change(
     event: Event, catalog: Sequence[Server], change: Change, settings: Settings, notes: list[str]
 ) -> Iterator[Step]:
-    folders, harness = touched(change.paths)
+    folders, harness = touched([path for path in change.paths if not (change.accepts_only and path == THRESHOLDS)])
     given = event.inputs  # of a dispatch; empty for the event of a pull request
     named = select(catalog, _names(given)) if _names(given) else None
     own = [server for server in catalog if server.folder.name in folders] if named is None else named
@@ -139,9 +144,15 @@ def _of_change(
     for suite, servers in _by_suite(known).items():
         ids = [server.id for server in servers]
         rounds = ["--max-rounds", given.rounds] if given.rounds else []
-        arguments = _compare_arguments(suite, change, settings, ["--servers", ",".join(ids), *rounds], given.profile)
+        accept = ["--accept"] if given.accept == "true" and change.head else []
+        options = ["--servers", ",".join(ids), *rounds, *accept]
+        arguments = _compare_arguments(suite, change, settings, options, given.profile)
         why = "their sources changed" if named is None else "somebody asked for them"
         yield Step(kind="compare", arguments=arguments, servers=ids, why=why)
+    if idle := sorted(change.accepted & {server.id for server in catalog if server not in known}):
+        notes.append(
+            f"{THRESHOLDS} accepts a regression of what is not compared: remove the lines of {', '.join(idle)}"
+        )
     new = [server for server in own if server not in known]
     if new and event.untrusted:
         notes.append(f"new, and measured when they are merged: {', '.join(server.id for server in new)}")
@@ -172,6 +183,8 @@ def _of_inputs(
         assert change, "a pull request has a base"
         yield from _of_change(event, catalog, change, settings, notes)
         return
+    if given.accept == "true":
+        raise UserError("the input accept needs the inputs pull_request and head", hint="it is about one pull request")
     names = _names(given)
     chosen = select(catalog, names) if names else catalog
     own = {suite: servers for suite, servers in _by_suite(chosen).items() if given.suite in ("", suite)}

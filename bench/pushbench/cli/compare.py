@@ -51,6 +51,12 @@ def compare(
         str, typer.Option("--profile", help="The size of the suite; see `pushbench suites`.", metavar="PROFILE")
     ] = "compare",
     servers: ServersOption = "",
+    accept: Annotated[
+        bool,
+        typer.Option(
+            "--accept", help="Let the regressions count as accepted that the --head commit's thresholds.yml accepts."
+        ),
+    ] = False,
     max_rounds: Annotated[
         int | None, typer.Option("--max-rounds", min=1, help="Stop after so many at the latest.")
     ] = None,
@@ -80,9 +86,12 @@ def compare(
     from pushbench.campaign import Budget
     from pushbench.cli.conclusion import conclude, thresholds_of
     from pushbench.driver_choice import DriverChoice
+    from pushbench.errors import UserError
     from pushbench.measuring import Options
     from pushbench.project import Project
 
+    if accept and not head:
+        raise UserError("--accept needs --head", hint="the lines of the work tree have effect without it")
     project = Project.current(out)
     thresholds = thresholds_of(project)
     choice = DriverChoice(driver, port, workers)
@@ -96,6 +105,7 @@ def compare(
         parameters=options.parameters(parameter),
         budget=Budget(options.seconds("--max-time", max_time), max_rounds, together=not in_turns),
         seed=seed,
+        accept=accept,
     )
 
     def play(watch: Follower) -> Record:

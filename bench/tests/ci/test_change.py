@@ -71,6 +71,33 @@ def test_what_the_base_did_meanwhile_is_no_change(origin: Path, clone: Path) -> 
     assert change.head is None
 
 
+LIMIT = "version: 1\nsuites: {whiteboard: {limits: {loss_ratio: {max: 1%}}}}\n"
+ACCEPT = "servers: {a: {whiteboard: {accepted: {loss_ratio: {change: 5%, reason: x, until: 2027-01-01}}}}}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "accepts_only", "accepted"),
+    [
+        (LIMIT + ACCEPT, True, {"a"}),
+        ("# only a comment\n" + LIMIT, True, set()),
+        (LIMIT.replace("1%", "2%") + ACCEPT, False, {"a"}),
+        ("servers: [", False, set()),
+        ("# " + "x" * 70_000, False, set()),
+    ],
+)
+def test_what_a_change_of_thresholds_yml_amounts_to(
+    origin: Path, clone: Path, text: str, accepted: set[str], *, accepts_only: bool
+) -> None:
+    git(clone, "checkout", "-B", "main", "origin/main")
+    before = commit(clone, **{"thresholds.yml": LIMIT})
+    after = commit(clone, **{"thresholds.yml": text, "servers__a__main": "3"})
+    change = read_change(clone, of_pull_request(after, before))
+    assert change
+    assert set(change.paths) == {"thresholds.yml", "servers/a/main"}
+    assert change.accepts_only is accepts_only
+    assert set(change.accepted) == accepted
+
+
 def test_a_maintainer_names_the_commit_of_a_fork_and_it_is_fetched(origin: Path, tmp_path: Path) -> None:
     git(tmp_path, "clone", "--branch", "main", "--single-branch", str(origin), "clone")
     head = git(origin, "rev-parse", "change")

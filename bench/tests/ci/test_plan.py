@@ -37,9 +37,10 @@ def planned(
     at_base: Sequence[str] = ("alpha", "beta", "gamma"),
     settings: Settings = Settings(),  # noqa: B008 - it is frozen
     head: str | None = None,
+    **thresholds: Any,
 ) -> Plan:
     compares = event.pull_request or event.inputs.pull_request or event.inputs.base
-    change = Change(MERGED, paths, frozenset(at_base), head) if compares else None
+    change = Change(MERGED, paths, frozenset(at_base), head, **thresholds) if compares else None
     return make_plan(event, catalog, change, settings, DAY)
 
 
@@ -112,6 +113,37 @@ def test_another_harness_measures_every_server_by_the_limits(
     plan = planned(catalog, read(tmp_path, "pull_request", pull_request()), path, "servers/beta/main.py")
     assert [step.kind for step in plan.steps] == ["compare", "run"]
     assert plan.steps[1].servers == ["alpha", "beta", "gamma"]
+
+
+def test_what_thresholds_accept_leaves_a_comparison_one(tmp_path: Path, catalog: Sequence[Server]) -> None:
+    event = read(tmp_path, "pull_request", pull_request())
+    paths = "thresholds.yml", "servers/beta/main.py"
+    plan = planned(catalog, event, *paths, accepts_only=True, accepted=frozenset(["beta"]))
+    assert [step.kind for step in plan.steps] == ["compare"]
+    assert plan.notes == []
+    both = planned(catalog, event, *paths, "k6/main.go", accepts_only=True)
+    assert [step.kind for step in both.steps] == ["compare", "run"]
+
+
+def test_what_is_accepted_of_servers_that_did_not_change_is_named(tmp_path: Path, catalog: Sequence[Server]) -> None:
+    event = read(tmp_path, "pull_request", pull_request())
+    accepted = frozenset(["alpha", "beta", "unheard-of"])
+    plan = planned(catalog, event, "thresholds.yml", "servers/beta/x", accepts_only=True, accepted=accepted)
+    needless = "thresholds.yml accepts a regression of what is not compared: remove the lines of "
+    assert plan.notes == [f"{needless}alpha"]
+    alone = planned(catalog, event, "thresholds.yml", accepts_only=True, accepted=accepted)
+    assert alone.steps == []
+    assert alone.notes[0] == f"{needless}alpha, beta"
+
+
+def test_a_fork_s_lines_have_effect_where_who_read_them_says_so(tmp_path: Path, catalog: Sequence[Server]) -> None:
+    for accept, expected in (("true", True), ("false", False), ("", False)):
+        given = {"inputs": {"pull_request": "7", "head": HEAD, "accept": accept}}
+        plan = planned(catalog, read(tmp_path, "workflow_dispatch", given), "servers/beta/main.py", head=HEAD)
+        assert ("--accept" in plan.steps[0].arguments) is expected
+    alone = read(tmp_path, "workflow_dispatch", {"inputs": {"accept": "true", "servers": "beta"}})
+    with pytest.raises(UserError, match="the input accept needs the inputs pull_request and head"):
+        planned(catalog, alone)
 
 
 @pytest.mark.parametrize("path", ["README.md", "docs/method.md", "bench/tests/test_plan.py", "servers/README.md"])
@@ -249,6 +281,8 @@ def test_inputs_that_mean_nothing_are_refused_with_what_there_is(tmp_path: Path,
         {"continue": "1; id"},
         {"continue": "\u0661\u0662"},
         {"first": "-1"},
+        {"accept": "yes"},
+        {"accept": True},
     ],
 )
 def test_inputs_are_hostile_until_checked(tmp_path: Path, inputs: dict[str, Any]) -> None:

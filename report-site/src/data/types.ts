@@ -1,7 +1,7 @@
 // What the data files contain; docs/site.md describes them. Values are in base units.
 
 export type Outcome = 'pass' | 'fail' | 'inconclusive' | 'invalid';
-export type Word = 'better' | 'same' | 'worse' | 'unknown';
+export type Word = 'better' | 'same' | 'worse' | 'accepted' | 'unknown';
 export type Unit = 'count' | 'per_second' | 'seconds' | 'bytes' | 'bytes_per_second' | 'ratio' | 'cores';
 export type Parameters = Record<string, string | number | boolean>;
 
@@ -228,6 +228,8 @@ export interface JudgedChange {
   margin: number;
   visible: number | null;
   pairs: number;
+  /** why thresholds.yml accepts what got worse; not in older verdicts */
+  acceptance?: { reason: string; until: string; where: string } | null;
 }
 
 export interface JudgedLimit {

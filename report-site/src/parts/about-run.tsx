@@ -27,6 +27,7 @@ export function Reproduce({ run }: { run: Run }) {
 }
 
 export function Changes({ manifest, changes }: { manifest: Manifest; changes: JudgedChange[] }) {
+  const accepted = changes.some((change) => change.word === 'accepted');
   return (
     <section aria-labelledby="changes">
       <h2 id="changes">Head against base</h2>
@@ -47,6 +48,7 @@ export function Changes({ manifest, changes }: { manifest: Manifest; changes: Ju
             about: 'the smallest change that nine of ten such comparisons would have called',
           },
           { title: 'Word' },
+          ...(accepted ? [{ title: 'Accepted because' }] : []),
           { title: 'Rounds', numeric: true },
         ]}
         rows={changes.map((change) => {
@@ -64,6 +66,7 @@ export function Changes({ manifest, changes }: { manifest: Manifest; changes: Ju
             { text: amount(change.margin).replace('+', ''), value: change.margin },
             { text: amount(change.visible).replace('+', ''), value: change.visible },
             { text: change.word, show: <WordMark word={change.word} /> },
+            ...(accepted ? [{ text: change.word === 'accepted' ? (change.acceptance?.reason ?? '') : '' }] : []),
             { text: String(change.pairs), value: change.pairs },
           ];
         })}

@@ -71,6 +71,7 @@ export function OutcomeMark({ outcome }: { outcome: Outcome | null }) {
 const WORDS: Record<Word, string> = {
   better: '\u2713 better',
   worse: '\u2717 worse',
+  accepted: '\u2713 accepted',
   same: '= same',
   unknown: '? unknown',
 };

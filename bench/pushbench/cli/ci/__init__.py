@@ -4,7 +4,21 @@ from __future__ import annotations
 
 import typer
 
-from pushbench.cli.ci import admit, adopt, bench, command, fetch, gate, go_on, images, night, plan, publish, report, tell
+from pushbench.cli.ci import (
+    admit,
+    adopt,
+    bench,
+    command,
+    fetch,
+    gate,
+    go_on,
+    images,
+    night,
+    plan,
+    publish,
+    report,
+    tell,
+)
 
 
 def register(app: typer.Typer) -> None:
