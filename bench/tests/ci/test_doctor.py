@@ -283,7 +283,7 @@ def test_a_stranger_s_token_sees_of_a_public_repository_what_anybody_sees() -> N
         "actions", "allowed-actions", "pinned-actions", "workflow-token", "approval", "variables", "secrets", "runner",
         "runner-version", "runner-group", "machine-token", "images",
     }  # fmt: skip
-    assert "classic token with the scope read:packages" in findings["images"].said
+    assert findings["images"].fixes[0].command[:3] == ["gh", "auth", "refresh"]
     assert findings["required-check"].state == "ok"
 
 

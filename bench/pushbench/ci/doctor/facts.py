@@ -15,7 +15,8 @@ ADMINISTRATION, ACTIONS, CONTENTS = "Administration: read", "Actions: read", "Co
 VARIABLES, SECRETS, PAGES, ISSUES = "Variables: read", "Secrets: read", "Pages: read", "Issues: read"
 CHECKS, METADATA = "Checks: read", "Metadata: read"
 ORGANIZATION_RUNNERS = "the organisation's permission Self-hosted runners: read"
-PACKAGES = "a classic token with the scope read:packages, the only kind that GitHub shows packages to"
+PACKAGES = "the scope read:packages, which no fine-grained token can have"
+"""https://docs.github.com/en/rest/packages/packages"""
 
 
 @dataclass(frozen=True)

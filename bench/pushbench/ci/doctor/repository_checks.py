@@ -65,10 +65,10 @@ def fork(facts: Facts) -> Said:
         "variable",
         "set",
         RUNNER,
-        "--body",
-        "own",
         "--repo",
         facts.name,
+        "--body",
+        "own",
         page=f"{facts.settings}/variables/actions",
     )
     return missing(f"it is a fork, and measures nothing while {RUNNER} is not set", how)

@@ -9,7 +9,10 @@ from pushbench.ci.doctor.finding import Fix, Said, fix, missing, ok, unknown
 from pushbench.ci.doctor.gathering import CHECK
 from pushbench.ci.doctor.machine_checks import LABEL
 
-NEVER_REQUIRE = ("gate", "plan", "images", "foreign-images", "bench", "tell", "report", "publish", "deploy")
+NEVER_REQUIRE = frozenset(
+    {"admit", "bench", "clean", "command", "continue", "deploy", "foreign-images", "gate", "images", "night"}
+    | {"own-server", "plan", "publish", "report", "tell", "watch"}
+)
 """jobs: those of a fork's own workflow can claim anything, and skipped ones count as passed"""
 RULESET = ".github/ruleset.json"
 
@@ -143,7 +146,12 @@ def required_check(facts: Facts) -> Said:
 
 
 def images(facts: Facts) -> Said:
-    packages = shown(facts.packages)
+    packages = facts.packages
+    if isinstance(packages, Hidden):
+        page = "https://github.com/settings/tokens"
+        return unknown(
+            packages.why, fix("Let gh see images.", "gh", "auth", "refresh", "--scopes", "read:packages", page=page)
+        )
     if not packages:
         return missing("no image was pushed yet; the first run makes them", _dispatch(facts))
     foreign = [

@@ -15,6 +15,7 @@ CODEOWNERS = ".github/CODEOWNERS"
 WORKFLOWS = {
     "bench.yml": "measures",
     "ci.yml": "checks and tests the code",
+    "clean.yml": "deletes images that nobody needs",
     "command.yml": "reads comments such as /pushbench",
     "night.yml": "starts the measurement of every night",
     "publish.yml": "adds to gh-pages and deploys the site",
