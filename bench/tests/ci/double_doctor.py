@@ -77,6 +77,7 @@ class Installation:
     hides: bool = False
     """404 instead of 403, as to classic tokens whose account is no administrator"""
     visible: bool = True
+    expired: bool = False
     repository: dict[str, Any] = field(
         default_factory=lambda: {
             "full_name": NAME,
@@ -178,13 +179,13 @@ class Installation:
     branches: list[str] = field(default_factory=lambda: ["main", "gh-pages"])
     asked: list[str] = field(default_factory=list)
 
-    def diagnosis(self, token: str = "github_pat_x") -> Diagnosis:
+    def diagnosis(self, token: str = "github_pat_x", name: str = NAME) -> Diagnosis:
         def tell(text: str) -> None:
             raise AssertionError(text)
 
         transport = httpx.MockTransport(self._respond)
         facts = gather(
-            NAME,
+            name,
             token,
             profiles=frozenset({"full", "quick", "compare"}),
             api="https://api.github.com",
@@ -204,6 +205,8 @@ class Installation:
         return httpx.Response(status, json=content)
 
     def _answer(self, method: str, path: str) -> Answer:
+        if self.expired:
+            return 401, {"message": "Bad credentials"}
         below = path.removeprefix(f"/repos/{NAME}")
         if method != "GET" or (below != path and not self.visible):
             return 404, {"message": "Not Found"}
@@ -256,6 +259,18 @@ def _content(installation: Installation, found: re.Match[str]) -> Answer:
         "encoding": "base64",
         "content": base64.encodebytes(raw).decode(),
     }
+
+
+def _permissions(installation: Installation) -> dict[str, Any]:
+    """What is allowed is left out where nothing is."""
+    return installation.permissions if installation.permissions["enabled"] else {"enabled": False}
+
+
+def _runs(installation: Installation, found: re.Match[str]) -> Answer:
+    """The runs of a workflow that is on the default branch, or was."""
+    if found[1] not in installation.workflows:
+        return 404, {"message": "Not Found"}
+    return 200, {"workflow_runs": {"bench.yml": installation.runs, "report.yml": installation.reports}[found[1]]}
 
 
 def _selected(installation: Installation, _: re.Match[str]) -> Answer:
@@ -315,7 +330,7 @@ def _variables(given: dict[str, str]) -> dict[str, Any]:
 ADMIN, ACTIONS, CONTENTS = "Administration", "Actions", "Contents"
 route("", "", lambda it: it.repository)
 answering(r"/contents/(.+)", CONTENTS, _content, public=True)
-route("/actions/permissions", ADMIN, lambda it: it.permissions)
+route("/actions/permissions", ADMIN, _permissions)
 answering("/actions/permissions/selected-actions", ADMIN, _selected)
 route("/actions/permissions/workflow", ADMIN, lambda it: {"default_workflow_permissions": it.token})
 answering("/actions/permissions/fork-pr-contributor-approval", ADMIN, _approval)
@@ -342,8 +357,7 @@ answering("/branches/main/protection", ADMIN, _protection)
 answering("/branches/([^/]+)", CONTENTS, _branch, public=True)
 answering("/codeowners/errors", CONTENTS, _owners, public=True)
 route("/(?:orgs|users)/acme/packages", "Packages", lambda it: it.packages)
-route("/actions/workflows/bench.yml/runs", ACTIONS, lambda it: {"workflow_runs": it.runs}, public=True)
-route("/actions/workflows/report.yml/runs", ACTIONS, lambda it: {"workflow_runs": it.reports}, public=True)
+answering("/actions/workflows/([a-z]+[.]yml)/runs", ACTIONS, _runs, public=True)
 route(r"/actions/runs/\d+/jobs", ACTIONS, lambda it: {"jobs": it.jobs}, public=True)
 route(r"/commits/[0-9a-f]{40}/check-runs", "Checks", lambda it: {"check_runs": it.checks}, public=True)
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from pushbench.ci.doctor.diagnosis import CHECKS
+from pushbench.errors import UserError
 from tests.ci.double_doctor import GRANTS, NOW, Installation, job, run
 
 Break = Callable[[Installation], object]
@@ -34,7 +35,6 @@ BROKEN: dict[str, tuple[str, Break, str, str]] = {
         "PUSHBENCH_RUNNER is not set",
         "gh variable set PUSHBENCH_RUNNER",
     ),
-    "no-actions": ("actions", lambda it: it.permissions.update(enabled=False), "disabled", "-F enabled=true"),
     "no-list": (
         "allowed-actions",
         lambda it: it.selected.update(patterns_allowed=["acme/*"]),
@@ -242,7 +242,7 @@ def test_what_is_broken_alone_is_the_only_line_that_is_not_ok(name: str) -> None
 
 def test_each_check_is_broken_by_a_test() -> None:
     alone = {check for check, *_ in BROKEN.values()}
-    assert set(CHECKS) - alone == {"default-branch", "runner-group", "machine-token"}
+    assert set(CHECKS) - alone == {"actions", "default-branch", "runner-group", "machine-token"}
 
 
 def test_another_default_branch_has_to_be_named_by_the_workflows() -> None:
@@ -363,3 +363,44 @@ def test_only_github_is_asked_and_nothing_is_changed() -> None:
     assert {each.split()[0] for each in installation.asked} == {"GET"}
     assert len(installation.asked) < 60
     assert NOW.year == 2026
+
+
+def test_where_actions_are_disabled_what_they_may_do_is_not_told() -> None:
+    installation = Installation()
+    installation.permissions["enabled"] = False
+    assert wrong(installation) == {
+        "actions": "disabled: no workflow runs",
+        "allowed-actions": "told only where Actions are enabled",
+        "pinned-actions": "told only where Actions are enabled",
+    }
+    assert "enabled=true" in installation.finding("actions").fixes[0].command
+
+
+def test_a_workflow_that_is_not_there_never_ran() -> None:
+    installation = Installation()
+    del installation.workflows["report.yml"]
+    assert list(wrong(installation)) == ["workflows", "first-report"]
+    assert installation.finding("first-report").said == "report.yml never ran; it follows bench.yml"
+
+
+def test_what_is_no_repository_is_not_asked_for() -> None:
+    for name in ("pushbench", "a/b/c", "../x", "acme/..", "acme/x y", "acme/x?y"):
+        with pytest.raises(UserError, match="owner/name"):
+            Installation().diagnosis(name=name)
+
+
+def test_a_token_that_ended_is_a_mistake_and_no_finding() -> None:
+    installation = Installation(expired=True)
+    with pytest.raises(UserError, match="GitHub does not accept the token"):
+        installation.diagnosis(token="github_pat_secret")
+    with pytest.raises(UserError) as refused:
+        installation.diagnosis(token="github_pat_secret")
+    assert "github_pat_secret" not in str(refused.value)
+
+
+def test_a_fault_of_github_hides_one_fact_and_says_which() -> None:
+    installation = Installation()
+    installation.environments[0]["name"] = None
+    assert installation.finding("pages-environment").state == "unknown"
+    assert "not what it documents" in installation.finding("pages-environment").said
+    assert list(wrong(installation)) == ["pages-environment"]

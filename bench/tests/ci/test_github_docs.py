@@ -75,7 +75,7 @@ def test_steps_are_counted_without_a_gap() -> None:
 def test_the_steps_have_the_doctor_s_own_commands() -> None:
     """What the doctor says for a bare repository is in the steps, word by word."""
     bare = Installation(labels=[], rules=[], token="write", approval="first_time_contributors")
-    bare.permissions.update(enabled=False, sha_pinning_required=False)
+    bare.permissions.update(allowed_actions="local_only", sha_pinning_required=False)
     bare.selected.update(github_owned_allowed=False, patterns_allowed=[])
     bare.repository.update(has_pages=False, fork=True)
     fixes = [fix for finding in bare.diagnosis().findings for fix in finding.fixes if fix.command]

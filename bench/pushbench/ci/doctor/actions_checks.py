@@ -9,6 +9,7 @@ from pushbench.ci.doctor.finding import Fix, Said, fix, missing, ok, unknown
 from pushbench.ci.doctor.workflow_files import FOLDER, WORKFLOWS, Action, matches
 
 GITHUB_OWNERS = ("actions", "github")
+DISABLED = "told only where Actions are enabled"
 WHY_DISABLED = {
     "disabled_manually": "somebody disabled it",
     "disabled_inactivity": "GitHub disabled it: its schedule, and nothing pushed for 60 days",
@@ -34,6 +35,8 @@ def actions(facts: Facts) -> Said:
 def allowed_actions(facts: Facts) -> Said:
     """https://docs.github.com/en/rest/actions/permissions#get-allowed-actions-and-reusable-workflows-for-a-repository"""
     permissions = shown(facts.permissions)
+    if not permissions.enabled:
+        return unknown(DISABLED)
     used = workflow_files.actions(shown(facts.files))
     if permissions.allowed_actions == "all":
         return ok(f"all, of which the workflows use {_count(used)}")
@@ -78,20 +81,23 @@ def _allow(facts: Facts, patterns: list[str], refused: list[Action]) -> list[Fix
 
 
 def pinned_actions(facts: Facts) -> Said:
-    loose = [each for each in workflow_files.actions(shown(facts.files)) if not each.pinned]
     permissions = shown(facts.permissions)
+    if not permissions.enabled:
+        return unknown(DISABLED)
+    loose = [each for each in workflow_files.actions(shown(facts.files)) if not each.pinned]
     if loose:
         names = ", ".join(map(str, loose))
         return missing(f"not pinned to a full commit: {names}", fix("Pin each to the 40 digits of its commit."))
     if permissions.sha_pinning_required:
         return ok("every action is pinned to a commit, and has to be")
+    kept = "all" if permissions.allowed_actions == "all" else "selected"
     command = _put(
         facts,
         "",
         "-F",
         "enabled=true",
         "-f",
-        f"allowed_actions={permissions.allowed_actions}",
+        f"allowed_actions={kept}",
         "-F",
         "sha_pinning_required=true",
     )

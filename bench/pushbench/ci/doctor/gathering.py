@@ -133,7 +133,10 @@ def _gather(
     path = f"/repos/{name}"
     branch = quote(repository.default_branch, safe="")
     permissions = asking.one(f"{path}/actions/permissions", facts.ADMINISTRATION, answers.ActionsPermissions)
-    measured = _measured(asking, path)
+    workflows = asking.entries(
+        f"{path}/actions/workflows", facts.ACTIONS, answers.Workflows, lambda page: page.workflows
+    )
+    measured = _measured(asking, path, workflows)
     return Facts(
         name=name,
         now=now,
@@ -144,9 +147,7 @@ def _gather(
         selected=_selected(asking, path, permissions),
         token=asking.one(f"{path}/actions/permissions/workflow", facts.ADMINISTRATION, answers.WorkflowToken),
         approval=_approval(asking, path, repository),
-        workflows=asking.entries(
-            f"{path}/actions/workflows", facts.ACTIONS, answers.Workflows, lambda page: page.workflows
-        ),
+        workflows=workflows,
         runners=asking.entries(
             f"{path}/actions/runners", facts.ADMINISTRATION, answers.Runners, lambda page: page.runners
         ),
@@ -163,7 +164,7 @@ def _gather(
         owners_errors=_owners_errors(asking, path),
         packages=_packages(asking, name, repository),
         measured=measured,
-        reports=_runs(asking, path, "report.yml"),
+        reports=_runs(asking, path, "report.yml", workflows),
         history=asking.unless_absent(f"{path}/branches/gh-pages", facts.CONTENTS, answers.Branch, "Branch not found"),
     )
 
@@ -305,15 +306,19 @@ def _checking(page: list[answers.Rule]) -> list[answers.Rule]:
     return [rule for rule in page if rule.type == "required_status_checks"]
 
 
-def _runs(asking: Asking, path: str, workflow: str) -> list[answers.Run] | Hidden:
-    page = asking.one(
-        f"{path}/actions/workflows/{workflow}/runs", facts.ACTIONS, answers.Runs, {"per_page": RUNS, "page": 1}
-    )
+def _runs(
+    asking: Asking, path: str, name: str, workflows: Sequence[answers.Workflow] | Hidden
+) -> list[answers.Run] | Hidden:
+    """The newest; GitHub answers 404 for the runs of a workflow that is not there."""
+    if not isinstance(workflows, Hidden) and f"{FOLDER}/{name}" not in {each.path for each in workflows}:
+        return []
+    query = {"per_page": RUNS, "page": 1}
+    page = asking.one(f"{path}/actions/workflows/{name}/runs", facts.ACTIONS, answers.Runs, query)
     return page if isinstance(page, Hidden) else page.workflow_runs
 
 
-def _measured(asking: Asking, path: str) -> list[Measured] | Hidden:
-    runs = _runs(asking, path, "bench.yml")
+def _measured(asking: Asking, path: str, workflows: Sequence[answers.Workflow] | Hidden) -> list[Measured] | Hidden:
+    runs = _runs(asking, path, "bench.yml", workflows)
     if isinstance(runs, Hidden):
         return runs
     found = []

@@ -20,7 +20,7 @@ from pushbench.ci.doctor.finding import Diagnosis, Finding, Fix, State
 NARROW = 80
 """columns below which what is said stands under the check instead of beside it"""
 STYLES: dict[State, str] = {"ok": "green", "missing": "bold red", "unknown": "yellow"}
-STATE, GAP, INDENT = 7, 2, 9
+STATE, GAP = 7, 2
 CONTINUED = " \\"
 MOST_TEXT = 110
 """columns: longer lines are hard to read"""
@@ -47,9 +47,14 @@ def render(diagnosis: Diagnosis, *, width: int, color: bool) -> str:
     return console.file.getvalue()
 
 
+def _indent(width: int) -> int:
+    """Of what stands below a line: an address has to fit a narrow terminal."""
+    return 4 if width < NARROW else STATE + GAP
+
+
 def _lines(finding: Finding, longest: int, width: int) -> Iterator[Text]:
     head = Text.assemble((finding.state.ljust(STATE), STYLES[finding.state]), " " * GAP)
-    left = INDENT if width < NARROW else STATE + GAP + longest + GAP
+    left = _indent(width) if width < NARROW else STATE + GAP + longest + GAP
     said = textwrap.wrap(finding.said, max(20, min(width - left, MOST_TEXT)), break_on_hyphens=False)
     if width < NARROW:
         yield head.append(finding.check)
@@ -64,12 +69,13 @@ def _lines(finding: Finding, longest: int, width: int) -> Iterator[Text]:
 
 def _fix(each: Fix, width: int) -> Iterator[Text]:
     """What to do, the command and the page, each on lines of its own."""
-    first, *more = textwrap.wrap(each.do, max(20, min(width - INDENT - GAP, MOST_TEXT)), break_on_hyphens=False)
-    yield Text(f"{' ' * INDENT}- {first}")
-    inner = " " * (INDENT + GAP)
+    indent = _indent(width)
+    first, *more = textwrap.wrap(each.do, max(20, min(width - indent - GAP, MOST_TEXT)), break_on_hyphens=False)
+    yield Text(f"{' ' * indent}- {first}")
+    inner = " " * (indent + GAP)
     for line in more:
         yield Text(inner + line)
-    for line in _command(each.command, min(width, MOST_TEXT + INDENT) - len(inner)):
+    for line in _command(each.command, min(width, MOST_TEXT) - len(inner)):
         yield Text(inner + line, style="bold")
     if each.page:
         yield Text(inner + each.page, style="dim")

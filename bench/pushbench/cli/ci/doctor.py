@@ -56,6 +56,7 @@ def doctor(
         raise UserError("GITHUB_TOKEN is not set", hint="GITHUB_TOKEN=$(gh auth token) pushbench ci doctor")
     name = repository or _origin(project)
     profiles = frozenset(profile for suite in read_suites(project.scenarios) for profile in suite.spec.profiles)
+    note(f"asking GitHub about {name[:200]!r}, some 50 questions ...")
     try:
         facts = gathering.gather(name, token, profiles=profiles, api=os.environ.get("GITHUB_API_URL") or API, note=note)
         found = diagnosis.diagnose(facts)
