@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -48,9 +49,13 @@ Answer = tuple[int, Any]
 
 def checkout_files() -> dict[str, str]:
     """Those that decide, as in this checkout, with an owner of code."""
+    return {**_files(), ".github/CODEOWNERS": "* @acme/benchmarks\n"}
+
+
+@cache
+def _files() -> dict[str, str]:
     paths = [*(ROOT / ".github").glob("workflows/*.yml"), *(ROOT / ".github").glob("actions/*/action.yml")]
-    files = {str(path.relative_to(ROOT)): path.read_text() for path in paths}
-    return {**files, ".github/CODEOWNERS": "* @acme/benchmarks\n"}
+    return {str(path.relative_to(ROOT)): path.read_text() for path in paths}
 
 
 def job(**changed: Any) -> dict[str, Any]:

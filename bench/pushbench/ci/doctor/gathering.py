@@ -12,7 +12,7 @@ import binascii
 import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import TypeVar
+from typing import Any, TypeVar
 from urllib.parse import quote
 
 import httpx
@@ -40,6 +40,16 @@ CHECK = "Pushbench"
 PLAIN_REFUSALS = ("Resource not accessible", "Must have admin rights", "Not Found", "You need at least")
 
 
+_ADAPTERS: dict[object, TypeAdapter[Any]] = {}
+"""making one takes as long as a request to a server nearby"""
+
+
+def _adapter(shape: type[T]) -> TypeAdapter[T]:
+    if shape not in _ADAPTERS:
+        _ADAPTERS[shape] = TypeAdapter(shape)
+    return _ADAPTERS[shape]
+
+
 class NoRepository(Exception):
     """GitHub shows the token no repository of that name."""
 
@@ -54,14 +64,14 @@ class Asking:
         self, path: str, permission: str, shape: type[T], query: Mapping[str, str | int] | None = None
     ) -> T | Hidden:
         try:
-            return self._connection.ask(Call("GET", path, permission, query), TypeAdapter(shape))
+            return self._connection.ask(Call("GET", path, permission, query), _adapter(shape))
         except GitHubError as error:
             return _hidden(error, permission)
 
     def unless_absent(self, path: str, permission: str, shape: type[T], absent: str) -> T | Absent | Hidden:
         """`absent` is in GitHub's message where there is none, as opposed to `Not Found`, which may hide it."""
         try:
-            return self._connection.ask(Call("GET", path, permission), TypeAdapter(shape))
+            return self._connection.ask(Call("GET", path, permission), _adapter(shape))
         except GitHubError as error:
             return Absent() if error.status == 404 and absent in error.what else _hidden(error, permission)
 
@@ -75,7 +85,7 @@ class Asking:
     ) -> list[T] | Hidden:
         """What `pick` takes of all pages of a list."""
         try:
-            pages = list(self._connection.pages(Call("GET", path, permission, query), TypeAdapter(shape)))
+            pages = list(self._connection.pages(Call("GET", path, permission, query), _adapter(shape)))
         except GitHubError as error:
             return _hidden(error, permission)
         return [entry for page in pages for entry in pick(page)]
@@ -110,7 +120,7 @@ def _sleep(seconds: float) -> None:
 
 def _repository(connection: Connection, name: str) -> answers.Repository:
     try:
-        return connection.ask(Call("GET", f"/repos/{name}", facts.METADATA), TypeAdapter(answers.Repository))
+        return connection.ask(Call("GET", f"/repos/{name}", facts.METADATA), _adapter(answers.Repository))
     except GitHubError as error:
         if error.status == 404:
             raise NoRepository(name) from None
