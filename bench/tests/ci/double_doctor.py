@@ -278,6 +278,10 @@ def _runs(installation: Installation, found: re.Match[str]) -> Answer:
     return 200, {"workflow_runs": {"bench.yml": installation.runs, "report.yml": installation.reports}[found[1]]}
 
 
+def _checks(installation: Installation, found: re.Match[str]) -> Answer:
+    return 200, {"check_runs": installation.checks if found[1] == SHA else []}
+
+
 def _selected(installation: Installation, _: re.Match[str]) -> Answer:
     if installation.permissions["allowed_actions"] != "selected":
         return 409, {"message": "The allowed actions are not a selection"}
@@ -364,7 +368,7 @@ answering("/codeowners/errors", CONTENTS, _owners, public=True)
 route("/(?:orgs|users)/acme/packages", "Packages", lambda it: it.packages)
 answering("/actions/workflows/([a-z]+[.]yml)/runs", ACTIONS, _runs, public=True)
 route(r"/actions/runs/\d+/jobs", ACTIONS, lambda it: {"jobs": it.jobs}, public=True)
-route(r"/commits/[0-9a-f]{40}/check-runs", "Checks", lambda it: {"check_runs": it.checks}, public=True)
+answering(r"/commits/([0-9a-f]{40})/check-runs", "Checks", _checks, public=True)
 
 
 def encoded(diagnosis: Diagnosis) -> str:

@@ -300,6 +300,19 @@ def test_the_check_can_be_chosen_only_after_it_passed() -> None:
     assert "seven days" in old.finding("required-check").fixes[0].do
 
 
+def test_the_check_may_have_passed_for_another_run_than_the_newest() -> None:
+    installation = Installation(rules=[], runs=[run(44, head_sha="b" * 40), run(42)])
+    assert [each.command[0] for each in installation.finding("required-check").fixes] == ["gh"]
+
+
+def test_a_block_of_what_is_needed_is_not_put_on_the_list_again() -> None:
+    installation = Installation()
+    installation.selected["patterns_allowed"] += ["!actions/checkout@*", "!evil/*"]
+    command = installation.finding("allowed-actions").fixes[0].command
+    assert "patterns_allowed[]=!evil/*" in command
+    assert "patterns_allowed[]=!actions/checkout@*" not in command
+
+
 def test_a_machine_between_two_jobs_is_there() -> None:
     installation = Installation(runners=[])
     installation.jobs[1]["completed_at"] = "2026-11-22T11:30:00Z"

@@ -70,9 +70,10 @@ def _allowed(action: Action, patterns: list[str], *, by_github: bool) -> bool:
 
 
 def _allow(facts: Facts, patterns: list[str], refused: list[Action]) -> list[Fix]:
-    """Setting the list replaces it, so what is on it stays named."""
+    """Setting the list replaces it, so what is on it stays named, unless it blocks what is needed."""
+    kept = [each for each in patterns if not (each.startswith("!") and any(matches(each[1:], one) for one in refused))]
     added = sorted({f"{each.repository}@*" for each in refused if each.owner not in GITHUB_OWNERS})
-    fields = [field for pattern in [*patterns, *added] for field in ("-f", f"patterns_allowed[]={pattern}")]
+    fields = [field for pattern in [*kept, *added] for field in ("-f", f"patterns_allowed[]={pattern}")]
     switch = _put(facts, "", "-F", "enabled=true", "-f", "allowed_actions=selected", "-F", "sha_pinning_required=true")
     allow = _put(facts, "/selected-actions", "-F", "github_owned_allowed=true", "-F", "verified_allowed=false", *fields)
     only_own = shown(facts.permissions).allowed_actions == "local_only"

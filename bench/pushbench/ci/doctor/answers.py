@@ -15,10 +15,6 @@ class Owner(Account):
     """`User` or `Organization`"""
 
 
-class Rights(Answer):
-    admin: bool = False
-
-
 class Repository(Answer):
     """https://docs.github.com/en/rest/repos/repos#get-a-repository"""
 
@@ -30,8 +26,6 @@ class Repository(Answer):
     has_issues: bool
     has_pages: bool
     owner: Owner
-    permissions: Rights = Rights()
-    """of the token's account"""
 
 
 class Entry(Answer):
@@ -247,7 +241,6 @@ class Run(Answer):
     status: Text
     conclusion: str | None
     head_sha: str
-    html_url: str
 
 
 class Runs(Answer):

@@ -101,7 +101,7 @@ class Facts:
     required: frozenset[str] | Hidden
     """names of checks that the default branch requires"""
     passed: bool | Hidden
-    """whether the check passed on a recent commit within a week"""
+    """whether the check is required, or passed within a week for one of the newest runs"""
     owners_errors: Sequence[answers.OwnersError] | Hidden
     packages: Sequence[answers.Package] | Hidden
     """of the owner, whose names begin with the repository's"""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import binascii
 import re
+import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
@@ -104,18 +105,12 @@ def gather(
     """Raises NoRepository, and UserError for a name, a token or an address that cannot be one."""
     if not NAME.fullmatch(name):
         raise UserError(f"expected a repository as owner/name, found {name[:200]!r}")
-    connection = Connection(token, api, transport, _sleep, note)
+    connection = Connection(token, api, transport, time.sleep, note)
     try:
         repository = _repository(connection, name)
         return _gather(Asking(connection), name, repository, profiles, now or datetime.now(UTC))
     finally:
         connection.close()
-
-
-def _sleep(seconds: float) -> None:
-    import time  # noqa: PLC0415 - the one effect beside asking
-
-    time.sleep(seconds)
 
 
 def _repository(connection: Connection, name: str) -> answers.Repository:
@@ -146,7 +141,8 @@ def _gather(
     workflows = asking.entries(
         f"{path}/actions/workflows", facts.ACTIONS, answers.Workflows, lambda page: page.workflows
     )
-    measured = _measured(asking, path, workflows)
+    runs = _runs(asking, path, "bench.yml", workflows)
+    required = _required(asking, path, branch)
     return Facts(
         name=name,
         now=now,
@@ -169,11 +165,11 @@ def _gather(
         pages=_pages(asking, path, repository),
         environment=_environment(asking, path),
         branch=asking.one(f"{path}/branches/{branch}", facts.CONTENTS, answers.Branch),
-        required=_required(asking, path, branch),
-        passed=_passed(asking, path, measured, now),
+        required=required,
+        passed=_passed(asking, path, runs, required, now),
         owners_errors=_owners_errors(asking, path),
         packages=_packages(asking, name, repository),
-        measured=measured,
+        measured=_measured(asking, path, runs),
         reports=_runs(asking, path, "report.yml", workflows),
         history=asking.unless_absent(f"{path}/branches/gh-pages", facts.CONTENTS, answers.Branch, "Branch not found"),
     )
@@ -327,8 +323,8 @@ def _runs(
     return page if isinstance(page, Hidden) else page.workflow_runs
 
 
-def _measured(asking: Asking, path: str, workflows: Sequence[answers.Workflow] | Hidden) -> list[Measured] | Hidden:
-    runs = _runs(asking, path, "bench.yml", workflows)
+def _measured(asking: Asking, path: str, runs: list[answers.Run] | Hidden) -> list[Measured] | Hidden:
+    """With their jobs, from the newest run to the first that reached the machine."""
     if isinstance(runs, Hidden):
         return runs
     found = []
@@ -343,10 +339,21 @@ def _measured(asking: Asking, path: str, workflows: Sequence[answers.Workflow] |
     return found
 
 
-def _passed(asking: Asking, path: str, measured: Sequence[Measured] | Hidden, now: datetime) -> bool | Hidden:
-    if isinstance(measured, Hidden):
-        return measured
-    for sha in dict.fromkeys(each.run.head_sha for each in measured):
+def _passed(
+    asking: Asking,
+    path: str,
+    runs: list[answers.Run] | Hidden,
+    required: frozenset[str] | Hidden,
+    now: datetime,
+) -> bool | Hidden:
+    """Not asked where the check is required already."""
+    if isinstance(runs, Hidden):
+        return runs
+    if isinstance(required, Hidden):
+        return required
+    if CHECK in required:
+        return True
+    for sha in dict.fromkeys(run.head_sha for run in runs):
         if not re.fullmatch(r"[0-9a-f]{40}", sha):
             continue
         query = {"check_name": CHECK, "filter": "latest"}

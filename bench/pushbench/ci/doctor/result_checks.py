@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fnmatch import fnmatchcase
 
+from pushbench.ci.doctor.answers import Run
 from pushbench.ci.doctor.facts import Absent, Facts, Hidden, shown
 from pushbench.ci.doctor.finding import Fix, Said, fix, missing, ok, unknown
 from pushbench.ci.doctor.gathering import CHECK
@@ -22,6 +23,10 @@ def _dispatch(facts: Facts) -> Fix:
     return fix("Start a short one.", *command, page=f"https://github.com/{facts.name}/actions/workflows/bench.yml")
 
 
+def _run_page(facts: Facts, run: Run) -> str:
+    return f"https://github.com/{facts.name}/actions/runs/{run.id:d}"
+
+
 def first_run(facts: Facts) -> Said:
     measured = shown(facts.measured)
     jobs = [(each.run, job) for each in measured if (job := each.on_machine(LABEL))]
@@ -31,7 +36,7 @@ def first_run(facts: Facts) -> Said:
     waiting = [run for run, job in jobs if job.status == "queued"]
     if waiting:
         do = "The job waits for a machine with both labels; see the lines runner and machine-token."
-        return missing(f"run {waiting[0].id} waits for the machine", fix(do, page=waiting[0].html_url))
+        return missing(f"run {waiting[0].id} waits for the machine", fix(do, page=_run_page(facts, waiting[0])))
     said = f"none of the last {len(measured)} runs reached the machine" if measured else "bench.yml never ran"
     return missing(said, _dispatch(facts))
 
@@ -53,7 +58,7 @@ def first_report(facts: Facts) -> Said:
                 "--repo",
                 facts.name,
                 "--log-failed",
-                page=reports[0].html_url,
+                page=_run_page(facts, reports[0]),
             ),
         )
     return missing("report.yml never ran; it follows bench.yml", _dispatch(facts))
@@ -141,7 +146,10 @@ def required_check(facts: Facts) -> Said:
     said = f"{facts.repository.default_branch} does not require {CHECK}, so a red pull request can be merged"
     if isinstance(facts.passed, Hidden) or facts.passed:
         return missing(said, how)
-    first = "The page offers a check for seven days after it passed, and it did not: open a small pull request first."
+    first = (
+        "The page offers a check for seven days after it passed, and none of the newest runs did: open a pull request "
+        "that changes a sentence of the README."
+    )
     return missing(said, fix(first), how)
 
 
@@ -173,7 +181,8 @@ def images(facts: Facts) -> Said:
                 page=f"https://github.com/{facts.name}/pkgs/container",
             ),
         )
-    return ok(f"{len(packages)}, linked to the repository, {len(public)} of them public")
+    are = "image is" if len(packages) == 1 else "images are"
+    return ok(f"{len(packages)} {are} linked to the repository, {len(public)} public")
 
 
 def _package_page(facts: Facts, address: str, name: str) -> str:

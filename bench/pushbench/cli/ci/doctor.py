@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 _EXAMPLES = (
     "Examples: `GITHUB_TOKEN=$(gh auth token) pushbench ci doctor`; `pushbench ci doctor --repository me/pushbench`; "
     "`pushbench ci doctor --json | jq '.findings[] | select(.state != \"ok\")'`. "
-    "Exits with 0 where all is ok, 1 where something is missing, 3 where something is unknown only."
+    "Exits with 0 where all is ok, 1 where something is missing, 2 for a wrong call or token, 3 where something is "
+    "unknown and nothing is missing."
 )
 
 
