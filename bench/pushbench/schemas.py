@@ -9,6 +9,7 @@ from pydantic.json_schema import GenerateJsonSchema
 
 from pushbench.calibration import Calibration
 from pushbench.catalog import ServerFile
+from pushbench.ci.doctor.finding import Diagnosis
 from pushbench.files import write_atomically
 from pushbench.load_report import LoadReport
 from pushbench.model import Document
@@ -25,6 +26,7 @@ MODELS: dict[str, type[Document]] = {
     "record": Record,
     "verdict": Verdict,
     "calibration": Calibration,
+    "diagnosis": Diagnosis,
 }
 
 

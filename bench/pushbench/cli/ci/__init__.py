@@ -9,6 +9,7 @@ from pushbench.cli.ci import (
     adopt,
     bench,
     command,
+    doctor,
     fetch,
     gate,
     go_on,
@@ -23,6 +24,6 @@ from pushbench.cli.ci import (
 
 def register(app: typer.Typer) -> None:
     group = typer.Typer(help="What the workflows on GitHub do.", no_args_is_help=True)
-    for each in (plan, fetch, images, bench, go_on, tell, night, report, publish, gate, admit, adopt, command):
+    for each in (plan, fetch, images, bench, go_on, tell, night, report, publish, gate, admit, adopt, command, doctor):
         each.register(group)
     app.add_typer(group, name="ci")

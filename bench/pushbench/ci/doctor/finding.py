@@ -1,0 +1,83 @@
+"""What the doctor says of one step: ok, missing or unknown, and how to set what is missing.
+
+Texts come from GitHub's answers in part, so each one is made safe for a terminal here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, Self
+
+from pydantic import Field
+
+from pushbench.errors import EXIT_FAIL, EXIT_PASS, EXIT_UNDECIDED
+from pushbench.model import Document
+from pushbench.text import MESSAGE, one_line
+
+State = Literal["ok", "missing", "unknown"]
+EXIT_CODES: dict[State, int] = {"ok": EXIT_PASS, "missing": EXIT_FAIL, "unknown": EXIT_UNDECIDED}
+
+
+class Fix(Document):
+    """One way to set what is missing."""
+
+    do: str = Field(description="a sentence")
+    command: list[str] = Field(default=[], description="the words of a command, for a shell that quotes them")
+    page: str = Field(default="", description="the address of the page with the setting")
+
+
+class Finding(Document):
+    """What one check found."""
+
+    check: str = Field(description="the id in docs/github.md")
+    state: State
+    said: str = Field(description="what is there, or what is missing")
+    fixes: list[Fix] = Field(default=[], description="empty where the state is ok")
+
+
+class Diagnosis(Document):
+    """All findings about a repository, in the order of the steps in docs/github.md."""
+
+    schema_: Literal[1] = Field(default=1, alias="schema")
+    repository: str = Field(description="owner/name")
+    state: State = Field(description="missing where anything is missing, else unknown where anything is unknown")
+    findings: list[Finding]
+
+    @classmethod
+    def of(cls, repository: str, findings: list[Finding]) -> Self:
+        states = {finding.state for finding in findings}
+        state: State = "missing" if "missing" in states else "unknown" if "unknown" in states else "ok"
+        return cls(repository=repository, state=state, findings=findings)
+
+    @property
+    def exit_code(self) -> int:
+        return EXIT_CODES[self.state]
+
+
+@dataclass(frozen=True)
+class Said:
+    """The answer of a check, which does not know its own id."""
+
+    state: State
+    said: str
+    fixes: tuple[Fix, ...] = ()
+
+    def of(self, check: str) -> Finding:
+        return Finding(check=check, state=self.state, said=one_line(self.said, MESSAGE), fixes=list(self.fixes))
+
+
+def ok(said: str) -> Said:
+    return Said("ok", said)
+
+
+def missing(said: str, *fixes: Fix) -> Said:
+    return Said("missing", said, fixes)
+
+
+def unknown(said: str, *fixes: Fix) -> Said:
+    return Said("unknown", said, fixes)
+
+
+def fix(do: str, *command: str, page: str = "") -> Fix:
+    """`command` is a command's words."""
+    return Fix(do=one_line(do, MESSAGE), command=[one_line(word) for word in command], page=one_line(page))
