@@ -52,6 +52,10 @@ def run(**changed: Any) -> dict[str, Any]:
         "display_title": "x",
         "path": ".github/workflows/bench.yml",
         "html_url": f"https://github.com/{REPOSITORY}/actions/runs/{RUN}",
+        "actor": {"login": "octocat"},
+        "created_at": "2026-11-21T12:00:00Z",
+        "run_started_at": "2026-11-21T12:00:00Z",
+        "updated_at": "2026-11-21T12:30:00Z",
     }
     return values | changed
 
@@ -69,17 +73,24 @@ def pull(number: int = 7, sha: str = HEAD, repository: dict[str, Any] = REPO, st
         "head": {"ref": "faster", "sha": sha, "repo": repository},
         "base": {"ref": "main", "sha": "b" * 40, "repo": REPO},
         "labels": [],
+        "user": {"login": "octocat"},
+        "changed_files": 0,
     }
 
 
 @dataclass
 class Double:
     run: dict[str, Any] = field(default_factory=run)
-    jobs: list[dict[str, Any]] = field(default_factory=lambda: [job("plan"), job("bench"), job("gate")])
+    jobs: list[dict[str, Any]] = field(default_factory=lambda: [job("plan"), job("bench")])
     artifacts: dict[str, bytes] = field(default_factory=dict)
     pulls: list[dict[str, Any]] = field(default_factory=lambda: [pull()])
     comments: list[dict[str, Any]] = field(default_factory=list)
     checks: list[dict[str, Any]] = field(default_factory=list)
+    others: list[tuple[dict[str, Any], list[dict[str, Any]]]] = field(default_factory=list)
+    """further runs, each with its jobs"""
+    dispatched: list[tuple[str, dict[str, str]]] = field(default_factory=list)
+    """workflow files that were started, with their inputs"""
+    default_branch: str = "main"
     permissions: dict[str, str] | None = None
     """of the job whose token this is, as its workflow grants them; None where a test is of something else"""
 
@@ -145,7 +156,8 @@ class Double:
         """docs.github.com/actions/reference/workflow-syntax-for-github-actions#permissions: write includes read,
         and what is not listed is none."""
         scope, _, access = permission.partition(": ")
-        return self.permissions is None or not scope or self.permissions.get(scope) in (access, "write")
+        always = scope in ("", "metadata")  # docs.github.com/rest/authentication/permissions: every token may read it
+        return self.permissions is None or always or self.permissions.get(scope) in (access, "write")
 
     def merge(self, kept: list[dict[str, Any]], number: int, body: Any) -> Any:
         [one] = [each for each in kept if each["id"] == number]
@@ -184,8 +196,16 @@ def _blob(double: Double, found: re.Match[str], *_: object) -> Answer:
 
 
 @route(r"GET /pulls", "pull-requests: read")
-def _pulls(double: Double, *_: object) -> Answer:
-    return 200, double.pulls
+def _pulls(double: Double, _: object, query: dict[str, list[str]], __: object) -> Answer:
+    """docs.github.com/rest/pulls/pulls#list-pull-requests: `head` is `owner:branch`; open ones by default."""
+    [state], [head] = query.get("state", ["open"]), query.get("head", [""])
+    return 200, [each for each in double.pulls if state in ("all", each["state"]) and head in ("", _head(each))]
+
+
+def _head(pull: dict[str, Any]) -> str:
+    """A deleted fork has no owner."""
+    repository = pull["head"]["repo"]
+    return f"{repository['owner']['login'] if repository else '?'}:{pull['head']['ref']}"
 
 
 @route(r"GET /pulls/(\d+)", "pull-requests: read")
@@ -212,9 +232,11 @@ def _change_comment(double: Double, found: re.Match[str], _: object, body: Any) 
     return 200, double.merge(double.comments, int(found[1]), body)
 
 
-@route(r"GET /commits/[0-9a-f]+/check-runs", "checks: read")
-def _checks(double: Double, *_: object) -> Answer:
-    return 200, {"check_runs": double.checks}
+@route(r"GET /commits/([0-9a-f]{40})/check-runs", "checks: read")
+def _checks(double: Double, found: re.Match[str], query: dict[str, list[str]], _: object) -> Answer:
+    names = query.get("check_name")
+    of_commit = [each for each in double.checks if each["head_sha"] == found[1]]
+    return 200, {"check_runs": [each for each in of_commit if not names or each["name"] in names]}
 
 
 @route(r"POST /check-runs", "checks: write")
@@ -227,6 +249,9 @@ def _add_check(double: Double, _: object, __: object, body: Any) -> Answer:
 
 @route(r"PATCH /check-runs/(\d+)", "checks: write")
 def _change_check(double: Double, found: re.Match[str], _: object, body: Any) -> Answer:
+    [one] = [each for each in double.checks if each["id"] == int(found[1])]
+    if one["status"] == "completed" and "conclusion" not in body:
+        body = {**body, "status": "completed"}  # github.com/Mergifyio/mergify/pull/1989: it cannot go back
     return 200, double.merge(double.checks, int(found[1]), body)
 
 

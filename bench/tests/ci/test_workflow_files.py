@@ -69,3 +69,20 @@ def test_a_newer_push_ends_the_measurement_of_a_pull_request_and_of_nothing_else
     concurrency = YAML(typ="safe").load(ROOT / ".github" / "workflows" / "bench.yml")["concurrency"]
     assert concurrency["cancel-in-progress"] is True
     assert concurrency["group"] == "bench-${{ github.event.pull_request.number || github.run_id }}"
+
+
+def test_the_required_name_is_written_by_trusted_code_and_by_no_job() -> None:
+    names = {job["name"] for file in FILES for job in jobs(file).values()}
+    assert not {"Pushbench", "gate"} & names
+    writers = [file.name for file in FILES for job in jobs(file).values() if "statuses" in job["permissions"]]
+    assert writers == ["report.yml"]
+
+
+def test_each_state_of_a_run_is_reported_and_the_last_one_wins() -> None:
+    workflow = YAML(typ="safe").load(ROOT / ".github" / "workflows" / "report.yml")
+    assert workflow["on"]["workflow_run"]["types"] == ["requested", "in_progress", "completed"]
+    assert workflow["on"]["workflow_run"]["workflows"] == ["bench"]
+    assert workflow["concurrency"] == {
+        "group": "report-${{ github.event.workflow_run.id || inputs.run }}",
+        "cancel-in-progress": True,
+    }
