@@ -51,7 +51,7 @@ MOST_ANNOTATIONS = 500
 CUT = "\n\n(cut: too long for GitHub)"
 
 RUN, JOBS, ARTIFACTS = TypeAdapter(Run), TypeAdapter(Jobs), TypeAdapter(Artifacts)
-PULL, PULLS = TypeAdapter(PullRequest), TypeAdapter(list[PullRequest])
+PULL = TypeAdapter(PullRequest)
 COMMENT, COMMENTS = TypeAdapter(Comment), TypeAdapter(list[Comment])
 CHECK, CHECKS, ANNOTATIONS = TypeAdapter(CheckRun), TypeAdapter(CheckRuns), TypeAdapter(list[Annotation])
 
@@ -127,24 +127,6 @@ class GitHub:
 
     def pull_request(self, number: int) -> PullRequest:
         return self._connection.ask(Call("GET", f"{self._path}/pulls/{number:d}", READ_PULLS), PULL)
-
-    def pull_requests_of(self, run: Run) -> list[PullRequest]:
-        """The open ones whose head is now the very commit of that run, from forks, too.
-
-        They are looked up by branch: GitHub does not know the commits of forks (`commits/{sha}/pulls`), and leaves
-        a run's own list empty for them.
-        """
-        if run.head_repository is None or run.head_branch is None:
-            return []
-        head = f"{run.head_repository.owner.login}:{run.head_branch}"
-        call = Call("GET", f"{self._path}/pulls", READ_PULLS, {"state": "open", "head": head})
-        return [
-            pull
-            for page in self._connection.pages(call, PULLS)
-            for pull in page
-            if pull.state == "open" and pull.head.sha == run.head_sha
-            if pull.head.repo is not None and pull.head.repo.id == run.head_repository.id
-        ]
 
     def upsert_comment(self, number: int, mark: str, body: str) -> str:
         """The URL of the one comment that begins with `mark`, as `body` must: ours is updated, or there is a new one.

@@ -39,7 +39,11 @@ def home(github: GitHub) -> Home:
 
 
 def pull_requests_from(github: GitHub, run: Run) -> list[PullRequest]:
-    """All from the branch of the run, closed ones, too; the newest 100. A branch that was deleted still has its own."""
+    """All from the branch of the run, closed ones, too; the newest 100.
+
+    They are looked up by branch: GitHub does not know the commits of forks (`commits/{sha}/pulls`), and leaves a run's
+    own list empty for them.
+    """
     if run.head_repository is None or run.head_branch is None:
         return []
     query = {"state": "all", "head": f"{run.head_repository.owner.login}:{run.head_branch}"}

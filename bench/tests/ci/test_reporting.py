@@ -328,6 +328,13 @@ def test_every_end_of_a_run_ends_its_check_and_none_but_success_is_green(tmp_pat
     assert (double.checks[0]["status"], double.required_passes()) == ("completed", False)
 
 
+def test_a_run_that_failed_without_a_failed_job_is_no_pass(tmp_path: Path) -> None:
+    double = Double(run=run(conclusion="failure"), artifacts={"results": artifact(tmp_path)})
+    told(double)
+    assert not double.required_passes()
+    assert "the run ended with failure" in double.comments[0]["body"]
+
+
 def test_deleted_artifacts_end_the_check_with_a_sentence() -> None:
     double = Double()
     told(double)
