@@ -54,6 +54,15 @@ class About:
         return Draft(one_line(title, 200), comment(said), conclusion, waits=waits, told=told)
 
 
+def commands_of_a_maintainer(number: int, sha: str) -> list[str]:
+    """Two ways to have the commit of a pull request measured."""
+    return [
+        f"gh workflow run bench.yml -f pull_request={number} -f head={sha}",
+        "# or, as a comment on this pull request:",
+        f"/pushbench head={sha}",
+    ]
+
+
 def measuring(about: About, wanted: Wanted | None, place: Place | None) -> Draft:
     """A run that waits or runs. `wanted` is None where it is not of a pull request, or not known."""
     where = f": {place}" if place else ""
@@ -79,11 +88,7 @@ def waiting(about: About, number: int, sha: str, wanted: Wanted | None, why: str
         sentences,
         headline=WAITING,
         advice=["A maintainer who has read this commit starts the measurement, by a command or by a comment:"],
-        commands=[
-            f"gh workflow run bench.yml -f pull_request={number} -f head={sha}",
-            "# or, as a comment on this pull request:",
-            f"/pushbench head={sha}",
-        ],
+        commands=commands_of_a_maintainer(number, sha),
         waits=True,
     )
 

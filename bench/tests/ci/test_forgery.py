@@ -9,6 +9,7 @@ import pytest
 
 from pushbench.ci import result as results
 from pushbench.ci.reporting import report
+from pushbench.ci.sweeping import sweep
 from tests.ci.double_reporting import Reported
 from tests.ci.events import HEAD
 from tests.ci.github_double import FORK, REPO, RUN, job, pull, run
@@ -186,3 +187,38 @@ def test_a_failed_write_leaves_nothing_green(tmp_path: Path) -> None:
             told(double)
         if permission == "checks":
             assert not double.required_passes()
+
+
+def swept(double: Reported) -> list[int]:
+    with double.github() as github:
+        return sweep(github, lambda _: None)
+
+
+def test_a_fork_without_a_run_of_ours_gets_a_check_that_waits() -> None:
+    """It deleted bench.yml, and has a job of the required name elsewhere."""
+    double = forged()
+    double.has_job("Pushbench")
+    assert swept(double) == [7]
+    assert not double.required_passes()
+    double.has_job("Pushbench")
+    assert not double.required_passes()
+    assert f"/pushbench head={HEAD}" in double.checks[1]["output"]["summary"]
+    assert swept(double) == []
+
+
+def test_commits_with_a_status_and_those_of_our_own_branches_are_left_alone(tmp_path: Path) -> None:
+    double = Reported(artifacts={"results": artifact(tmp_path)})
+    assert swept(double) == []
+    double.pulls.append(pull(8, "e" * 40, FORK))
+    told(double)
+    assert swept(double) == [8]
+    assert double.required_passes()
+
+
+def test_a_check_that_no_run_caused_is_replaced_by_every_run(tmp_path: Path) -> None:
+    double = forged()
+    assert swept(double) == [7]
+    dispatched(double)
+    double.artifacts = {"results": artifact(tmp_path)}
+    told(double)
+    assert double.required_passes()

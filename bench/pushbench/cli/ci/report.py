@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import os
+from typing import Annotated
 
 import typer
 
 from pushbench.cli import options
-from pushbench.cli.ci.job import RunOption, github_of_job
+from pushbench.cli.ci.job import github_of_job
+from pushbench.errors import UserError
 
-_EXAMPLE = "Example: `GITHUB_TOKEN=... pushbench ci report --run 1234567890`."
+_EXAMPLES = "Examples: `GITHUB_TOKEN=... pushbench ci report --run 1234567890`; `pushbench ci report --open`."
+
+RunOption = Annotated[int | None, typer.Option("--run", min=1, help="Of the workflow bench.", metavar="ID")]
+OpenOption = Annotated[
+    bool, typer.Option("--open", help="Instead of --run: give open pull requests of forks without a check one.")
+]
 
 
 def register(group: typer.Typer) -> None:
-    group.command("report", epilog=_EXAMPLE)(report)
+    group.command("report", epilog=_EXAMPLES)(report)
 
 
-def report(*, run: RunOption) -> None:
+def report(*, run: RunOption = None, open_: OpenOption = False) -> None:
     """Make the check Pushbench agree with a run, and comment on its pull request.
 
     The check is in progress while the run is not completed. Of a run that is not believed no artifact is read.
@@ -25,9 +32,15 @@ def report(*, run: RunOption) -> None:
     actions: read, pull-requests: write, checks: write and statuses: write.
     """
     from pushbench.catalog import read_catalog
-    from pushbench.ci import actions, reporting
+    from pushbench.ci import actions, reporting, sweeping
     from pushbench.project import Project
 
+    if (run is None) != open_:
+        raise UserError("say which: --run ID or --open")
+    if run is None:
+        with github_of_job() as github:
+            sweeping.sweep(github, options.note)
+        return
     site = os.environ.get("PUSHBENCH_SITE", "")
     folders = frozenset(server.folder.name for server in read_catalog(Project.current().servers))
     patient = os.environ.get("GITHUB_EVENT_NAME") == "workflow_dispatch"
