@@ -6,8 +6,9 @@ said in all other cases is in `drafting_states`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from pushbench.ci.github_answers import Annotation, Conclusion, Job, Run
 from pushbench.ci.github_statuses import State
@@ -57,7 +58,7 @@ CAUSES = {
 VERDICT_STEPS = ("Bench", "Verdict")
 """whose failure is a verdict, which the results tell"""
 MOST_ANNOTATIONS = 100
-MOST_LOGS = 3
+MOST_BLAMED = 3
 
 
 @dataclass(frozen=True)
@@ -92,11 +93,15 @@ def draft(
     *,
     site: str = "",
     notices: Sequence[str] = (),
+    errors: Mapping[str, Sequence[str]] = MappingProxyType({}),
 ) -> Draft:
     """`results` are None where there are none, or none that can be read, as `problem` then says. `notices` are further
-    sentences that change nothing."""
+    sentences that change nothing, `errors` what failed jobs said, by their names."""
     outcome = results.result.outcome if results else "error"
     sentences = problems(run, jobs)
+    sentences += [
+        f"the job {job.name} says: {said}" for job in jobs_to_blame(jobs) for said in errors.get(job.name, ())
+    ]
     if problem:
         sentences.append(f"its results cannot be used: {problem}")
         outcome = "error"
@@ -159,11 +164,14 @@ def _of_jobs(run: Run, jobs: Sequence[Job]) -> Iterator[str]:
         yield f"the run ended with {run.conclusion}"
 
 
+def jobs_to_blame(jobs: Sequence[Job]) -> list[Job]:
+    """Those that failed without a verdict; the first few."""
+    failed = [job for job in jobs if job.conclusion in ("failure", "timed_out")]
+    return [job for job in failed if not job.failed_steps or set(job.failed_steps) - set(VERDICT_STEPS)][:MOST_BLAMED]
+
+
 def _logs(jobs: Sequence[Job]) -> list[Link]:
-    """Of jobs that failed without a verdict: their logs have the error."""
-    failed = [job for job in jobs if job.conclusion in ("failure", "timed_out") and job.html_url]
-    blamed = [job for job in failed if not job.failed_steps or set(job.failed_steps) - set(VERDICT_STEPS)]
-    return [Link(f"Log of {job.name}", job.html_url) for job in blamed[:MOST_LOGS]]
+    return [Link(f"Log of {job.name}", job.html_url) for job in jobs_to_blame(jobs) if job.html_url]
 
 
 def _of_steps(steps: Sequence[StepResult]) -> Iterator[str]:

@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from pushbench.ci import drafting_states as states
-from pushbench.ci.drafting import Draft, draft, problems
+from pushbench.ci.drafting import Draft, draft, jobs_to_blame, problems
 from pushbench.ci.github import GitHub
 from pushbench.ci.github_answers import CheckRun, PullRequest, Run
 from pushbench.ci.github_changes import changed_paths, home, pull_requests_from
 from pushbench.ci.github_connection import GitHubError
+from pushbench.ci.github_jobs import errors_of
 from pushbench.ci.github_newest import newest_runs
 from pushbench.ci.github_statuses import Status, set_status, status
 from pushbench.ci.queueing import place, waiting
@@ -134,8 +135,9 @@ class Reporter:
             results, problem = fetch_results(self.github, run)
         except OtherSchema as error:
             return states.other_schema(about, str(error))
+        errors = {job.name: errors_of(self.github, job) for job in jobs_to_blame(jobs)}
         try:
-            drafted = draft(run, jobs, results, problem, site=self.site, notices=about.notices)
+            drafted = draft(run, jobs, results, problem, site=self.site, notices=about.notices, errors=errors)
         except Exception as error:  # whatever a document that was read can still do to what renders it
             return states.cannot_be_shown(about, error)
         if results and results.result.outcome == "gave-way" and not problems(run, jobs):

@@ -91,6 +91,8 @@ class Double:
     dispatched: list[tuple[str, dict[str, str]]] = field(default_factory=list)
     """workflow files that were started, with their inputs"""
     default_branch: str = "main"
+    errors: dict[int, list[str]] = field(default_factory=dict)
+    """what jobs annotated, by their ids"""
     permissions: dict[str, str] | None = None
     """of the job whose token this is, as its workflow grants them; None where a test is of something else"""
 
@@ -255,6 +257,8 @@ def _change_check(double: Double, found: re.Match[str], _: object, body: Any) ->
     return 200, double.merge(double.checks, int(found[1]), body)
 
 
-@route(r"GET /check-runs/\d+/annotations", "checks: read")
-def _annotations(*_: object) -> Answer:
-    return 200, []
+@route(r"GET /check-runs/(\d+)/annotations", "checks: read")
+def _annotations(double: Double, found: re.Match[str], *_: object) -> Answer:
+    said = double.errors.get(int(found[1]), [])
+    lines = {"path": ".github", "start_line": 1, "end_line": 1, "annotation_level": "failure", "title": ""}
+    return 200, [{**lines, "message": message} for message in said]

@@ -442,6 +442,16 @@ def test_a_broken_build_names_the_step_the_cause_and_the_log() -> None:
     assert f"gh run rerun {RUN}" in body
 
 
+def test_a_missing_image_is_named_by_what_the_job_said() -> None:
+    double = Double(run=run(conclusion="failure"))
+    double.jobs = [job("plan"), job("bench", "failure", "Fetch the images")]
+    double.errors = {len("bench"): ["Process completed with exit code 2.", "no image of node-ws: not in the registry"]}
+    told(double)
+    body = double.comments[0]["body"]
+    assert "- the job bench says: no image of node-ws: not in the registry\n" in body
+    assert "exit code" not in body
+
+
 def test_a_run_whose_last_job_tells_is_waited_for(tmp_path: Path) -> None:
     double = Double(run=dispatched(status="in_progress", conclusion=None), artifacts={"results": artifact(tmp_path)})
     double.jobs = [job("bench"), {**job("tell"), "conclusion": None}]
