@@ -11,7 +11,7 @@ ACTIONLINT := go run github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 JAVA_FORMAT := mvn -q -B -ntp com.spotify.fmt:fmt-maven-plugin:2.29
 
 .DEFAULT_GOAL := help
-.PHONY: help bench bench-all test test-fast stack stack-down images test-images test-workflows agreement bench-judge screenshots check format schemas lock bench-generator clean
+.PHONY: help bench bench-all test test-fast stack stack-down images test-images test-workflows fuzz agreement bench-judge screenshots check format schemas lock bench-generator clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | awk -F '\t' '{printf "  make %-18s %s\n", $$1, $$2}'
@@ -33,6 +33,10 @@ test: $(DEV)/stamp ## run every test, real servers and real load included
 test-fast: $(DEV)/stamp ## run what takes less than a minute
 	cd k6 && go test -short -parallel 16 ./internal/... ./push/...
 	cd bench && ../$(BIN)/python -m pytest -n 3 --dist worksteal -m "not slow and not workflows"
+
+fuzz: $(DEV)/stamp ## feed 10,000 mutated inputs to each reader of what others wrote (INPUTS=N, TARGET=NAME, SEED=N)
+	cd bench && ../$(BIN)/python -m tests.fuzz.campaign $(if $(INPUTS),--inputs $(INPUTS)) $(if $(TARGET),--target "$(TARGET)") \
+		$(if $(SEED),--seed $(SEED))
 
 test-workflows: $(DEV)/stamp ## run the GitHub workflows on this machine, with act: real servers, a forge in a folder
 	cd bench && ../$(BIN)/python -m pytest -m workflows tests/workflows

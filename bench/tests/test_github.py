@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from pushbench.ci.github_answers import Annotation, Artifact
+from pushbench.ci.github_changes import pull_requests_from
 from pushbench.ci.github_connection import GitHubError
 from pushbench.comment import MOST_BYTES
 from tests.recorded import Recorded, recorded
@@ -99,19 +100,19 @@ def test_the_pull_request_of_a_run_is_found_by_the_branch_of_its_fork() -> None:
     """And not that of another repository of the same owner."""
     run = made_run()
     with recorded("pulls-of-a-fork") as recording:
-        assert [pull.number for pull in recording.github.pull_requests_of(run)] == [12]
+        assert [pull.number for pull in pull_requests_from(recording.github, run)] == [12]
 
 
-def test_a_run_of_a_commit_that_is_no_longer_the_head_has_no_pull_request() -> None:
+def test_a_pull_request_that_has_a_newer_head_is_found_with_that_head() -> None:
     run = made_run()
     with recorded("pulls-moved") as recording:
-        assert recording.github.pull_requests_of(run) == []
+        assert [pull.head.sha == run.head_sha for pull in pull_requests_from(recording.github, run)] == [False]
 
 
 def test_a_run_of_a_deleted_fork_has_no_pull_request() -> None:
     run = made_run().model_copy(update={"head_repository": None})
     with Recorded("pulls-moved").github as github:
-        assert github.pull_requests_of(run) == []
+        assert pull_requests_from(github, run) == []
 
 
 def made_run() -> Any:

@@ -152,7 +152,10 @@ def _facts(environment: Mapping[str, str], payload: Mapping[str, Any]) -> dict[s
             facts["pull_request"] = found = _pull_request(payload.get("pull_request"))
             facts["sha"] = found.get("head")  # not GitHub's merge commit: that is what the author pushed
         case "workflow_dispatch":
-            facts["inputs"] = {key: value or "" for key, value in (payload.get("inputs") or {}).items()}
+            inputs = payload.get("inputs") or {}
+            facts["inputs"] = (
+                {key: value or "" for key, value in inputs.items()} if isinstance(inputs, dict) else inputs
+            )
     return facts
 
 

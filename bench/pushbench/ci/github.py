@@ -51,7 +51,7 @@ MOST_ANNOTATIONS = 500
 CUT = "\n\n(cut: too long for GitHub)"
 
 RUN, JOBS, ARTIFACTS = TypeAdapter(Run), TypeAdapter(Jobs), TypeAdapter(Artifacts)
-PULL, PULLS = TypeAdapter(PullRequest), TypeAdapter(list[PullRequest])
+PULL = TypeAdapter(PullRequest)
 COMMENT, COMMENTS = TypeAdapter(Comment), TypeAdapter(list[Comment])
 CHECK, CHECKS, ANNOTATIONS = TypeAdapter(CheckRun), TypeAdapter(CheckRuns), TypeAdapter(list[Annotation])
 
@@ -128,24 +128,6 @@ class GitHub:
     def pull_request(self, number: int) -> PullRequest:
         return self._connection.ask(Call("GET", f"{self._path}/pulls/{number:d}", READ_PULLS), PULL)
 
-    def pull_requests_of(self, run: Run) -> list[PullRequest]:
-        """The open ones whose head is now the very commit of that run, from forks, too.
-
-        They are looked up by branch: GitHub does not know the commits of forks (`commits/{sha}/pulls`), and leaves
-        a run's own list empty for them.
-        """
-        if run.head_repository is None or run.head_branch is None:
-            return []
-        head = f"{run.head_repository.owner.login}:{run.head_branch}"
-        call = Call("GET", f"{self._path}/pulls", READ_PULLS, {"state": "open", "head": head})
-        return [
-            pull
-            for page in self._connection.pages(call, PULLS)
-            for pull in page
-            if pull.state == "open" and pull.head.sha == run.head_sha
-            if pull.head.repo is not None and pull.head.repo.id == run.head_repository.id
-        ]
-
     def upsert_comment(self, number: int, mark: str, body: str) -> str:
         """The URL of the one comment that begins with `mark`, as `body` must: ours is updated, or there is a new one.
 
@@ -173,32 +155,42 @@ class GitHub:
         sha: str,
         *,
         name: str,
-        conclusion: Conclusion,
+        conclusion: Conclusion | None,
         title: str,
         summary: str,
         annotations: Sequence[Annotation] = (),
         details_url: str = "",
         external_id: str = "",
+        own: Callable[[str], object] | None = None,
     ) -> str:
-        """The URL of the check run of that name and external id on the commit, which is completed with `conclusion`.
+        """The URL of the check run of that name on the commit: completed with `conclusion`, in progress with None.
 
-        Ours is updated, or there is a new one. Annotations that it has are kept, since GitHub can only add to them.
-        GitHub ignores `details_url` where the token is that of a job.
+        Ours is updated, or there is a new one. `own` tells ours by the external id; without it ours has the very same.
+        Annotations that it has are kept, since GitHub can only add to them. GitHub ignores `details_url` where the
+        token is that of a job.
         """
         if not re.fullmatch(r"[0-9a-f]{40}", sha):
             raise UserError(f"expected the full SHA of a commit, found {sha[:200]!r}")
         if len(annotations) > MOST_ANNOTATIONS:
             self._note(f"GitHub: only the first {MOST_ANNOTATIONS} of {len(annotations)} annotations are sent")
         output = {"title": _cut(title, MOST_TITLE), "summary": _cut(summary, MOST_SUMMARY, CUT)}
-        state = {"status": "completed", "conclusion": conclusion, "details_url": details_url or None}
+        status = "completed" if conclusion else "in_progress"
+        state = {"status": status, "conclusion": conclusion, "details_url": details_url or None}
         wanted = list(dict.fromkeys(_bounded(each) for each in annotations[:MOST_ANNOTATIONS]))
 
+        def is_own(other: str) -> object:
+            return own(other) if own else other == external_id
+
         def ours() -> CheckRun | None:
-            return self._check(sha, name, external_id)
+            found = [each for each in self.check_runs(sha, name) if is_own(each.external_id)]
+            newest = max(found, key=lambda each: each.id, default=None)  # several jobs may have made one each
+            # A check run that is completed cannot go back to another status: github.com/Mergifyio/mergify/pull/1989
+            return None if newest and newest.status == "completed" and not conclusion else newest
 
         check = ours()
+        state["external_id"] = external_id or None
         if check is None:
-            identity = {"head_sha": sha, "name": name, "external_id": external_id or None}
+            identity = {"head_sha": sha, "name": name}
             first, further = wanted[:BATCH], wanted[BATCH:]
             body = _given({**identity, **state, "output": {**output, "annotations": _sent(first)}})
             check = self._connection.ask(
@@ -213,17 +205,16 @@ class GitHub:
             self._update_check(check, {}, output, further[start : start + BATCH])
         return check.html_url
 
-    def _check(self, sha: str, name: str, external_id: str) -> CheckRun | None:
-        """The newest, where several jobs made one at the same time."""
+    def check_runs(self, sha: str, name: str) -> list[CheckRun]:
+        """All of the token's app with that name: ours, and those of jobs that are called so."""
         query = {"check_name": name, "filter": "all"}
         call = Call("GET", f"{self._path}/commits/{sha}/check-runs", WRITE_CHECKS, query)
-        found = [
+        return [
             check
             for page in self._connection.pages(call, CHECKS)
             for check in page.check_runs
-            if check.app and check.app.slug == self._app and (check.name, check.external_id) == (name, external_id)
+            if check.app and check.app.slug == self._app and check.name == name
         ]
-        return max(found, key=lambda check: check.id, default=None)
 
     def _update_check(
         self, check: CheckRun, state: Mapping[str, Any], output: Mapping[str, str], added: Sequence[Annotation]

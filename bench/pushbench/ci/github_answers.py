@@ -48,6 +48,13 @@ class Run(Answer):
     path: str
     """of the workflow; where GitHub adds `@` and the ref, `workflow_file` is without"""
     html_url: str
+    actor: Account | None = None
+    """who caused the event; somebody else may have started a later attempt"""
+    created_at: Text = ""
+    """ISO 8601, UTC, as the two below"""
+    run_started_at: Text = ""
+    """of the newest attempt"""
+    updated_at: Text = ""
 
     @property
     def workflow_file(self) -> str:
@@ -107,6 +114,10 @@ class PullRequest(Answer):
     head: Branch
     base: Branch
     labels: list[Label]
+    user: Account | None = None
+    """the author; None where the account was deleted"""
+    changed_files: int | None = None
+    """None in lists of pull requests"""
 
     @property
     def is_fork(self) -> bool:
@@ -151,6 +162,8 @@ class CheckRun(Answer):
     name: str
     external_id: Text
     html_url: Text
+    status: Text = "completed"
+    conclusion: str | None = None
     app: App | None
     output: Output
 

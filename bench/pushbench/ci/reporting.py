@@ -1,48 +1,263 @@
-"""From a finished workflow run to a comment and a check run. Reads artifacts as data, and runs nothing of them."""
+"""From the present state of a workflow run to its check, its commit status and its comment.
+
+Nothing depends on which event came, or on the order of events: everything is read from GitHub again, and written so
+that it agrees. Artifacts are read as data, of runs that are believed, and nothing of them is ever run.
+"""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
 
-from pushbench.ci.drafting import Draft, draft
+from pushbench.ci import drafting_states as states
+from pushbench.ci.drafting import Draft, draft, jobs_to_blame, problems
 from pushbench.ci.github import GitHub
-from pushbench.ci.github_answers import PullRequest, Run
-from pushbench.ci.result import LARGEST_ARCHIVE, Results, parse_results, unzip
+from pushbench.ci.github_answers import CheckRun, PullRequest, Run
+from pushbench.ci.github_changes import changed_paths, home, pull_requests_from
+from pushbench.ci.github_connection import GitHubError
+from pushbench.ci.github_jobs import errors_of
+from pushbench.ci.github_newest import newest_runs
+from pushbench.ci.github_statuses import Status, set_status, status
+from pushbench.ci.queueing import place, waiting
+from pushbench.ci.result import LARGEST_ARCHIVE, OtherSchema, Results, parse_results, unzip
+from pushbench.ci.trust import (
+    QUEUED,
+    WORKFLOW,
+    Home,
+    Origin,
+    Standing,
+    Wanted,
+    continuing,
+    origin_of,
+    standing,
+    to_measure,
+)
+from pushbench.comment import Link
 from pushbench.errors import UserError
 
 Note = Callable[[str], None]
 
-WORKFLOW = ".github/workflows/bench.yml"
 CHECK = "Pushbench"
+"""the name of the check run and of the commit status: GitHub requires both where a rule requires the name
+(https://docs.github.com/en/pull-requests/how-tos/merge-and-close-pull-requests/troubleshooting-required-status-checks)"""
 RESULTS, PLAN = "results", "plan"
 """artifacts of a run: of the job that measured, and of the one that planned, where nothing was to be measured"""
-DISPATCHED = re.compile(r"bench pull request (\d{1,9}) at ([0-9a-f]{40})", re.ASCII)
-"""the name that bench.yml gives to runs that a maintainer started for a fork"""
+TELLER = "tell"
+"""the job of bench.yml that starts report.yml, and is itself under way then"""
+PATIENCE_SECONDS, STEP_SECONDS = 120.0, 5.0
+"""for a run whose other jobs have ended"""
+MOST_REFRESHED = 5
+"""of other runs: about ten requests each, of the thousand an hour that a repository's token has"""
 
 
-def report(github: GitHub, run_id: int, site: str, note: Note) -> Draft:
-    """Tell the pull request, if the run was of one, and the commit. Raises UserError."""
-    run = expected_run(github, run_id)
-    results, problem = fetch_results(github, run)
-    drafted = draft(run, github.jobs(run.id), results, problem, site)
-    sha, pull = _subject(github, run)
-    url = github.check_run(
-        sha,
-        name=CHECK,
-        conclusion=drafted.conclusion,
-        title=drafted.title,
-        summary=drafted.summary,
-        annotations=drafted.annotations,
-        details_url=run.html_url,
-        external_id=CHECK,
-    )
-    note(f"check run: {drafted.conclusion}: {url}")
-    if pull:
-        note(f"comment: {github.upsert_comment(pull.number, comment_mark(drafted), drafted.comment)}")
-    elif run.event in ("pull_request", "workflow_dispatch"):
-        note("no comment: the commit is the head of no open pull request now")
-    return drafted
+@dataclass(frozen=True)
+class Subject:
+    """What a run is about."""
+
+    run: Run
+    standing: Standing
+    pulls: Sequence[PullRequest]
+    """open ones whose head is the commit now; that into the default branch first"""
+
+    @property
+    def sha(self) -> str:
+        return self.standing.sha
+
+
+@dataclass(frozen=True)
+class Reporter:
+    github: GitHub
+    home: Home
+    folders: frozenset[str]
+    """of the servers of the default branch"""
+    site: str
+    note: Note
+    now: datetime
+
+    def report(self, run: Run) -> Draft:
+        """Make the check, the status and the comment of the run agree with it, and tell others their new place."""
+        runs = newest_runs(self.github)
+        subject = self.subject(run)
+        checks = self.github.check_runs(subject.sha, CHECK)
+        drafted = self.draft(subject, runs, _others(checks))
+        if self.publish(subject, drafted, checks) and drafted.told:
+            self._tell(subject, drafted)
+        if run.status in ("in_progress", "completed"):
+            self._refresh(run, runs)
+        return drafted
+
+    def subject(self, run: Run) -> Subject:
+        """By what GitHub says of the run, and never by what an artifact says."""
+        pulls: list[PullRequest] = []
+        if run.event == "pull_request":
+            pulls = pull_requests_from(self.github, run)
+            found = standing(run, self.home, [each.user.login if each.user else None for each in pulls])
+        else:
+            found = standing(run, self.home)
+        if found.pull_request is not None:
+            try:
+                pulls = [self.github.pull_request(found.pull_request)]
+            except GitHubError as error:
+                if error.status != 404:
+                    raise
+                doubt = f"names the pull request {found.pull_request}, which is not there"
+                found = Standing("doubted", run.head_sha, doubt=doubt)
+        if found.continues is not None:
+            found = continuing(found, self._standing_of(found.continues))
+        current = [each for each in pulls if each.state == "open" and each.head.sha == found.sha]
+        return Subject(run, found, sorted(current, key=lambda each: each.base.ref != self.home.default_branch))
+
+    def _standing_of(self, run_id: int) -> Standing | None:
+        try:
+            return standing(self.github.run(run_id), self.home)
+        except GitHubError as error:
+            if error.status != 404:
+                raise
+            return None
+
+    def draft(self, subject: Subject, runs: Sequence[Run], others: Sequence[CheckRun]) -> Draft:
+        run, found = subject.run, subject.standing
+        notices = [f"another check run of this commit is called {CHECK}, and is not ours: it counts for nothing"]
+        links = [Link("The other check run", each.html_url) for each in others[:1] if each.html_url]
+        about = states.About(run, self.site, notices if others else (), links)
+        if found.source == "merge_group":
+            return states.merge_group(about, *self._queued(run))
+        if not found.believed:
+            return self._of_doubted(about, subject)
+        if run.status != "completed":
+            return states.measuring(about, self._wanted(subject), place(run, runs, self.home, self.now))
+        jobs = self.github.jobs(run.id)
+        if run.conclusion == "action_required" and not jobs:
+            return states.approval(about)
+        try:
+            results, problem = fetch_results(self.github, run)
+        except OtherSchema as error:
+            return states.other_schema(about, str(error))
+        errors = {job.name: errors_of(self.github, job) for job in jobs_to_blame(jobs)}
+        try:
+            drafted = draft(run, jobs, results, problem, site=self.site, notices=about.notices, errors=errors)
+        except Exception as error:  # whatever a document that was read can still do to what renders it
+            return states.cannot_be_shown(about, error)
+        if results and results.result.outcome == "gave-way" and not problems(run, jobs):
+            return states.gave_way(about, results)
+        if drafted.conclusion == "success" and found.source == "dispatch" and results and not results.result.steps:
+            wanted = self._wanted(subject)
+            if wanted is None or wanted:
+                assert found.pull_request
+                return states.not_measured(about, found.pull_request, wanted)
+        return drafted
+
+    def _of_doubted(self, about: states.About, subject: Subject) -> Draft:
+        """Whatever such a run uploaded: nothing of it is read."""
+        found = subject.standing
+        if subject.run.event != "pull_request":
+            return states.not_believed(about, found.doubt)
+        if not subject.pulls:
+            return states.without_pull_request(about, found.doubt)
+        wanted = self._wanted(subject)
+        if wanted is not None and not wanted:
+            return states.nothing_to_measure(about)
+        return states.waiting(about, subject.pulls[0].number, subject.sha, wanted, found.doubt)
+
+    def _wanted(self, subject: Subject) -> Wanted | None:
+        """What the pull request asks to be measured, by GitHub's own list of changed files; None where unknown."""
+        if not subject.pulls:
+            return None
+        pull = subject.pulls[0]
+        changed = changed_paths(self.github, pull.number, subject.sha, self.home.default_branch)
+        labels = frozenset(label for each in subject.pulls for label in each.label_names)
+        return None if changed is None else to_measure(changed, labels, self.folders)
+
+    def _queued(self, run: Run) -> tuple[int | None, str]:
+        """The pull request that a merge group is of, and why it may not be merged, if so."""
+        named = QUEUED.fullmatch(run.head_branch or "")
+        if not named:
+            return None, "its branch names no pull request"
+        number = int(named[2])
+        try:
+            sha = self.github.pull_request(number).head.sha
+        except GitHubError as error:
+            if error.status != 404:
+                raise
+            return None, f"pull request {number} is not there"
+        ours = _newest(self.github.check_runs(sha, CHECK))
+        said = status(self.github, sha, CHECK)
+        passes = ours and ours.conclusion == "success" and said and said.state == "success"
+        return number, "" if passes else f"pull request {number} has no successful check {CHECK}"
+
+    def publish(self, subject: Subject, drafted: Draft, checks: Sequence[CheckRun]) -> bool:
+        """Write check run and commit status, unless the commit has a verdict that outranks this one's."""
+        origin = Origin(subject.run.id, subject.standing.source)
+        there = _newest(checks)
+        former = origin_of(there.external_id) if there else None
+        if former and former.outranks(origin):
+            self.note(f"check run: left as it is: that of the run {former.run} ({former.source}) outranks this run")
+            return False
+        wanted = Status(context=CHECK, state=drafted.state, description=drafted.title, target_url=subject.run.html_url)
+        if drafted.conclusion != "success":  # what blocks comes first, should the other request fail
+            set_status(self.github, subject.sha, wanted)
+        url = self.github.check_run(
+            subject.sha,
+            name=CHECK,
+            conclusion=drafted.conclusion,
+            title=drafted.title,
+            summary=drafted.summary,
+            annotations=drafted.annotations,
+            details_url=subject.run.html_url,
+            external_id=str(origin),
+            own=origin_of,
+        )
+        if drafted.conclusion == "success":
+            set_status(self.github, subject.sha, wanted)
+        self.note(f"check run: {drafted.conclusion or 'in progress'}: {url}")
+        return True
+
+    def _tell(self, subject: Subject, drafted: Draft) -> None:
+        for pull in subject.pulls:
+            url = self.github.upsert_comment(pull.number, comment_mark(drafted), drafted.comment)
+            self.note(f"comment: {url}")
+        if not subject.pulls and subject.run.event in ("pull_request", "workflow_dispatch"):
+            self.note("no comment: the commit is the head of no open pull request now")
+
+    def _refresh(self, run: Run, runs: Sequence[Run]) -> None:
+        """Tell the runs that wait their new place."""
+        for each in [other for other in waiting(runs, self.home) if other.id != run.id][:MOST_REFRESHED]:
+            try:
+                subject = self.subject(each)
+                checks = self.github.check_runs(subject.sha, CHECK)
+                there = _newest(checks)
+                former = origin_of(there.external_id) if there else None
+                if former and former.run == each.id and subject.standing.believed:
+                    self.publish(subject, self.draft(subject, runs, _others(checks)), checks)
+            except UserError as error:
+                self.note(f"the place of the run {each.id} is not refreshed: {error}")
+
+
+def report(
+    github: GitHub,
+    run_id: int,
+    site: str,
+    note: Note,
+    *,
+    folders: frozenset[str] = frozenset(),
+    patient: bool = False,
+    sleep: Callable[[float], None] = time.sleep,
+) -> Draft:
+    """Make the check `Pushbench` of the run's commit agree with the run, and tell the pull request. Raises UserError.
+
+    With `patient` a run that is ending is waited for: it may have started this report by its last job.
+    """
+    run = github.run(run_id)
+    if run.workflow_file != WORKFLOW and run.event != "pull_request":
+        raise _of_another_workflow(run)
+    waited = 0.0
+    while patient and run.status != "completed" and waited < PATIENCE_SECONDS and _ends(github, run):
+        sleep(STEP_SECONDS)
+        waited += STEP_SECONDS
+        run = github.run(run_id)
+    return Reporter(github, home(github), folders, site, note, datetime.now(UTC)).report(run)
 
 
 def comment_mark(drafted: Draft) -> str:
@@ -50,35 +265,45 @@ def comment_mark(drafted: Draft) -> str:
 
 
 def expected_run(github: GitHub, run_id: int) -> Run:
-    """Raises UserError for a run of another workflow: its artifacts could be anybody's."""
+    """Raises UserError for a run of another workflow, or one that is not believed: anybody could have made it."""
     run = github.run(run_id)
     if run.workflow_file != WORKFLOW:
-        raise UserError(f"the run {run_id} is of {run.workflow_file!r}, not of {WORKFLOW}")
+        raise _of_another_workflow(run)
+    found = standing(run, home(github))
+    if not found.believed:
+        raise UserError(f"the run {run_id} {found.doubt}")
     return run
 
 
 def fetch_results(github: GitHub, run: Run) -> tuple[Results | None, str]:
-    """What the run left, or why that cannot be used; neither where it left nothing."""
+    """What the run left, or why that cannot be used; neither where it left nothing. Raises OtherSchema."""
     artifacts = {each.name: each for each in github.artifacts(run.id) if not each.expired}
     found = artifacts.get(RESULTS) or artifacts.get(PLAN)
     if found is None:
         return None, ""
     try:
-        return parse_results(unzip(github.download(found, LARGEST_ARCHIVE)), f"artifact {found.name}"), ""
+        files = unzip(github.download(found, LARGEST_ARCHIVE))
+        return parse_results(files, f"artifact {found.name}", ignore_unknown=True), ""
+    except OtherSchema:
+        raise
     except UserError as error:
         return None, str(error)
 
 
-def _subject(github: GitHub, run: Run) -> tuple[str, PullRequest | None]:
-    """The commit that the run is about, and the open pull request whose head it is; never by what an artifact says."""
-    if run.event == "workflow_dispatch":
-        named = DISPATCHED.fullmatch(run.display_title)
-        if not named:
-            return run.head_sha, None
-        pull = github.pull_request(int(named[1]))
-        current = pull.state == "open" and pull.head.sha == named[2]
-        return named[2], pull if current else None
-    if run.event == "pull_request":
-        found = github.pull_requests_of(run)
-        return run.head_sha, found[0] if found else None
-    return run.head_sha, None
+def _of_another_workflow(run: Run) -> UserError:
+    return UserError(f"the run {run.id} is of {run.workflow_file!r}, not of {WORKFLOW}")
+
+
+def _ends(github: GitHub, run: Run) -> bool:
+    """Whether all jobs of the run have ended but the one that tells."""
+    jobs = [job for job in github.jobs(run.id) if job.name != TELLER]
+    return bool(jobs) and all(job.conclusion for job in jobs)
+
+
+def _newest(checks: Sequence[CheckRun]) -> CheckRun | None:
+    return max((each for each in checks if origin_of(each.external_id)), key=lambda each: each.id, default=None)
+
+
+def _others(checks: Sequence[CheckRun]) -> list[CheckRun]:
+    """Check runs of our name that we did not write: a job can have any name."""
+    return [each for each in checks if not origin_of(each.external_id)]

@@ -1,6 +1,7 @@
 """What a job measured, as it travels from the machine that measured to the one that reports: JSON in one folder.
 
-Whoever reads it believes nothing: sizes, names and schemas are checked, and nothing of it is ever run.
+Readers believe nothing: sizes, names, schemas and references are checked, and nothing of it is ever run. What
+`parse_results` gives can be rendered.
 """
 
 from __future__ import annotations
@@ -15,11 +16,13 @@ from typing import Literal, TypeVar
 
 from pydantic import Field, NonNegativeInt, ValidationError
 
+from pushbench.ci.agreement import UnknownMetric, disagreement
 from pushbench.ci.plan import Plan, Step
 from pushbench.errors import UserError
 from pushbench.files import write_atomically
 from pushbench.model import Document
 from pushbench.record import Record
+from pushbench.text import MESSAGE, one_line
 from pushbench.verdict import Verdict
 
 Read = TypeVar("Read", bound=Document)
@@ -32,7 +35,15 @@ LARGEST_FILE = 32 << 20
 """bytes; the record of a full run of 19 servers has about 6 MB"""
 LARGEST_ARCHIVE = 32 << 20
 """bytes, compressed"""
+LARGEST_CONTENT = 128 << 20
+"""bytes of all files together"""
+LARGEST_NUMBER = 1e18
+"""above any count of bytes; a float that is larger is a mistake, and an integer could have thousands of digits"""
 MOST_STEPS = 20
+
+
+class OtherSchema(UserError):
+    """A document of a bench job whose code has another schema than this one: nobody's fault."""
 
 
 class StepResult(Document):
@@ -99,23 +110,43 @@ def unzip(archive: bytes) -> dict[str, bytes]:
             members = opened.infolist()
             if len(members) > 2 * MOST_STEPS + 1:
                 raise UserError(f"an artifact with {len(members)} files: {2 * MOST_STEPS + 1} at most")
-            return {member.filename: _unpacked(opened, member) for member in members}
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError) as error:
-        raise UserError(f"an artifact that is no zip archive: {error}") from None
+            files: dict[str, bytes] = {}
+            for member in members:
+                if member.filename in files:
+                    raise UserError(f"an artifact with several files {member.filename[:80]!r}")
+                files[member.filename] = _unpacked(opened, member)
+                if sum(len(content) for content in files.values()) > LARGEST_CONTENT:
+                    raise UserError(f"an artifact that unpacks to more than {LARGEST_CONTENT:,} bytes")
+            return files
+    except UserError:
+        raise
+    except Exception as error:  # zlib.error, LZMAError, BadZipFile, struct.error, ...: every decompressor has its own
+        raise UserError(f"an artifact that is no zip archive: {one_line(str(error), MESSAGE)}") from None
 
 
-def parse_results(files: dict[str, bytes], where: str) -> Results:
-    """Raises UserError for a file that is missing, is not of its schema, or contradicts another."""
-    if INDEX not in files:
-        raise UserError(f"{INDEX} is missing", where=where)
-    result = _parsed(Result, files, INDEX, where)
-    measured = {}
-    for number in (each.measured for each in result.steps if each.measured is not None):
-        record = _parsed(Record, files, f"{number}.record.json", where)
-        verdict = _parsed(Verdict, files, f"{number}.verdict.json", where)
-        if verdict.record != record.id:
-            raise UserError(f"{number}.verdict.json is of another record", where=where)
-        measured[number] = Measured(record, verdict)
+def parse_results(files: dict[str, bytes], where: str, *, ignore_unknown: bool = False) -> Results:
+    """The results, whose parts agree with each other. With `ignore_unknown` fields that this version does not know are
+    left out: a pull request may have added them.
+
+    Raises UserError for a file that is missing, is not of its schema, or contradicts another; OtherSchema where the
+    code that wrote it has another schema.
+    """
+    reader = _Reader(files, where, ignore_unknown)
+    result = reader.parsed(Result, INDEX)
+    if [each.step for each in result.steps] != result.plan.steps:
+        raise UserError(f"{INDEX} has other steps than its plan", where=where)
+    measured: dict[int, Measured] = {}
+    for each in result.steps:
+        if each.measured is None:
+            if each.outcome in ("pass", "fail"):
+                raise UserError(f"{INDEX} has a step with the outcome {each.outcome} and no record", where=where)
+            continue
+        if each.measured in measured:
+            raise UserError(f"{INDEX} names the record {each.measured} for several steps", where=where)
+        found = reader.measured(each.measured)
+        if each.outcome not in (found.verdict.outcome, "error", "unfinished", "gave-way"):
+            raise UserError(f"{INDEX} has another outcome than {each.measured}.verdict.json", where=where)
+        measured[each.measured] = found
     return Results(result, measured)
 
 
@@ -131,17 +162,62 @@ def _unpacked(opened: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
     return content
 
 
-def _parsed(model: type[Read], files: dict[str, bytes], name: str, where: str) -> Read:
-    try:
-        return model.model_validate(json.loads(files[name]))
-    except KeyError:
-        raise UserError(f"{name} is missing", where=where) from None
-    except ValidationError as error:
-        first = error.errors()[0]
-        location = ".".join(str(part) for part in first["loc"])
-        raise UserError(f"{name} is not what a bench job writes: {location}: {first['msg']}", where=where) from None
-    except (ValueError, RecursionError):
-        raise UserError(f"{name} is no JSON document", where=where) from None
+@dataclass(frozen=True)
+class _Reader:
+    files: dict[str, bytes]
+    where: str
+    ignore_unknown: bool
+
+    def measured(self, number: int) -> Measured:
+        record = self.parsed(Record, f"{number}.record.json")
+        verdict = self.parsed(Verdict, f"{number}.verdict.json")
+        if verdict.record != record.id:
+            raise UserError(f"{number}.verdict.json is of another record", where=self.where)
+        try:
+            said = disagreement(record, verdict)
+        except UnknownMetric as error:
+            raise self._differs(f"{number}.verdict.json", f"the metric {str(error)[:80]!r} is not known") from None
+        if said:
+            raise UserError(f"{number}.verdict.json contradicts {number}.record.json: {said}", where=self.where)
+        return Measured(record, verdict)
+
+    def parsed(self, model: type[Read], name: str) -> Read:
+        if name not in self.files:
+            raise UserError(f"{name} is missing", where=self.where)
+        try:
+            found = json.loads(self.files[name], parse_constant=_refused, parse_float=_bounded, parse_int=_whole)
+        except (ValueError, RecursionError):
+            raise UserError(f"{name} is no JSON document", where=self.where) from None
+        try:
+            return model.model_validate(found, extra="ignore" if self.ignore_unknown else None)
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_input=False)[0]
+            said = one_line(f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}", MESSAGE)
+            if isinstance(found, dict) and any(
+                each["type"] == "missing" or each["loc"] == ("schema",) for each in error.errors(include_input=False)
+            ):
+                raise self._differs(name, said) from None
+            raise UserError(f"{name} is not what a bench job writes: {said}", where=self.where) from None
+
+    def _differs(self, name: str, said: str) -> OtherSchema:
+        return OtherSchema(f"{name} has another schema than this version of Pushbench reads: {said}", where=self.where)
+
+
+def _refused(constant: str) -> float:
+    raise ValueError(f"{constant} is no number of JSON")
+
+
+def _bounded(text: str) -> float:
+    number = float(text)
+    if abs(number) > LARGEST_NUMBER:
+        raise ValueError("a number out of bounds")
+    return number
+
+
+def _whole(text: str) -> int:
+    if len(text) > len(str(int(LARGEST_NUMBER))):
+        raise ValueError("a number out of bounds")
+    return int(text)
 
 
 def _path(folder: Path, number: int, name: str) -> Path:

@@ -76,5 +76,9 @@ def main() -> None:
 
 
 def _give_up(message: str) -> None:
+    """Say the error, in a job of GitHub Actions also as an annotation, which `pushbench ci report` reads."""
+    from pushbench.ci.actions import annotate
+
+    annotate("error", message)
     print(f"pushbench: {message}", file=sys.stderr)
     sys.exit(EXIT_USAGE)

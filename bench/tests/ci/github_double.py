@@ -9,10 +9,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import httpx
+from ruamel.yaml import YAML
 
 from pushbench.ci.github import GitHub
 from tests.ci.events import HEAD, REPOSITORY
@@ -22,7 +24,12 @@ OWNER = {"login": "acme"}
 REPO = {"id": 1, "full_name": REPOSITORY, "owner": OWNER}
 FORK = {"id": 2, "full_name": "stranger/pushbench", "owner": {"login": "stranger"}}
 BOT = {"login": "github-actions[bot]"}
+WORKFLOWS = Path(__file__).parents[3] / ".github" / "workflows"
+MOST_INPUTS = 25
+"""https://github.blog/changelog/2025-12-04-actions-workflow-dispatch-workflows-now-support-25-inputs"""
+FIRST_DISPATCHED = 9000
 Answer = tuple[int, Any]
+NOT_FOUND: Answer = (404, {"message": "Not Found"})
 Reply = Callable[["Double", re.Match[str], dict[str, list[str]], Any], Answer]
 ROUTES: list[tuple[str, str, str, Reply]] = []
 """method, path below the repository, the permission that GitHub asks for, answer; modules of single areas add theirs"""
@@ -52,6 +59,10 @@ def run(**changed: Any) -> dict[str, Any]:
         "display_title": "x",
         "path": ".github/workflows/bench.yml",
         "html_url": f"https://github.com/{REPOSITORY}/actions/runs/{RUN}",
+        "actor": {"login": "octocat"},
+        "created_at": "2026-11-21T12:00:00Z",
+        "run_started_at": "2026-11-21T12:00:00Z",
+        "updated_at": "2026-11-21T12:30:00Z",
     }
     return values | changed
 
@@ -69,17 +80,26 @@ def pull(number: int = 7, sha: str = HEAD, repository: dict[str, Any] = REPO, st
         "head": {"ref": "faster", "sha": sha, "repo": repository},
         "base": {"ref": "main", "sha": "b" * 40, "repo": REPO},
         "labels": [],
+        "user": {"login": "octocat"},
+        "changed_files": 0,
     }
 
 
 @dataclass
 class Double:
     run: dict[str, Any] = field(default_factory=run)
-    jobs: list[dict[str, Any]] = field(default_factory=lambda: [job("plan"), job("bench"), job("gate")])
+    jobs: list[dict[str, Any]] = field(default_factory=lambda: [job("plan"), job("bench")])
     artifacts: dict[str, bytes] = field(default_factory=dict)
     pulls: list[dict[str, Any]] = field(default_factory=lambda: [pull()])
     comments: list[dict[str, Any]] = field(default_factory=list)
     checks: list[dict[str, Any]] = field(default_factory=list)
+    others: list[tuple[dict[str, Any], list[dict[str, Any]]]] = field(default_factory=list)
+    """further runs, each with its jobs"""
+    dispatched: list[tuple[str, dict[str, str]]] = field(default_factory=list)
+    """workflow files that were started, with their inputs"""
+    default_branch: str = "main"
+    errors: dict[int, list[str]] = field(default_factory=dict)
+    """what jobs annotated, by their ids"""
     permissions: dict[str, str] | None = None
     """of the job whose token this is, as its workflow grants them; None where a test is of something else"""
 
@@ -129,6 +149,10 @@ class Double:
             return httpx.Response(status, content=iter([content]))  # read once, as from a socket
         return httpx.Response(status, json=content)
 
+    def all_runs(self) -> list[tuple[dict[str, Any], list[dict[str, Any]]]]:
+        """With their jobs."""
+        return [(self.run, self.jobs), *self.others]
+
     def answer(self, method: str, target: str, content: bytes) -> Answer:
         parts = urlsplit(target)
         body = json.loads(content) if content else {}
@@ -145,7 +169,8 @@ class Double:
         """docs.github.com/actions/reference/workflow-syntax-for-github-actions#permissions: write includes read,
         and what is not listed is none."""
         scope, _, access = permission.partition(": ")
-        return self.permissions is None or not scope or self.permissions.get(scope) in (access, "write")
+        always = scope in ("", "metadata")  # docs.github.com/rest/authentication/permissions: every token may read it
+        return self.permissions is None or always or self.permissions.get(scope) in (access, "write")
 
     def merge(self, kept: list[dict[str, Any]], number: int, body: Any) -> Any:
         [one] = [each for each in kept if each["id"] == number]
@@ -154,14 +179,65 @@ class Double:
         return one
 
 
-@route(rf"GET /actions/runs/{RUN}", "actions: read")
-def _run(double: Double, *_: object) -> Answer:
-    return 200, double.run
+@route("GET ", "metadata: read")
+def _repository(double: Double, *_: object) -> Answer:
+    return 200, {**REPO, "default_branch": double.default_branch}
 
 
-@route(rf"GET /actions/runs/{RUN}/jobs", "actions: read")
-def _jobs(double: Double, *_: object) -> Answer:
-    return 200, {"jobs": double.jobs}
+@route(r"GET /actions/workflows/([\w.-]+)/runs", "actions: read")
+def _runs(double: Double, found: re.Match[str], query: dict[str, list[str]], _: object) -> Answer:
+    """`status` and `event` filter, the newest are first."""
+    runs = [each for each, _ in double.others if each["path"] == f".github/workflows/{found[1]}"]
+    for name in ("status", "event"):
+        runs = [each for each in runs if each[name] in query.get(name, [each[name]])]
+    runs.sort(key=lambda each: -int(each["id"]))
+    return 200, {"total_count": len(runs), "workflow_runs": runs[: int(query.get("per_page", ["30"])[0])]}
+
+
+@route(r"GET /actions/runs/(\d+)", "actions: read")
+def _run(double: Double, found: re.Match[str], *_: object) -> Answer:
+    return next(((200, each) for each, _ in double.all_runs() if each["id"] == int(found[1])), NOT_FOUND)
+
+
+@route(r"GET /actions/runs/(\d+)/jobs", "actions: read")
+def _jobs(double: Double, found: re.Match[str], *_: object) -> Answer:
+    return next(((200, {"jobs": jobs}) for each, jobs in double.all_runs() if each["id"] == int(found[1])), NOT_FOUND)
+
+
+@route(r"POST /actions/workflows/([\w.-]+)/dispatches", "actions: write")
+def _dispatch(double: Double, found: re.Match[str], _: object, body: Any) -> Answer:
+    """Refuses what GitHub refuses: https://docs.github.com/en/rest/actions/workflows#create-a-workflow-dispatch-event"""
+    file = WORKFLOWS / found[1]
+    if not file.is_file():
+        return NOT_FOUND
+    triggers = YAML(typ="safe").load(file)["on"]
+    if "workflow_dispatch" not in triggers:
+        return 422, {"message": "Workflow does not have 'workflow_dispatch' trigger"}
+    if body.get("ref") != double.default_branch:
+        return 422, {"message": f"No ref found for: {body.get('ref')}"}
+    declared = (triggers["workflow_dispatch"] or {}).get("inputs", {})
+    given = body.get("inputs", {})
+    if unexpected := sorted(given.keys() - declared.keys()):
+        return 422, {"message": f"Unexpected inputs provided: {unexpected}"}
+    for name, each in declared.items():
+        if each.get("required") and not given.get(name):
+            return 422, {"message": f"Required input '{name}' not provided"}
+    if len(given) > MOST_INPUTS or any(not isinstance(value, str) for value in given.values()):
+        return 422, {"message": "Invalid inputs"}
+    double.dispatched.append((found[1], dict(given)))
+    number = FIRST_DISPATCHED + len(double.dispatched)
+    url = f"https://github.com/{REPOSITORY}/actions/runs/{number}"
+    double.others.append((_started(found[1], given, id=number, html_url=url), []))
+    if not body.get("return_run_details"):
+        return 204, b""
+    return 200, {"workflow_run_id": number, "run_url": f"https://api.github.com/{number}", "html_url": url}
+
+
+def _started(workflow: str, given: dict[str, str], **known: Any) -> dict[str, Any]:
+    """A run as it is listed first; bench.yml names its runs by their inputs."""
+    title = f"bench pull request {given['pull_request']} at {given.get('head')}" if given.get("pull_request") else ""
+    started = run(event="workflow_dispatch", status="queued", conclusion=None, **known)
+    return started | {"path": f".github/workflows/{workflow}", "display_title": title}
 
 
 @route(rf"GET /actions/runs/{RUN}/artifacts", "actions: read")
@@ -184,8 +260,16 @@ def _blob(double: Double, found: re.Match[str], *_: object) -> Answer:
 
 
 @route(r"GET /pulls", "pull-requests: read")
-def _pulls(double: Double, *_: object) -> Answer:
-    return 200, double.pulls
+def _pulls(double: Double, _: object, query: dict[str, list[str]], __: object) -> Answer:
+    """docs.github.com/rest/pulls/pulls#list-pull-requests: `head` is `owner:branch`; open ones by default."""
+    [state], [head] = query.get("state", ["open"]), query.get("head", [""])
+    return 200, [each for each in double.pulls if state in ("all", each["state"]) and head in ("", _head(each))]
+
+
+def _head(pull: dict[str, Any]) -> str:
+    """A deleted fork has no owner."""
+    repository = pull["head"]["repo"]
+    return f"{repository['owner']['login'] if repository else '?'}:{pull['head']['ref']}"
 
 
 @route(r"GET /pulls/(\d+)", "pull-requests: read")
@@ -212,9 +296,11 @@ def _change_comment(double: Double, found: re.Match[str], _: object, body: Any) 
     return 200, double.merge(double.comments, int(found[1]), body)
 
 
-@route(r"GET /commits/[0-9a-f]+/check-runs", "checks: read")
-def _checks(double: Double, *_: object) -> Answer:
-    return 200, {"check_runs": double.checks}
+@route(r"GET /commits/([0-9a-f]{40})/check-runs", "checks: read")
+def _checks(double: Double, found: re.Match[str], query: dict[str, list[str]], _: object) -> Answer:
+    names = query.get("check_name")
+    of_commit = [each for each in double.checks if each["head_sha"] == found[1]]
+    return 200, {"check_runs": [each for each in of_commit if not names or each["name"] in names]}
 
 
 @route(r"POST /check-runs", "checks: write")
@@ -227,9 +313,14 @@ def _add_check(double: Double, _: object, __: object, body: Any) -> Answer:
 
 @route(r"PATCH /check-runs/(\d+)", "checks: write")
 def _change_check(double: Double, found: re.Match[str], _: object, body: Any) -> Answer:
+    [one] = [each for each in double.checks if each["id"] == int(found[1])]
+    if one["status"] == "completed" and "conclusion" not in body:
+        body = {**body, "status": "completed"}  # github.com/Mergifyio/mergify/pull/1989: it cannot go back
     return 200, double.merge(double.checks, int(found[1]), body)
 
 
-@route(r"GET /check-runs/\d+/annotations", "checks: read")
-def _annotations(*_: object) -> Answer:
-    return 200, []
+@route(r"GET /check-runs/(\d+)/annotations", "checks: read")
+def _annotations(double: Double, found: re.Match[str], *_: object) -> Answer:
+    said = double.errors.get(int(found[1]), [])
+    lines = {"path": ".github", "start_line": 1, "end_line": 1, "annotation_level": "failure", "title": ""}
+    return 200, [{**lines, "message": message} for message in said]

@@ -14,7 +14,7 @@ from pushbench.ci.github_commands import dispatch, obey
 from pushbench.ci.github_connection import GitHubError
 from tests.ci.double_commands import Commanded
 from tests.ci.events import HEAD, OLD
-from tests.ci.github_double import BOT, FORK, REPO, RUN, Answer, pull
+from tests.ci.github_double import BOT, FIRST_DISPATCHED, FORK, REPO, Answer, pull
 from tests.support import make_project
 
 WORKFLOWS = Path(__file__).parents[3] / ".github" / "workflows"
@@ -50,9 +50,11 @@ def test_a_command_gets_a_reaction_a_run_and_a_reply(known: Known, login: str) -
     double = github()
     say(double, known, "/pushbench servers=alpha rounds=3", login)
     assert double.reactions == [(99, "eyes")]
-    assert double.dispatched == [{"pull_request": "7", "servers": "alpha", "rounds": "3", "head": HEAD}]
+    assert double.commanded == [{"pull_request": "7", "servers": "alpha", "rounds": "3", "head": HEAD}]
     [reply] = replies(double)
-    assert f"[Run {RUN + 1}](https://github.com/acme/pushbench/actions/runs/{RUN + 1})" in reply
+    assert (
+        f"[Run {FIRST_DISPATCHED + 1}](https://github.com/acme/pushbench/actions/runs/{FIRST_DISPATCHED + 1})" in reply
+    )
     assert double.comments[0]["number"] == 7
 
 
@@ -61,7 +63,7 @@ def test_a_command_gets_a_reaction_a_run_and_a_reply(known: Known, login: str) -
 def test_people_without_write_access_get_a_reaction_only(known: Known, login: str, body: str) -> None:
     double = github()
     said = say(double, known, body, login)
-    assert (double.reactions, double.dispatched, double.comments) == ([(99, "confused")], [], [])
+    assert (double.reactions, double.commanded, double.comments) == ([(99, "confused")], [], [])
     assert said == [f"{login} has no write access: nothing is started"]
 
 
@@ -84,18 +86,18 @@ def test_a_comment_that_only_begins_like_a_command_is_left_alone(known: Known) -
 def test_what_strangers_wrote_starts_by_its_full_name_only(known: Known, double: Commanded) -> None:
     say(double, known, "/pushbench")
     say(double, known, f"/pushbench head={OLD}", comment=100)
-    assert double.dispatched == []
+    assert double.commanded == []
     first, second = replies(double)
     assert f"/pushbench head={HEAD}" in first
     assert f"not at {OLD} but at {HEAD}" in second
     say(double, known, f"/pushbench head={HEAD}", comment=101)
-    assert double.dispatched == [{"pull_request": "7", "head": HEAD}]
+    assert double.commanded == [{"pull_request": "7", "head": HEAD}]
 
 
 def test_a_wrong_command_gets_the_usage(known: Known) -> None:
     double = github()
     say(double, known, "/pushbench severs=alpha")
-    assert double.dispatched == []
+    assert double.commanded == []
     [reply] = replies(double)
     assert "Did you mean servers?" in reply
     assert "/pushbench servers=node-ws profile=full rounds=3" in reply
@@ -105,14 +107,14 @@ def test_the_same_command_again_names_the_run_while_that_has_not_ended(known: Kn
     double = github()
     say(double, known, "/pushbench profile=full")
     say(double, known, "/pushbench  profile=full ", comment=100)
-    assert len(double.dispatched) == 1
+    assert len(double.commanded) == 1
     assert "that is already under way" in replies(double)[1]
-    assert f"[Run {RUN + 1}]" in replies(double)[1]
+    assert f"[Run {FIRST_DISPATCHED + 1}]" in replies(double)[1]
     say(double, known, "/pushbench", comment=101)
-    assert len(double.dispatched) == 2, "another command is another run"
-    double.runs[0] |= {"status": "completed", "conclusion": "success"}
+    assert len(double.commanded) == 2, "another command is another run"
+    double.others[0][0].update({"status": "completed", "conclusion": "success"})
     say(double, known, "/pushbench profile=full", comment=102)
-    assert len(double.dispatched) == 3
+    assert len(double.commanded) == 3
 
 
 def test_a_reply_that_somebody_else_wrote_names_no_run(known: Known) -> None:
@@ -120,29 +122,29 @@ def test_a_reply_that_somebody_else_wrote_names_no_run(known: Known) -> None:
     say(double, known, "/pushbench")
     double.comments[0]["user"] = {"login": "stranger"}
     say(double, known, "/pushbench", comment=100)
-    assert len(double.dispatched) == 2
+    assert len(double.commanded) == 2
     assert double.comments[1]["user"] == BOT
 
 
 def test_a_run_that_was_deleted_is_started_again(known: Known) -> None:
     double = github()
     say(double, known, "/pushbench")
-    double.runs.clear()
+    double.others.clear()
     say(double, known, "/pushbench", comment=100)
-    assert len(double.dispatched) == 2
+    assert len(double.commanded) == 2
 
 
 def test_the_job_done_again_updates_its_reply(known: Known) -> None:
     double = github()
     say(double, known, "/pushbench")
     say(double, known, "/pushbench")
-    assert len(double.dispatched) == len(double.comments) == 1
+    assert len(double.commanded) == len(double.comments) == 1
 
 
 def test_accepting_is_an_input_that_the_workflow_declares(known: Known) -> None:
     double = github(FORK)
     say(double, known, f"/pushbench accept head={HEAD}")
-    assert double.dispatched == [{"pull_request": "7", "head": HEAD, "accept": "true"}]
+    assert double.commanded == [{"pull_request": "7", "head": HEAD, "accept": "true"}]
     assert "what its thresholds.yml accepts is confirmed" in replies(double)[0].replace("\\", "")
 
 
@@ -173,5 +175,5 @@ def test_a_lost_answer_starts_nothing_twice(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(double, "answer", failing)
     with double.github() as connection:
         run = dispatch(connection, "main", {"pull_request": "7", "head": HEAD})
-    assert run.workflow_run_id == RUN + 1
-    assert len(double.dispatched) == 1
+    assert run.workflow_run_id == FIRST_DISPATCHED + 1
+    assert len(double.commanded) == 1

@@ -21,9 +21,8 @@ from pushbench.project import Project
 from pushbench.record import PlannedTrial, Record
 from pushbench.thresholds import NO_THRESHOLDS
 from pushbench.verdict import judge
-from tests.ci.double_queue import Queue
 from tests.ci.events import HEAD, environment
-from tests.ci.github_double import FORK, RUN, run
+from tests.ci.github_double import FORK, RUN, Double, run
 from tests.ci.test_result import files, make_plan, zipped
 from tests.factories import make_record, make_thresholds, make_trial
 from tests.support import make_project
@@ -114,7 +113,7 @@ def log(project: Project) -> list[str]:
     return (project.root / "log").read_text().splitlines()
 
 
-def left_by(found: Results, folder: Path, **changed: Any) -> Queue:
+def left_by(found: Results, folder: Path, **changed: Any) -> Double:
     """GitHub after the night that found this."""
     folder.mkdir(exist_ok=True)
     results.write_result(folder, found.result)
@@ -122,14 +121,14 @@ def left_by(found: Results, folder: Path, **changed: Any) -> Queue:
         results.write_measured(folder, number, measured.record, measured.verdict)
     of_night = {"event": "workflow_dispatch", "head_branch": "main", "display_title": "bench night", "head_sha": HEAD}
     artifacts = {"plan": b"", "results": zipped(files(folder))}
-    return Queue(run=run(**{**of_night, **changed}), artifacts=artifacts, permissions={"actions": "read"})
+    return Double(run=run(**{**of_night, **changed}), artifacts=artifacts, permissions={"actions": "read"})
 
 
 def inputs(**changed: str) -> Inputs:
     return Inputs.model_validate({"continue": str(RUN), "first": str(RUN), "head": HEAD, **changed})
 
 
-def taken_up(double: Queue, given: Inputs | None = None) -> Results:
+def taken_up(double: Double, given: Inputs | None = None) -> Results:
     with double.github() as github:
         return take_up(github, given or inputs())
 
@@ -291,7 +290,7 @@ def test_what_is_no_result_is_refused_with_a_sentence(tmp_path: Path, spoil: Cal
 
 
 def test_the_run_that_goes_on_is_started_with_the_first_run_and_the_commit() -> None:
-    double = Queue(permissions={"actions": "write"})
+    double = Double(permissions={"actions": "write"})
     with double.github() as github:
         start(github, 8, night(MEASURE), Inputs())
         start(github, 9, night(MEASURE), inputs(first="8"))

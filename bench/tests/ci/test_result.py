@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 
 from pushbench.ci import result as results
 from pushbench.ci.plan import Plan, Step
-from pushbench.ci.result import Outcome, Result, StepResult, parse_results, read_results, unzip
+from pushbench.ci.result import OtherSchema, Outcome, Result, StepResult, parse_results, read_results, unzip
 from pushbench.errors import UserError
 from pushbench.record import Record
 from pushbench.verdict import judge
@@ -141,9 +142,12 @@ def test_what_is_no_archive_is_refused(content: bytes) -> None:
         ("result.json", b"[" * 100_000, "result.json is no JSON document"),
         ("result.json", b"\xff", "result.json is no JSON document"),
         ("result.json", b"[]", "result.json is not what a bench job writes"),
-        ("result.json", b'{"schema": 2}', "result.json is not what a bench job writes"),
-        ("1.record.json", b"{}", "1.record.json is not what a bench job writes"),
-        ("1.verdict.json", b'{"outcome": "pass"}', "1.verdict.json is not what a bench job writes"),
+        ("result.json", b'{"schema": 2}', "result.json has another schema"),
+        ("1.record.json", b"{}", "1.record.json has another schema"),
+        ("1.verdict.json", b'{"outcome": "pass"}', "1.verdict.json has another schema"),
+        ("1.record.json", b"NaN", "1.record.json is no JSON document"),
+        ("1.record.json", b'{"a": 1e999}', "1.record.json is no JSON document"),
+        ("1.record.json", b'{"a": ' + b"9" * 5000 + b"}", "1.record.json is no JSON document"),
     ],
 )
 def test_another_schema_is_refused(tmp_path: Path, name: str, content: bytes, said: str) -> None:
@@ -173,3 +177,75 @@ def test_a_record_cannot_name_a_path(tmp_path: Path, bad: str) -> None:
         content = json.dumps({**record, **changed}).encode()
         with pytest.raises(UserError, match=r"1\.record\.json is not what a bench job writes"):
             parse_results({**files(tmp_path), "1.record.json": content}, "artifact")
+
+
+def changed(folder: Path, name: str, change: Callable[[Any], object]) -> dict[str, bytes]:
+    """The files of a job, one of which says something else."""
+    content = files(write(folder))
+    document = json.loads(content[name])
+    change(document)
+    return {**content, name: json.dumps(document).encode()}
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "said"),
+    [
+        ("1.verdict.json", lambda it: it["limits"][0].update(stage=99), "the stage 99, which is not there"),
+        ("1.verdict.json", lambda it: it["limits"][0].update(server="x"), "'x', which is not there"),
+        ("1.verdict.json", lambda it: it["limits"][0].update(clients=1), "calls the stage 0 otherwise"),
+        ("1.verdict.json", lambda it: it.update(servers=[]), "does not judge 'node-ws'"),
+        ("1.verdict.json", lambda it: it["servers"][0].update(outcome="fail"), "amounts to pass, and a server to fail"),
+        ("1.verdict.json", lambda it: it.update(suite="other"), "another suite"),
+        ("1.record.json", lambda it: it["schedule"]["stages"][0].update(clients=-1), "that cannot be"),
+        ("1.record.json", lambda it: it["trials"][0]["stages"].extend(it["trials"][0]["stages"] * 9), "a trial has"),
+        (
+            "1.record.json",
+            lambda it: it["trials"][0]["validity"]["warnings"].append({"code": "a", "message": "a", "stage": -1}),
+            "a finding is of the stage -1",
+        ),
+        ("result.json", lambda it: it["plan"].update(steps=[]), "other steps than its plan"),
+        ("result.json", lambda it: it["steps"][0].update(measured=None), "no record"),
+        ("result.json", lambda it: it["steps"][0].update(outcome="fail"), "another outcome than"),
+    ],
+)
+def test_documents_that_contradict_each_other_are_refused(
+    tmp_path: Path, name: str, change: Callable[[Any], object], said: str
+) -> None:
+    with pytest.raises(UserError, match=said) as caught:
+        parse_results(changed(tmp_path, name, change), "artifact")
+    assert not isinstance(caught.value, OtherSchema)
+
+
+def test_a_field_that_a_pull_request_adds_is_ignored_where_that_is_asked_for(tmp_path: Path) -> None:
+    content = changed(tmp_path, "1.record.json", lambda it: it["trials"][0].update(new=1))
+    assert parse_results(content, "artifact", ignore_unknown=True).result.outcome == "pass"
+    with pytest.raises(UserError, match="Extra inputs"):
+        parse_results(content, "artifact")
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("1.record.json", lambda it: it.pop("harness")),
+        ("1.record.json", lambda it: it.update(schema=2)),
+        ("1.verdict.json", lambda it: it["limits"][0].update(metric="joules")),
+    ],
+)
+def test_another_schema_is_told_apart_from_nonsense(tmp_path: Path, name: str, change: Callable[[Any], object]) -> None:
+    with pytest.raises(OtherSchema, match="another schema than this version"):
+        parse_results(changed(tmp_path, name, change), "artifact", ignore_unknown=True)
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_a_broken_stream_is_a_sentence_whatever_its_compression(method: int) -> None:
+    archive = bytearray(zipped({"result.json": json.dumps(list(range(3000))).encode()}, method))
+    for at in range(45, 400, 7):
+        archive[at] ^= 0xFF
+    with pytest.raises(UserError, match="no zip archive"):
+        unzip(bytes(archive))
+
+
+def test_files_that_unpack_to_too_much_together_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(results, "LARGEST_CONTENT", 1000)
+    with pytest.raises(UserError, match="unpacks to more than 1,000 bytes"):
+        unzip(zipped({f"{number}.json": b" " * 400 for number in range(3)}))

@@ -8,16 +8,16 @@ from pathlib import Path
 import pytest
 
 from pushbench.cli import app
-from tests.ci.double_queue import Queue
 from tests.ci.events import HEAD, environment
+from tests.ci.github_double import Double
 from tests.ci.test_result import make_plan
 
 BOT = "github-actions[bot]"
 
 
 @pytest.fixture
-def double(monkeypatch: pytest.MonkeyPatch) -> Iterator[Queue]:
-    double = Queue(permissions={"contents": "read", "actions": "write"})
+def double(monkeypatch: pytest.MonkeyPatch) -> Iterator[Double]:
+    double = Double(permissions={"contents": "read", "actions": "write"})
     with double.served() as url:
         monkeypatch.setenv("GITHUB_API_URL", url)
         monkeypatch.setenv("GITHUB_TOKEN", "ghs_token")
@@ -40,13 +40,13 @@ def started_with(folder: Path, monkeypatch: pytest.MonkeyPatch, actor: str = BOT
     monkeypatch.setenv("GITHUB_TRIGGERING_ACTOR", actor)
 
 
-def test_the_night_starts_bench_on_the_default_branch(double: Queue) -> None:
+def test_the_night_starts_bench_on_the_default_branch(double: Double) -> None:
     assert run("night") == 0
     assert double.dispatched == [("bench.yml", {"night": "true"})]
 
 
 def test_a_run_that_gave_way_starts_the_one_that_goes_on(
-    double: Queue, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    double: Double, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     started_with(tmp_path, monkeypatch, night="true")
     monkeypatch.setenv("PLAN", make_plan(event="schedule").model_dump_json(by_alias=True))
@@ -56,7 +56,7 @@ def test_a_run_that_gave_way_starts_the_one_that_goes_on(
 
 @pytest.mark.parametrize("inputs", [{"night": "true"}, {"continue": "7", "first": "5", "head": HEAD}])
 def test_a_point_of_the_trend_is_told_and_published(
-    double: Queue, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, inputs: dict[str, str]
+    double: Double, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, inputs: dict[str, str]
 ) -> None:
     started_with(tmp_path, monkeypatch, **inputs)
     assert run("tell") == 0
@@ -64,7 +64,7 @@ def test_a_point_of_the_trend_is_told_and_published(
 
 
 def test_what_a_comment_started_is_told_and_not_published(
-    double: Queue, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    double: Double, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     started_with(tmp_path, monkeypatch, pull_request="7", head=HEAD)
     assert run("tell") == 0
@@ -72,7 +72,7 @@ def test_what_a_comment_started_is_told_and_not_published(
 
 
 def test_what_a_person_started_is_told_by_github_itself(
-    double: Queue, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    double: Double, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     started_with(tmp_path, monkeypatch, actor="octocat", night="true")
     assert run("tell") == 0

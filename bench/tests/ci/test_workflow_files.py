@@ -112,3 +112,20 @@ def test_a_server_of_another_repository_is_admitted_on_a_hosted_machine_first() 
     assert "if" not in found["own-server"], "a condition could run it where admit refused"
     [kept] = [step for step in found["own-server"]["steps"] if step.get("uses", "").startswith("actions/upload")]
     assert kept["with"]["name"] == "${{ needs.admit.outputs.artifact }}"
+
+
+def test_the_required_name_is_written_by_trusted_code_and_by_no_job() -> None:
+    names = {job["name"] for file in FILES for job in jobs(file).values()}
+    assert not {"Pushbench", "gate"} & names
+    writers = [file.name for file in FILES for job in jobs(file).values() if "statuses" in job["permissions"]]
+    assert writers == ["report.yml"]
+
+
+def test_each_state_of_a_run_is_reported_and_the_last_one_wins() -> None:
+    workflow = YAML(typ="safe").load(ROOT / ".github" / "workflows" / "report.yml")
+    assert workflow["on"]["workflow_run"]["types"] == ["requested", "in_progress", "completed"]
+    assert workflow["on"]["workflow_run"]["workflows"] == ["bench"]
+    assert workflow["concurrency"] == {
+        "group": "report-${{ github.event.workflow_run.id || inputs.run }}",
+        "cancel-in-progress": True,
+    }

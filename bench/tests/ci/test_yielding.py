@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from pushbench.ci import yielding
-from tests.ci.double_queue import Queue, other, queued
-from tests.ci.github_double import FORK, RUN, job
+from tests.ci.double_queue import other, queued
+from tests.ci.github_double import FORK, RUN, Double, job
 
 TITLE = f"bench pull request 7 at {'a' * 40}"
 CONTINUES = f"bench continues 1 at {'a' * 40}"
 
 
-def waiting(double: Queue, said: list[str] | None = None) -> str | None:
+def waiting(double: Double, said: list[str] | None = None) -> str | None:
     with double.github() as github:
         return yielding.Queue(github, RUN, "main", (said if said is not None else []).append)()
 
@@ -25,13 +25,13 @@ def on_main(event: str, title: str = "x", branch: str = "main") -> dict[str, Any
 
 @pytest.mark.parametrize("status", ["queued", "pending", "in_progress"])
 def test_a_run_gives_way_to_a_pull_request_whose_job_waits_for_the_machine(status: str) -> None:
-    double = Queue(others=[other(9, job("plan"), queued(), status=status)], permissions={"actions": "read"})
+    double = Double(others=[other(9, job("plan"), queued(), status=status)], permissions={"actions": "read"})
     assert waiting(double) == "a pull request's run 9"
 
 
 @pytest.mark.parametrize("title", ["bench on demand", TITLE])
 def test_a_run_gives_way_to_what_a_person_or_a_comment_started(title: str) -> None:
-    double = Queue(others=[other(9, **on_main("workflow_dispatch", title))])
+    double = Double(others=[other(9, **on_main("workflow_dispatch", title))])
     assert waiting(double) == "a person's run 9"
 
 
@@ -53,7 +53,7 @@ def test_a_run_gives_way_to_what_a_person_or_a_comment_started(title: str) -> No
 def test_a_run_gives_way_to_nobody_else(changed: dict[str, Any]) -> None:
     found = other(9)
     found[0].update(changed)
-    assert waiting(Queue(others=[found])) is None
+    assert waiting(Double(others=[found])) is None
 
 
 @pytest.mark.parametrize(
@@ -68,13 +68,13 @@ def test_a_run_gives_way_to_nobody_else(changed: dict[str, Any]) -> None:
     ],
 )
 def test_a_pull_request_that_does_not_wait_for_this_machine_is_no_reason(jobs: list[dict[str, Any]]) -> None:
-    assert waiting(Queue(others=[other(9, *jobs)])) is None
+    assert waiting(Double(others=[other(9, *jobs)])) is None
 
 
 def test_trouble_with_github_is_told_once_and_ends_nothing() -> None:
     said: list[str] = []
     now = 0.0
-    double = Queue(others=[other(9)], permissions={"contents": "read"})
+    double = Double(others=[other(9)], permissions={"contents": "read"})
     with double.github() as github:
         queue = yielding.Queue(github, RUN, "main", said.append, clock=lambda: now)
         for _ in range(3):
@@ -86,7 +86,7 @@ def test_trouble_with_github_is_told_once_and_ends_nothing() -> None:
 
 
 def test_github_is_asked_once_a_minute_and_a_slow_answer_is_not_waited_for() -> None:
-    double = Queue(others=[other(9)])
+    double = Double(others=[other(9)])
     now = 0.0
     with double.github() as github:
         queue = yielding.Queue(github, RUN, "main", lambda _: None, clock=lambda: now)

@@ -10,7 +10,7 @@ from ruamel.yaml import YAML
 
 from tests.ci.double_commands import Commanded
 from tests.ci.events import HEAD
-from tests.ci.github_double import FORK, RUN, pull
+from tests.ci.github_double import FIRST_DISPATCHED, FORK, pull
 from tests.ci.test_commanding import payload
 from tests.workflows.forge import ROOT, Forge, Played
 
@@ -37,14 +37,14 @@ def test_a_maintainer_starts_a_fork_by_its_commit(forge: Forge) -> None:
     assert played.jobs() == {"command"}
     assert double.reactions == [(99, "eyes")]
     asked = {"servers": "node-ws", "profile": "full", "rounds": "3"}
-    assert double.dispatched == [{"pull_request": "7", "head": HEAD, **asked}]
-    assert f"[Run {RUN + 1}]" in double.comments[0]["body"]
+    assert double.commanded == [{"pull_request": "7", "head": HEAD, **asked}]
+    assert f"[Run {FIRST_DISPATCHED + 1}]" in double.comments[0]["body"]
 
 
 def test_a_stranger_starts_nothing(forge: Forge) -> None:
     double = Commanded()
     comment(forge, double, payload("/pushbench", login="stranger"))
-    assert (double.reactions, double.dispatched, double.comments) == ([(99, "confused")], [], [])
+    assert (double.reactions, double.commanded, double.comments) == ([(99, "confused")], [], [])
 
 
 def test_nothing_runs_for_other_comments(forge: Forge) -> None:

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from pushbench.ci.result import Results, parse_results, unzip
-from tests.ci.double_queue import Queue, other
-from tests.ci.github_double import RUN, run
+from tests.ci.double_queue import other
+from tests.ci.github_double import RUN, Double, run
 from tests.workflows.forge import VARIABLES, Forge, Played, _git
 
 pytestmark = [pytest.mark.workflows]
@@ -23,7 +23,7 @@ def forge(tmp_path_factory: pytest.TempPathFactory) -> Forge:
     return Forge(tmp_path_factory.mktemp("forge"))
 
 
-def dispatched(forge: Forge, double: Queue, workflow: str, inputs: dict[str, str], run_id: int) -> Played:
+def dispatched(forge: Forge, double: Double, workflow: str, inputs: dict[str, str], run_id: int) -> Played:
     payload = {"inputs": inputs, "ref": "refs/heads/main"}
     with double.served() as url:
         return forge.act(
@@ -47,7 +47,7 @@ def of_night(forge: Forge, title: str = "bench night", **changed: Any) -> dict[s
     return run(**of, **changed)
 
 
-def published(forge: Forge, double: Queue) -> str:
+def published(forge: Forge, double: Double) -> str:
     double.artifacts = {"results": forge.artifact("results")}
     played = dispatched(forge, double, "publish.yml", {"run": str(RUN)}, 1)
     assert played.passed, played.output[-8000:]
@@ -65,7 +65,7 @@ def move_on(forge: Forge) -> None:
 
 def test_a_night_gives_way_goes_on_and_is_published_once(forge: Forge) -> None:
     commit = forge.head()
-    double = Queue(run=of_night(forge), others=[other(9)])
+    double = Double(run=of_night(forge), others=[other(9)])
     played = dispatched(forge, double, "bench.yml", {"night": "true"}, RUN)
     first = measured(forge, played)
     assert first.result.outcome == "gave-way", played.output[-8000:]

@@ -11,7 +11,6 @@ from pushbench.cli.ci import (
     command,
     doctor,
     fetch,
-    gate,
     go_on,
     images,
     night,
@@ -24,6 +23,6 @@ from pushbench.cli.ci import (
 
 def register(app: typer.Typer) -> None:
     group = typer.Typer(help="What the workflows on GitHub do.", no_args_is_help=True)
-    for each in (plan, fetch, images, bench, go_on, tell, night, report, publish, gate, admit, adopt, command, doctor):
+    for each in (plan, fetch, images, bench, go_on, tell, night, report, publish, admit, adopt, command, doctor):
         each.register(group)
     app.add_typer(group, name="ci")

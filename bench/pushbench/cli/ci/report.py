@@ -1,30 +1,49 @@
-"""`pushbench ci report`: tell a pull request and a commit what a run found."""
+"""`pushbench ci report`: the check Pushbench of a run's commit, and the comment on its pull request."""
 
 from __future__ import annotations
 
 import os
+from typing import Annotated
 
 import typer
 
 from pushbench.cli import options
-from pushbench.cli.ci.job import RunOption, github_of_job
+from pushbench.cli.ci.job import github_of_job
+from pushbench.errors import UserError
 
-_EXAMPLE = "Example: `GITHUB_TOKEN=... pushbench ci report --run 1234567890`."
+_EXAMPLES = "Examples: `GITHUB_TOKEN=... pushbench ci report --run 1234567890`; `pushbench ci report --open`."
+
+RunOption = Annotated[int | None, typer.Option("--run", min=1, help="Of the workflow bench.", metavar="ID")]
+OpenOption = Annotated[
+    bool, typer.Option("--open", help="Instead of --run: give open pull requests of forks without a check one.")
+]
 
 
 def register(group: typer.Typer) -> None:
-    group.command("report", epilog=_EXAMPLE)(report)
+    group.command("report", epilog=_EXAMPLES)(report)
 
 
-def report(*, run: RunOption) -> None:
-    """Comment on the pull request of a finished run and make its check run.
+def report(*, run: RunOption = None, open_: OpenOption = False) -> None:
+    """Make the check Pushbench agree with a run, and comment on its pull request.
 
-    Reads GITHUB_REPOSITORY, GITHUB_API_URL and GITHUB_TOKEN, which needs the permissions actions: read,
-    pull-requests: write and checks: write.
+    The check is in progress while the run is not completed. Of a run that is not believed no artifact is read.
+
+    Reads GITHUB_REPOSITORY, GITHUB_API_URL, GITHUB_EVENT_NAME and GITHUB_TOKEN, which needs the permissions
+    actions: read, pull-requests: write, checks: write and statuses: write.
     """
-    from pushbench.ci import actions, reporting
+    from pushbench.catalog import read_catalog
+    from pushbench.ci import actions, reporting, sweeping
+    from pushbench.project import Project
 
+    if (run is None) != open_:
+        raise UserError("say which: --run ID or --open")
+    if run is None:
+        with github_of_job() as github:
+            sweeping.sweep(github, options.note)
+        return
     site = os.environ.get("PUSHBENCH_SITE", "")
+    folders = frozenset(server.folder.name for server in read_catalog(Project.current().servers))
+    patient = os.environ.get("GITHUB_EVENT_NAME") == "workflow_dispatch"
     with github_of_job() as github:
-        drafted = reporting.report(github, run, site, options.note)
+        drafted = reporting.report(github, run, site, options.note, folders=folders, patient=patient)
     actions.add_summary(drafted.summary)

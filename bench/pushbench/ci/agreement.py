@@ -1,0 +1,76 @@
+"""Whether a verdict is of its record: references between two documents that somebody else wrote. Pure.
+
+Reports follow these references without looking; a document that passes can be rendered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pushbench.judged import JudgedRow
+from pushbench.metrics import METRICS
+from pushbench.record import Record
+from pushbench.verdict import Outcome, Verdict
+
+MOST_CLIENTS = 10_000_000
+WORST_FIRST: tuple[Outcome, ...] = ("fail", "invalid", "inconclusive", "pass")
+
+
+class UnknownMetric(Exception):
+    """The name of a metric that this version does not have."""
+
+
+def disagreement(record: Record, verdict: Verdict) -> str:
+    """The first contradiction, as a sentence; empty where there is none. Raises UnknownMetric."""
+    return next(_disagreements(record, verdict), "")
+
+
+def _disagreements(record: Record, verdict: Verdict) -> Iterator[str]:
+    yield from _of_record(record)
+    if (verdict.suite, verdict.profile) != (record.suite, record.profile):
+        yield "it is of another suite or profile"
+    yield from _of_servers(record, verdict)
+    rows: list[JudgedRow] = [*verdict.limits, *verdict.changes, *verdict.levels]
+    for row in rows:
+        yield from _of_row(record, row)
+    if verdict.changes and not record.comparison:
+        yield "it has changes, and the record compares nothing"
+
+
+def _of_record(record: Record) -> Iterator[str]:
+    stages = record.schedule.stages
+    counts = [stage.clients for stage in stages] + [stage.clients for trial in record.trials for stage in trial.stages]
+    if any(not 0 <= count <= MOST_CLIENTS for count in counts):
+        yield "a stage has a number of clients that cannot be"
+    for trial in record.trials:
+        if len(trial.stages) > len(stages):
+            yield f"a trial has {len(trial.stages)} stages of {len(stages)}"
+        for finding in (*trial.validity.reasons, *trial.validity.warnings):
+            if finding.stage is not None and not 0 <= finding.stage < len(stages):
+                yield f"a finding is of the stage {finding.stage}, which is not there"
+
+
+def _of_servers(record: Record, verdict: Verdict) -> Iterator[str]:
+    compared = record.comparison
+    others = [*compared.identical, *(each.server for each in compared.one_sided)] if compared else []
+    judged = [each.server for each in verdict.servers]
+    for server in sorted(set(judged) - {*record.servers, *others}):
+        yield f"it judges {server[:100]!r}, which is not there"
+    for server in sorted(set(record.servers) - set(judged)):
+        yield f"it does not judge {server[:100]!r}"
+    worst = next((each for each in WORST_FIRST if any(each == one.outcome for one in verdict.servers)), "pass")
+    if WORST_FIRST.index(verdict.outcome) > WORST_FIRST.index(worst):
+        yield f"it amounts to {verdict.outcome}, and a server to {worst}"
+
+
+def _of_row(record: Record, row: JudgedRow) -> Iterator[str]:
+    if row.metric not in METRICS:
+        raise UnknownMetric(row.metric)
+    if row.server not in record.servers:
+        yield f"a row is of {row.server[:100]!r}, which is not there"
+    if row.stage >= len(record.schedule.stages):
+        yield f"a row is of the stage {row.stage}, which is not there"
+        return
+    stage = record.schedule.stages[row.stage]
+    if (row.name, row.clients) != (stage.name, stage.clients):
+        yield f"a row calls the stage {row.stage} otherwise"

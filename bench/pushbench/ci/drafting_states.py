@@ -1,0 +1,225 @@
+"""What is said of runs without a verdict of their own: in progress, waiting for somebody, nothing to measure. Pure.
+
+A contributor reads these: what happened, why, and what to do now.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pushbench.ci.drafting import Draft, links_of, message
+from pushbench.ci.github_answers import Conclusion, Run
+from pushbench.ci.queueing import Place
+from pushbench.ci.result import Results
+from pushbench.ci.trust import Wanted
+from pushbench.comment import Link, Message, comment
+from pushbench.text import one_line
+
+WAITING = "Waiting for a maintainer. Nothing is wrong."
+NOTHING = "no server and nothing that measures changed: there is nothing to measure"
+MOST_NAMES = 20
+
+
+@dataclass(frozen=True)
+class About:
+    """What every draft says beside its own."""
+
+    run: Run
+    site: str = ""
+    notices: Sequence[str] = ()
+    links: Sequence[Link] = ()
+
+    def draft(
+        self,
+        title: str,
+        conclusion: Conclusion | None,
+        sentences: Sequence[str],
+        *,
+        headline: str = "",
+        advice: Sequence[str] = (),
+        commands: Sequence[str] = (),
+        waits: bool = False,
+        told: bool = True,
+    ) -> Draft:
+        said = Message(
+            outcome=conclusion or "in progress",
+            parts=(),
+            sentences=[*sentences, *self.notices],
+            links=[*links_of(self.run, self.site), *self.links],
+            headline=headline or title,
+            advice=advice,
+            commands=commands,
+        )
+        return Draft(one_line(title, 200), comment(said), conclusion, waits=waits, told=told)
+
+
+def commands_of_a_maintainer(number: int, sha: str) -> list[str]:
+    """Two ways to have the commit of a pull request measured."""
+    return [
+        f"gh workflow run bench.yml -f pull_request={number} -f head={sha}",
+        "# or, as a comment on this pull request:",
+        f"/pushbench head={sha}",
+    ]
+
+
+def measuring(about: About, wanted: Wanted | None, place: Place | None) -> Draft:
+    """A run that waits or runs. `wanted` is None where it is not of a pull request, or not known."""
+    where = f": {place}" if place else ""
+    sentences = ["the measurement has begun or waits for the one machine" + where, *_of_event(about.run, wanted)]
+    return about.draft(f"in progress{where}", None, sentences, headline="in progress", told=False)
+
+
+def nothing_to_measure(about: About) -> Draft:
+    return about.draft("pass: there is nothing to measure", "success", [NOTHING], headline="pass")
+
+
+def waiting(about: About, number: int, sha: str, wanted: Wanted | None, why: str) -> Draft:
+    """A pull request whose own runs are not believed: a maintainer reads the commit and starts the measurement."""
+    approval = "GitHub also waits for a maintainer to approve the workflows of this pull request"
+    sentences = [
+        f"this pull request is not measured by itself, because its run {why}",
+        *_to_do(wanted),
+        *([approval] if about.run.conclusion == "action_required" else []),
+    ]
+    return about.draft(
+        WAITING,
+        "action_required",
+        sentences,
+        headline=WAITING,
+        advice=["A maintainer who has read this commit starts the measurement, by a command or by a comment:"],
+        commands=commands_of_a_maintainer(number, sha),
+        waits=True,
+    )
+
+
+def without_pull_request(about: About, why: str) -> Draft:
+    """A run that is not believed, of no open pull request: one that was closed, or has a newer commit."""
+    sentences = [f"the run {why}", "this commit is the head of no open pull request, so nobody has to do anything"]
+    return about.draft(
+        "not measured: this commit is the head of no open pull request", "action_required", sentences, waits=True
+    )
+
+
+def not_believed(about: About, why: str) -> Draft:
+    """A run that no pull request caused, such as one of another branch."""
+    return about.draft(
+        "not a verdict: only runs of the default branch and of pull requests count",
+        "action_required",
+        [f"the run {why}, so its results are not used"],
+        headline="not a verdict",
+        advice=["Open a pull request, or start bench.yml on the default branch."],
+    )
+
+
+def approval(about: About) -> Draft:
+    """A run that GitHub holds until somebody approves it."""
+    return about.draft(
+        WAITING,
+        "action_required",
+        ["GitHub waits for a maintainer to approve this workflow run; nothing was measured yet"],
+        headline=WAITING,
+        advice=["A maintainer approves the run on its page."],
+        waits=True,
+    )
+
+
+def gave_way(about: About, results: Results) -> Draft:
+    """A run that ended between two servers for another one. The run that goes on with it ends this check."""
+    said = next((each.said for each in results.result.steps if each.outcome == "gave-way" and each.said), "")
+    reason = f": {said}" if said else ""
+    sentences = [f"it gave way to another run and goes on afterwards{reason}", *message(results).sentences[-1:]]
+    return about.draft(f"gave way{reason}, and goes on afterwards", None, sentences, headline="gave way", told=False)
+
+
+def merge_group(about: About, number: int | None, problem: str) -> Draft:
+    """A commit of the merge queue, whose pull request was measured alone."""
+    if number is not None and not problem:
+        said = f"pull request {number} was measured alone, and passes"
+        return about.draft(f"pass: {said}", "success", [said], headline="pass")
+    return about.draft(
+        f"not merged: {problem}",
+        "action_required",
+        [f"this commit is of the merge queue: {problem}"],
+        headline="not merged",
+        advice=["Wait for a successful check Pushbench on the pull request, and add it to the queue again."],
+    )
+
+
+def not_measured(about: About, number: int, wanted: Wanted | None) -> Draft:
+    """A run that a maintainer started and that had nothing to do, though the pull request changes what counts."""
+    branch = f"pull-request-{number}"
+    return about.draft(
+        "not measured: the harness of the default branch cannot measure what this pull request changes",
+        "action_required",
+        [
+            "nothing was measured: strangers' servers are compared with the base, and the harness is that of the base",
+            *_to_do(wanted),
+        ],
+        headline="not measured",
+        advice=[
+            "A maintainer who trusts this commit pushes it to a branch of this repository and opens a pull request "
+            "from there. That one is measured with its own harness, and its check is on this very commit:"
+        ],
+        commands=[
+            f"git fetch origin refs/pull/{number}/head",
+            f"git push origin FETCH_HEAD:refs/heads/{branch}",
+            f"gh pr create --head {branch} --fill",
+        ],
+    )
+
+
+def other_schema(about: About, problem: str) -> Draft:
+    """Results of code whose documents this version does not know: the pull request changes them."""
+    return about.draft(
+        "not read: the results have another schema than the default branch reads",
+        "action_required",
+        [f"the results were written in another schema than the default branch reads: {problem}"],
+        headline="the results have another schema",
+        advice=[
+            "Nothing is wrong with the measurement: its verdict is in the summary of the job bench on the run's page.",
+            "Give new fields a default and keep the old ones, and this check can read them. Otherwise a maintainer "
+            "reads that summary and merges without the check.",
+        ],
+    )
+
+
+def cannot_be_shown(about: About, error: Exception) -> Draft:
+    """Results that were read and cannot be rendered: a mistake of ours, and never a pass."""
+    return about.draft(
+        "error: the results cannot be shown",
+        "failure",
+        [f"its results cannot be shown: {type(error).__name__}: {error}"],
+        headline="ERROR",
+        advice=["This is a mistake of Pushbench: please report it with the address of the run."],
+    )
+
+
+def _of_event(run: Run, wanted: Wanted | None) -> list[str]:
+    if wanted is not None:
+        return _to_do(wanted)
+    match run.event:
+        case "push":
+            return ["every server is measured: each push is a point of the trend"]
+        case "workflow_dispatch":
+            return ["what the inputs of the run ask for is measured"]
+    return []
+
+
+def _to_do(wanted: Wanted | None) -> list[str]:
+    if wanted is None:
+        return ["what it changes cannot be told from GitHub's list of files, so it counts as something to measure"]
+    said = []
+    if wanted.compared:
+        said.append(f"compared with the base: {_names(wanted.compared)}")
+    if wanted.new:
+        said.append(f"new: {_names(wanted.new)}")
+    if wanted.everything:
+        said.append(f"every server counts: {', '.join(wanted.everything)}")
+    return said or [NOTHING]
+
+
+def _names(folders: Sequence[str]) -> str:
+    more = len(folders) - MOST_NAMES
+    listed = ", ".join(one_line(folder, 100) for folder in folders[:MOST_NAMES])
+    return listed + (f" and {more} more" if more > 0 else "")

@@ -1,0 +1,68 @@
+"""Pull requests of forks whose newest commit has no status of ours get one that waits.
+
+`report` follows the runs of bench.yml. A fork can delete that file and have a job of the required name elsewhere; the
+check run of that job would be alone, and would count.
+"""
+
+from __future__ import annotations
+
+from pydantic import TypeAdapter
+
+from pushbench.ci.drafting import Draft
+from pushbench.ci.drafting_states import WAITING, commands_of_a_maintainer
+from pushbench.ci.github import READ_PULLS, GitHub
+from pushbench.ci.github_answers import PullRequest
+from pushbench.ci.github_changes import home
+from pushbench.ci.github_statuses import Status, set_status, status
+from pushbench.ci.reporting import CHECK, Note
+from pushbench.ci.trust import Origin, origin_of
+from pushbench.comment import Link, Message, comment
+
+MOST_PULL_REQUESTS = 50
+"""the ones that changed last; each takes one request, of the thousand an hour that a repository's token has"""
+NO_RUN = Origin(0, "doubted")
+"""of a check that no run caused, which every run may replace"""
+PULLS = TypeAdapter(list[PullRequest])
+
+
+def sweep(github: GitHub, note: Note) -> list[int]:
+    """The numbers of the pull requests whose head got a check. Raises UserError."""
+    own = home(github).name
+    query = {"state": "open", "sort": "updated", "direction": "desc"}
+    pulls = next(github.pages("/pulls", READ_PULLS, PULLS, query), [])
+    found = []
+    for pull in pulls[:MOST_PULL_REQUESTS]:
+        of_fork = pull.head.repo is None or pull.head.repo.full_name != own
+        if of_fork and status(github, pull.head.sha, CHECK) is None:
+            _write(github, pull)
+            note(f"pull request {pull.number}: no run of bench is known of {pull.head.sha[:12]}; its check waits")
+            found.append(pull.number)
+    return found
+
+
+def _write(github: GitHub, pull: PullRequest) -> None:
+    drafted = _draft(pull)
+    said = Status(context=CHECK, state=drafted.state, description=drafted.title, target_url=pull.html_url)
+    set_status(github, pull.head.sha, said)
+    github.check_run(
+        pull.head.sha,
+        name=CHECK,
+        conclusion=drafted.conclusion,
+        title=drafted.title,
+        summary=drafted.summary,
+        external_id=str(NO_RUN),
+        own=origin_of,
+    )
+
+
+def _draft(pull: PullRequest) -> Draft:
+    said = Message(
+        outcome="action_required",
+        parts=(),
+        sentences=["no run of bench.yml is known of this commit, so nothing was measured"],
+        links=[Link("Pull request", pull.html_url)],
+        headline=WAITING,
+        advice=["A maintainer who has read this commit starts the measurement, by a command or by a comment:"],
+        commands=commands_of_a_maintainer(pull.number, pull.head.sha),
+    )
+    return Draft(WAITING, comment(said), "action_required", waits=True)

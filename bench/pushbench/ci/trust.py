@@ -1,0 +1,192 @@
+"""Who is believed: from what GitHub says of a run to what its artifacts may decide, and about which commit. Pure.
+
+The author of a fork controls the workflow and the code of the fork's own runs, so such a run can upload anything. A
+check is green only for what a trusted run measured, or where GitHub's own list of changed files shows that there was
+nothing to measure.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
+from typing import Literal
+
+from pushbench.ci.event import DEPENDABOT
+from pushbench.ci.github_answers import Run
+from pushbench.ci.plan import FULL_LABEL, touched
+
+WORKFLOW = ".github/workflows/bench.yml"
+DISPATCHED = re.compile(r"bench pull request ([0-9]{1,9}) at ([0-9a-f]{40})", re.ASCII)
+"""the name that bench.yml gives to runs that a maintainer started for a pull request"""
+CONTINUED = re.compile(r"bench continues ([0-9]{1,18}) at ([0-9a-f]{40})", re.ASCII)
+"""the name of runs that go on with what another run has begun"""
+NIGHT = re.compile(r"bench night\b.*", re.ASCII)
+
+Source = Literal["doubted", "demand", "merge_group", "night", "push", "pull_request", "dispatch"]
+RANKS: Mapping[Source, int] = {
+    "doubted": 0,
+    "demand": 1,  # a part of the servers, chosen by hand
+    "merge_group": 2,
+    "night": 2,
+    "push": 2,
+    "pull_request": 2,
+    "dispatch": 3,  # somebody with write access has read this very commit
+}
+"""what outranks what on the same commit; between equals the newer run counts"""
+ORIGIN = re.compile(r"run:([0-9]{1,18}):([a-z_]{1,20})", re.ASCII)
+QUEUED = re.compile(r"gh-readonly-queue/(.{1,200})/pr-([0-9]{1,9})-([0-9a-f]{40})", re.ASCII)
+"""the branch of a merge group; the SHA in it is that of the base"""
+
+
+@dataclass(frozen=True)
+class Home:
+    """The repository that the runs are of, as GitHub describes it."""
+
+    name: str
+    """`owner/name`"""
+    default_branch: str
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What a run counts for."""
+
+    source: Source
+    sha: str
+    """the commit that the run is about"""
+    pull_request: int | None = None
+    """its number, where a maintainer's dispatch names one"""
+    continues: int | None = None
+    """the id of the run that this one goes on with"""
+    doubt: str = ""
+    """why its artifacts are not read, as a sentence without a subject; empty where they are"""
+
+    @property
+    def believed(self) -> bool:
+        return not self.doubt
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a pull request asks to be measured; false where it asks for nothing."""
+
+    compared: Sequence[str] = ()
+    """folders of servers that changed"""
+    new: Sequence[str] = ()
+    """folders of servers that the default branch does not have"""
+    everything: Sequence[str] = ()
+    """why every server is to be measured"""
+
+    def __bool__(self) -> bool:
+        return bool(self.compared or self.new or self.everything)
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Which run wrote a check: the `external_id` of the check run."""
+
+    run: int
+    source: Source
+
+    def __str__(self) -> str:
+        return f"run:{self.run}:{self.source}"
+
+    def outranks(self, other: Origin) -> bool:
+        """Whether a check of this origin may not be replaced by the other."""
+        if self.run == other.run:
+            return False
+        return (RANKS[self.source], self.run) > (RANKS[other.source], other.run)
+
+
+def origin_of(external_id: str) -> Origin | None:
+    """None for a check run that Pushbench did not write, such as a job's."""
+    found = ORIGIN.fullmatch(external_id)
+    source: Source | None = next((each for each in RANKS if found and each == found[2]), None)
+    return Origin(int(found[1]), source) if found and source else None
+
+
+def standing(run: Run, home: Home, authors: Sequence[str | None] = ()) -> Standing:
+    """What the run counts for. `authors` are those of the pull requests from its branch, None for a deleted account."""
+    match run.event:
+        case "pull_request":
+            doubt = _doubt_of_pull_request(run, home, authors)
+            return Standing("doubted" if doubt else "pull_request", run.head_sha, doubt=doubt)
+        case "merge_group":
+            return Standing("merge_group", run.head_sha, doubt="was made by the merge queue, and measures nothing")
+        case "push" | "workflow_dispatch":
+            if doubt := _doubt_of_branch(run, home):
+                return Standing("doubted", run.head_sha, doubt=doubt)
+            return Standing("push", run.head_sha) if run.event == "push" else _dispatched(run)
+    return Standing(
+        "doubted", run.head_sha, doubt=f"was started by the event {run.event[:40]!r}, which measures nothing"
+    )
+
+
+def continuing(found: Standing, first: Standing | None) -> Standing:
+    """The standing of a run that goes on with another, whose own is `first`; None where that is unknown."""
+    if first is None or not first.believed or first.sha != found.sha:
+        doubt = f"claims to go on with the run {found.continues}, which is not known or is of another commit"
+        return replace(found, source="doubted", doubt=doubt)
+    return replace(found, source=first.source)
+
+
+def of_foreign_head(run: Run, home: Home) -> bool:
+    """Whether the head is of another repository; that of a deleted one is."""
+    return run.head_repository is None or run.head_repository.full_name != home.name
+
+
+def to_measure(changed: Mapping[str, bool], labels: frozenset[str], folders: frozenset[str]) -> Wanted:
+    """What a pull request asks to be measured.
+
+    `changed` are the paths that changed, each with whether it is gone; `folders` those of the servers of the default
+    branch. Of a server whose server.yml is gone there is nothing to measure.
+    """
+    touched_folders, harness = touched(list(changed))
+    gone = {PurePosixPath(path).parts[1] for path, is_gone in changed.items() if is_gone and _describes_a_server(path)}
+    left = sorted(touched_folders - gone)
+    return Wanted(
+        compared=[folder for folder in left if folder in folders],
+        new=[folder for folder in left if folder not in folders],
+        everything=[
+            *(["what measures changed"] if harness else []),
+            *([f"the label {FULL_LABEL} asks for it"] if FULL_LABEL in labels else []),
+        ],
+    )
+
+
+def _describes_a_server(path: str) -> bool:
+    parts = PurePosixPath(path).parts
+    return len(parts) == 3 and parts[0] == "servers" and parts[2] == "server.yml"
+
+
+def _doubt_of_pull_request(run: Run, home: Home, authors: Sequence[str | None]) -> str:
+    if run.workflow_file != WORKFLOW:
+        return f"is of the workflow file {run.workflow_file[:100]!r}, not of {WORKFLOW}"
+    if of_foreign_head(run, home):
+        return "is of another repository, whose authors choose what it uploads"
+    if run.actor is None or run.actor.login == DEPENDABOT or DEPENDABOT in authors:
+        return "is of Dependabot, whose token cannot push images"
+    if not authors or None in authors:
+        return "is of no pull request whose author is known"
+    return ""
+
+
+def _doubt_of_branch(run: Run, home: Home) -> str:
+    if run.workflow_file != WORKFLOW:
+        return f"is of the workflow file {run.workflow_file[:100]!r}, not of {WORKFLOW}"
+    if of_foreign_head(run, home):
+        return "is of another repository, whose authors choose what it uploads"
+    if run.head_branch != home.default_branch:
+        return f"is of another branch than {home.default_branch}, whose authors choose what it uploads"
+    return ""
+
+
+def _dispatched(run: Run) -> Standing:
+    """By its name, which the workflow of the default branch gave to it from inputs of somebody with write access."""
+    if named := DISPATCHED.fullmatch(run.display_title):
+        return Standing("dispatch", named[2], pull_request=int(named[1]))
+    if named := CONTINUED.fullmatch(run.display_title):
+        return Standing("push", named[2], continues=int(named[1]))
+    return Standing("night" if NIGHT.fullmatch(run.display_title) else "demand", run.head_sha)
