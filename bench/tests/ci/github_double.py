@@ -85,6 +85,13 @@ class Double:
     dispatched: list[tuple[str, dict[str, str]]] = field(default_factory=list)
     """workflow files that were started, with their inputs"""
     default_branch: str = "main"
+    issues: list[dict[str, Any]] = field(default_factory=list)
+    """pull requests among them have the field pull_request"""
+    issues_off: bool = False
+    labels: set[str] = field(default_factory=set)
+    """that the repository has"""
+    workflows: list[dict[str, Any]] = field(default_factory=list)
+    machines: list[dict[str, Any]] = field(default_factory=list)
     permissions: dict[str, str] | None = None
     """of the job whose token this is, as its workflow grants them; None where a test is of something else"""
 
@@ -141,12 +148,12 @@ class Double:
         for verb, shape, permission, reply in ROUTES:
             found = re.fullmatch(shape, path)
             if verb == method and found:
-                if not self._granted(permission):
+                if not self.granted(permission):
                     return 403, {"message": "Resource not accessible by integration"}
                 return reply(self, found, parse_qs(parts.query), body)
         return 404, {"message": f"the double does not know {method} {path}"}
 
-    def _granted(self, permission: str) -> bool:
+    def granted(self, permission: str) -> bool:
         """docs.github.com/actions/reference/workflow-syntax-for-github-actions#permissions: write includes read,
         and what is not listed is none."""
         scope, _, access = permission.partition(": ")
@@ -199,13 +206,24 @@ def _pull(double: Double, found: re.Match[str], *_: object) -> Answer:
     return (200, wanted[0]) if wanted else (404, {"message": "Not Found"})
 
 
-@route(r"GET /issues/\d+/comments", "pull-requests: read")
-def _comments(double: Double, *_: object) -> Answer:
-    return 200, double.comments
+def may_comment(double: Double, number: int, access: str) -> bool:
+    """docs.github.com/rest/issues/comments: one of the two rights; that for pull requests is none for issues."""
+    is_issue = any(each["number"] == number for each in double.issues if "pull_request" not in each)
+    scopes = ("issues",) if is_issue else ("pull-requests", "issues")
+    return any(double.granted(f"{scope}: {access}") for scope in scopes)
 
 
-@route(r"POST /issues/(\d+)/comments", "pull-requests: write")
+@route(r"GET /issues/(\d+)/comments", "")
+def _comments(double: Double, found: re.Match[str], *_: object) -> Answer:
+    if not may_comment(double, int(found[1]), "read"):
+        return 403, {"message": "Resource not accessible by integration"}
+    return 200, [each for each in double.comments if each.get("number", int(found[1])) == int(found[1])]
+
+
+@route(r"POST /issues/(\d+)/comments", "")
 def _add_comment(double: Double, found: re.Match[str], _: object, body: Any) -> Answer:
+    if not may_comment(double, int(found[1]), "write"):
+        return 403, {"message": "Resource not accessible by integration"}
     url = f"https://github.com/{REPOSITORY}/pull/{found[1]}#{len(double.comments)}"
     own = {"id": len(double.comments), "html_url": url, "user": BOT, "number": int(found[1])}
     double.comments.append({**own, **body})
