@@ -20,7 +20,7 @@ def alert(github: GitHub, run_id: int, note: Note, tell: Note) -> None:
     if run.status != "completed":
         note("no alert yet: the run has not ended")
         return
-    if not alerting.is_of_main(run, default_branch(github), github.repository):
+    if not alerting.may_be_of_main(run, github.repository) or run.head_branch != default_branch(github):
         note("no alert: the run is not of the default branch")
         return
     first = _first(github, run)

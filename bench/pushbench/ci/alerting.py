@@ -57,10 +57,10 @@ class Told:
         return False
 
 
-def is_of_main(run: Run, default_branch: str, repository: str) -> bool:
-    """Whether people who may push to the default branch, or its own workflow, caused the run."""
+def may_be_of_main(run: Run, repository: str) -> bool:
+    """Whether people who may push, or a workflow of the repository, caused the run; of which branch is not asked."""
     own = run.head_repository is not None and run.head_repository.full_name == repository
-    return own and run.head_branch == default_branch and run.event in ("push", "workflow_dispatch")
+    return own and run.event in ("push", "workflow_dispatch")
 
 
 def is_night(run: Run) -> bool:
