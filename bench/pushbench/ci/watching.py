@@ -56,9 +56,7 @@ class Queue:
     """when the newest job ended that a machine had taken"""
 
     def overdue(self, now: datetime) -> list[Waiting]:
-        """Those that waited longer than they should while the machine had nothing to do."""
-        if self.busy:
-            return []
+        """Those that waited longer than they should since the machine's last job ended."""
         return [each for each in self.waiting if now - max(each.since, self.last_ended or each.since) > LONGEST_WAIT]
 
 

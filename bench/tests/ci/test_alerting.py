@@ -13,9 +13,12 @@ import tests.ci.double_queue  # noqa: F401 - its routes
 from pushbench.ci import alerts
 from pushbench.ci import result as results
 from pushbench.ci.alert_run import alert
+from pushbench.ci.alerting import read_run
 from pushbench.ci.alerts import MOST_OPENED, Words
 from pushbench.ci.causes import Cause, causes_of, marked
+from pushbench.ci.github_answers import Run
 from pushbench.ci.github_issues import LABEL
+from pushbench.ci.result import Measured, Results
 from pushbench.record import Record, Trial
 from pushbench.verdict import judge
 from tests.ci.double_issues import issue, open_issues
@@ -108,6 +111,16 @@ def test_a_night_that_did_not_measure_the_server_leaves_its_issue_as_it_is(night
     nights.play(make_trial("fastapi"))
     nights.play(invalid(make_trial("node-ws")), make_trial("fastapi"))
     assert nights.double.issues[0] == before
+
+
+def test_a_server_that_passes_because_there_was_nothing_to_measure_is_not_mended(tmp_path: Path) -> None:
+    record = make_record([make_trial("node-ws")])
+    verdict = judge(record, make_thresholds(tmp_path))
+    [server] = verdict.servers
+    unmeasured = verdict.model_copy(update={"servers": [server.model_copy(update={"valid_trials": 0})]})
+    for each, mended in ((verdict, True), (unmeasured, False)):
+        found = Results(make_result(each.outcome, measured=1), {1: Measured(record, each)})
+        assert read_run(Run.model_validate(night()), [], found, "").mended(SLOW_CAUSE) is mended
 
 
 def test_a_push_opens_and_does_not_close(nights: Nights) -> None:
