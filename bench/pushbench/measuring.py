@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import re
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -32,6 +32,9 @@ from pushbench.suites import Load
 from pushbench.thresholds import digest
 from pushbench.trial import Bench, failed_trial, run_trial
 
+GiveWay = Callable[[], str | None]
+"""Asked between two servers: what the run is to end for, if anything."""
+
 
 class Interrupted(Exception):
     """Somebody ended the run; `record` is what was measured until then, and is on disk at `path`."""
@@ -39,6 +42,14 @@ class Interrupted(Exception):
     def __init__(self, record: Record, path: Path) -> None:
         super().__init__(record.id)
         self.record, self.path = record, path
+
+
+class GaveWay(Interrupted):
+    """The run ended between two servers, for what `reason` names."""
+
+    def __init__(self, record: Record, path: Path, reason: str) -> None:
+        super().__init__(record, path)
+        self.reason = reason
 
 
 @dataclass(frozen=True)
@@ -52,6 +63,7 @@ class Options:
     verify: bool = True
     live: str | None = None
     """URL of a VictoriaMetrics to stream to"""
+    give_way: GiveWay | None = None
 
 
 @contextlib.contextmanager

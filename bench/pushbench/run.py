@@ -14,6 +14,8 @@ from pushbench.checkout import read_commit
 from pushbench.driver_choice import DriverChoice
 from pushbench.errors import UserError
 from pushbench.measuring import (
+    GaveWay,
+    GiveWay,
     Interrupted,
     Options,
     bench_of,
@@ -61,7 +63,8 @@ def run(project: Project, request: Request, options: Options, watch: Watch) -> R
             live=options.live is not None,
             plan=make_plan([each.server.id for each in prepared], rounds=request.rounds, seed=request.seed),
         )
-        return _measure(project.records, record, streaming(bench, options, record, watch), prepared, watch)
+        bench = streaming(bench, options, record, watch)
+        return _measure(project.records, record, bench, prepared, watch, give_way=options.give_way)
 
 
 def resume(project: Project, path: Path, options: Options, watch: Watch) -> Record:
@@ -86,7 +89,8 @@ def resume(project: Project, path: Path, options: Options, watch: Watch) -> Reco
         _require_same(path, record, bench.environment, prepared)
         watch.note(f"{record.id}: going on with trial {len(record.trials) + 1} of {len(record.plan)}")
         record = record.model_copy(update={"live": record.live or options.live is not None})
-        return _measure(path.parent, record, streaming(bench, options, record, watch), prepared, watch)
+        bench = streaming(bench, options, record, watch)
+        return _measure(path.parent, record, bench, prepared, watch, give_way=options.give_way)
 
 
 def _prepare(
@@ -99,12 +103,25 @@ def _prepare(
     return bench_of(project, binary, driver, load, options), prepared
 
 
-def _measure(records: Path, record: Record, bench: Bench, prepared: Sequence[Prepared], watch: Watch) -> Record:
-    """The trials that `record` lacks, each written as soon as it is there. A first write shows that there is room."""
+def _measure(
+    records: Path,
+    record: Record,
+    bench: Bench,
+    prepared: Sequence[Prepared],
+    watch: Watch,
+    *,
+    give_way: GiveWay | None,
+) -> Record:
+    """The trials that `record` lacks, each written as soon as it is there. A first write shows that there is room.
+
+    Nothing is given way to before the first of them, so runs that give way to each other all come to an end.
+    """
     by_server = {each.server.id: each for each in prepared}
     path = store.write_record(records, record)
     try:
-        for planned in record.plan[len(record.trials) :]:
+        for position, planned in enumerate(record.plan[len(record.trials) :]):
+            if position and give_way and (reason := give_way()):
+                raise GaveWay(record, path, reason)
             left = (len(record.plan) - planned.order) * trial_seconds(record.schedule)
             watch.trial(planned, len(record.plan), record.schedule, left)
             trial = measure_one(bench, planned, by_server[planned.server], watch)

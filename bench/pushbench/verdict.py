@@ -13,7 +13,7 @@ from typing import Literal
 
 from pydantic import Field, NonNegativeInt
 
-from pushbench import sentences
+from pushbench import sentences, sittings
 from pushbench.changes import value_of
 from pushbench.errors import EXIT_FAIL, EXIT_PASS, EXIT_UNDECIDED
 from pushbench.judged import JudgedRow
@@ -268,6 +268,8 @@ def _run(record: Record, servers: Sequence[ServerVerdict]) -> tuple[Outcome, lis
 
 
 def _run_notes(record: Record, thresholds: Thresholds) -> Iterator[str]:
+    if pauses := sittings.note(record):
+        yield pauses
     for skipped in record.skipped:
         yield sentences.skipped(skipped)
     for server in record.comparison.identical if record.comparison else ():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -13,7 +14,7 @@ from pushbench.driver_choice import DriverChoice
 from pushbench.drivers import Build
 from pushbench.environment import CpuSplit
 from pushbench.errors import UserError
-from pushbench.measuring import Interrupted, Options
+from pushbench.measuring import GaveWay, Interrupted, Options
 from pushbench.process_driver import ProcessDriver
 from pushbench.progress import Follower
 from pushbench.project import Project
@@ -152,6 +153,29 @@ def test_an_interrupted_run_keeps_its_trials_and_goes_on(tmp_path: Path) -> None
     assert after.complete
     assert after.trials[:2] == before.trials
     assert store.read_record(path) == after
+
+
+def test_a_run_gives_way_between_two_servers_and_goes_on_as_the_same_record(tmp_path: Path) -> None:
+    project = make_project(tmp_path / "checkout", x="", y="", z="")
+    asked: list[int] = []
+
+    def give_way() -> str | None:
+        asked.append(len(asked))
+        return "a pull request's run 9"
+
+    polite = replace(UNVERIFIED, give_way=give_way)
+    with pytest.raises(GaveWay) as raised:
+        run.run(project, request(), polite, Notebook())
+    path = store.find_record(project.records)
+    assert [len(store.read_record(path).trials), len(asked)] == [1, 1], "it is asked between servers only"
+    assert raised.value.reason == "a pull request's run 9"
+    with pytest.raises(GaveWay):
+        run.resume(project, path, polite, Notebook())
+    after = run.resume(project, path, polite, Notebook())
+    assert after.complete, "each sitting measures a server, and after the last one there is nothing to give way for"
+    assert len(asked) == 2
+    assert sorted(trial.server for trial in after.trials) == ["x", "y", "z"]
+    assert after.id == raised.value.record.id
 
 
 def test_a_complete_record_is_not_measured_again(tmp_path: Path) -> None:

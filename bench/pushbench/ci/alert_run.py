@@ -6,33 +6,36 @@ from pushbench.ci import alerting, alerts, github_issues
 from pushbench.ci.alerts import Note, Words
 from pushbench.ci.github import GitHub
 from pushbench.ci.github_answers import Run
-from pushbench.ci.github_dispatch import default_branch
-from pushbench.ci.github_issues import IssuesOff
-from pushbench.ci.reporting import expected_run, fetch_results
+from pushbench.ci.github_connection import GitHubError
+from pushbench.ci.github_dispatch import COMPLETED, default_branch
+from pushbench.ci.reporting import fetch_results
+from pushbench.ci.trend import NoPoint, origin
+from pushbench.errors import UserError
 
-MOST_CONTINUED = 20
-"""runs of one chain, each of which gave way to a pull request"""
+WORKFLOW = ".github/workflows/bench.yml"
 
 
 def alert(github: GitHub, run_id: int, note: Note, tell: Note) -> None:
     """Open, update and close issues; `tell` takes the texts for the webhook. Raises UserError."""
-    run = expected_run(github, run_id)
-    if run.status != "completed":
+    run = github.run(run_id)
+    if run.workflow_file != WORKFLOW or run.event not in ("push", "workflow_dispatch"):
+        note("no alert: the run is neither a push nor a night")
+        return
+    if run.status != COMPLETED:
         note("no alert yet: the run has not ended")
         return
-    if not alerting.may_be_of_main(run, github.repository) or run.head_branch != default_branch(github):
-        note("no alert: the run is not of the default branch")
-        return
-    first = _first(github, run)
-    night = alerting.is_night(first)
-    if not night and first.event != "push":
-        note("no alert: the run is neither a push to the default branch nor a night")
-        return
-    told = alerting.read_run(run, github.jobs(run.id), *fetch_results(github, run))
     try:
+        night = _event(github, run) == "schedule"
+    except NoPoint as error:
+        note(f"no alert: {error}")
+        return
+    try:
+        told = alerting.read_run(run, github.jobs(run.id), *fetch_results(github, run))
         issues = github_issues.open_alerts(github)
-    except IssuesOff as error:
-        note(str(error))
+    except GitHubError:
+        raise
+    except UserError as error:  # results of another version of Pushbench, or no issues
+        note(f"no alert: {error}")
         return
     changes = alerts.decide(issues, set(told.causes), lambda cause: night and told.mended(cause))
     words = Words(told.causes, alerting.before(run, night=night), alerting.AFTER, alerting.closing(run))
@@ -41,10 +44,10 @@ def alert(github: GitHub, run_id: int, note: Note, tell: Note) -> None:
         note("nothing to tell: the run is green")
 
 
-def _first(github: GitHub, run: Run) -> Run:
-    """The run that this one goes on with, or itself."""
-    for _ in range(MOST_CONTINUED):
-        if (number := alerting.continued(run)) is None:
-            return run
-        run = expected_run(github, number)
-    return run
+def _event(github: GitHub, run: Run) -> str:
+    """`push` or `schedule`, also of a run that goes on with one. Raises NoPoint for other runs."""
+    branch = default_branch(github)
+    begun = origin(run, repository=github.repository, branch=branch)
+    if begun.event:
+        return begun.event
+    return origin(github.run(begun.first), repository=github.repository, branch=branch).event

@@ -5,7 +5,6 @@ Keys come from names, never from sentences. What is shown of a run is what its v
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -15,9 +14,6 @@ from pushbench.ci.result import Measured, Results
 from pushbench.markdown import escape
 from pushbench.text import one_line
 
-NIGHT = "bench night"
-CONTINUED = re.compile(r"bench continues ([0-9]{1,18}) at [0-9a-f]{40}", re.ASCII)
-"""names that bench.yml gives to runs: of night.yml, and to one that goes on with another"""
 VERDICT_STEPS = ("Bench", "Verdict")
 """steps that fail where a verdict does: the verdict has the causes"""
 MOST_SENTENCES = 10
@@ -55,22 +51,6 @@ class Told:
             case "results" | "run":
                 return self.usable
         return False
-
-
-def may_be_of_main(run: Run, repository: str) -> bool:
-    """Whether people who may push, or a workflow of the repository, caused the run; of which branch is not asked."""
-    own = run.head_repository is not None and run.head_repository.full_name == repository
-    return own and run.event in ("push", "workflow_dispatch")
-
-
-def is_night(run: Run) -> bool:
-    return run.event == "workflow_dispatch" and run.display_title == NIGHT
-
-
-def continued(run: Run) -> int | None:
-    """The id of the run that this one goes on with."""
-    found = CONTINUED.fullmatch(run.display_title) if run.event == "workflow_dispatch" else None
-    return int(found[1]) if found else None
 
 
 def read_run(run: Run, jobs: Sequence[Job], results: Results | None, problem: str) -> Told:

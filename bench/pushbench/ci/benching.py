@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import threading
@@ -14,8 +15,10 @@ from pathlib import Path
 from pushbench import store
 from pushbench.builds import Note
 from pushbench.ci.plan import Plan, Step
-from pushbench.ci.result import Outcome, Result, StepResult, write_measured, write_result
-from pushbench.errors import EXIT_FAIL, EXIT_PASS, EXIT_UNDECIDED, UserError
+from pushbench.ci.result import Outcome, Result, Results, StepResult, write_measured, write_result
+from pushbench.ci.trend import TREND
+from pushbench.errors import EXIT_FAIL, EXIT_GAVE_WAY, EXIT_PASS, EXIT_UNDECIDED, EXIT_USAGE, UserError
+from pushbench.measuring import GiveWay
 from pushbench.project import Project
 from pushbench.record import Record
 from pushbench.runs import Past, past_of
@@ -23,8 +26,6 @@ from pushbench.text import one_line
 from pushbench.thresholds import Thresholds
 from pushbench.verdict import judge
 
-TREND = ("push", "schedule")
-"""events whose runs are published"""
 PATIENCE_SECONDS = 6.0
 """from the wish to end to the end; Actions kills 7.5 s after it asked"""
 
@@ -53,21 +54,70 @@ class Bench:
     history: Path | None
     """the runs before it, by which those of the trend are judged, too"""
     note: Note
+    give_way: GiveWay | None = None
+    """asked between steps, and by runs between servers, where the plan is of the trend"""
+    earlier: Results | None = None
+    """of the job that gave way, which this one goes on with"""
 
     def play(self) -> Result:
         """All steps. Raises Ended, after it has written what there is."""
-        steps = self.plan.steps
-        done = [StepResult(step=step, outcome="unfinished", seconds=0.0, said="", measured=None) for step in steps]
-        write_result(self.folder, Result(plan=self.plan, steps=done))
-        for index, step in enumerate(steps):
-            self.note(f"step {index + 1} of {len(steps)}: ./pushbench {' '.join(step.arguments)}: {step.why}")
-            out = self.out / f"step-{index + 1}"
-            played = _play(
-                self.project.root, [*step.arguments, "--wait", "--driver", self.plan.driver, "--out", str(out)]
-            )
-            done[index] = self._concluded(index + 1, step, played, out)
-            write_result(self.folder, Result(plan=self.plan, steps=done))
-        return Result(plan=self.plan, steps=done)
+        result = self._begun()
+        write_result(self.folder, result)
+        began = False
+        for index, each in enumerate(result.steps):
+            if each.outcome != "unfinished":
+                continue
+            reason = self.give_way() if began and self.give_way else None
+            if reason:
+                result = _given_way(result, index, f"gave way to {reason}")
+            else:
+                result = self._carried_out(result, index)
+                began = True
+            write_result(self.folder, result)
+            if result.outcome == "gave-way":
+                self.note(next(each.said for each in result.steps if each.outcome == "gave-way"))
+                break
+        return result
+
+    def _begun(self) -> Result:
+        """What earlier jobs measured is part of what this one measured."""
+        if self.earlier is None:
+            steps = [
+                StepResult(step=step, outcome="unfinished", seconds=0.0, said="", measured=None)
+                for step in self.plan.steps
+            ]
+            return Result(plan=self.plan, steps=steps)
+        for number, measured in self.earlier.measured.items():
+            write_measured(self.folder, number, measured.record, measured.verdict)
+        return self.earlier.result
+
+    def _carried_out(self, result: Result, index: int) -> Result:
+        """With one step more; that it was begun anew is a note of the plan, which every reader sees."""
+        number, step, out = index + 1, result.steps[index].step, self.out / f"step-{index + 1}"
+        self.note(f"step {number} of {len(result.steps)}: ./pushbench {' '.join(step.arguments)}: {step.why}")
+        before = result.steps[index].measured
+        notes = result.plan.notes
+        if self.earlier is not None and before is not None:
+            partial = self.earlier.measured[before].record
+            path = store.write_record(out / "records", partial)
+            played = self._played(["run", "--resume", str(path)], step, out)
+            if played.code == EXIT_USAGE and _record(out) == partial:
+                notes = [*notes, f"step {number} is measured from its start again: {one_line(played.last_line, 500)}"]
+                self.note(notes[-1])
+                shutil.rmtree(out)
+                played = self._played(step.arguments, step, out)
+        else:
+            played = self._played(step.arguments, step, out)
+        steps = list(result.steps)
+        steps[index] = self._concluded(number, step, played, out)
+        plan = result.plan.model_copy(update={"notes": notes})
+        done = Result(plan=plan, steps=steps)
+        return _given_way(done, number, steps[index].said) if played.code == EXIT_GAVE_WAY else done
+
+    def _played(self, arguments: Sequence[str], step: Step, out: Path) -> _Played:
+        polite = ["--give-way"] if self.give_way and step.kind == "run" else []
+        how = ["--wait", *polite, "--driver", self.plan.driver, "--out", str(out)]
+        return _play(self.project.root, [*arguments, *how])
 
     def _concluded(self, number: int, step: Step, played: _Played, out: Path) -> StepResult:
         record = _record(out)
@@ -79,6 +129,8 @@ class Bench:
         ended = played.code in (EXIT_PASS, EXIT_FAIL, EXIT_UNDECIDED)
         said = "" if ended else one_line(played.last_line, 500)
         outcome: Outcome = verdict.outcome if ended else "unfinished"
+        if played.code == EXIT_GAVE_WAY:
+            outcome = "gave-way"
         return StepResult(step=step, outcome=outcome, seconds=played.seconds, said=said, measured=number)
 
     def _past(self, step: Step, record: Record) -> Past | None:
@@ -86,6 +138,15 @@ class Bench:
         if self.history is None or step.kind != "run" or self.plan.event not in TREND:
             return None
         return replace(past_of(self.history, record, self.project.history_cache), required=False)
+
+
+def _given_way(result: Result, index: int, said: str) -> Result:
+    """The steps from `index` on are for another job."""
+    left = [
+        each.model_copy(update={"outcome": "gave-way", "said": said}) if each.outcome == "unfinished" else each
+        for each in result.steps[index:]
+    ]
+    return Result(plan=result.plan, steps=[*result.steps[:index], *left])
 
 
 def _record(out: Path) -> Record | None:

@@ -20,6 +20,7 @@ CONCLUSIONS: dict[Outcome, Conclusion] = {
     "fail": "failure",
     "error": "failure",
     "unfinished": "failure",
+    "gave-way": "action_required",
     "invalid": "action_required",
     "inconclusive": "action_required",
 }
@@ -50,7 +51,7 @@ def draft(run: Run, jobs: Sequence[Job], results: Results | None, problem: str =
     if problem:
         sentences.append(f"its results cannot be used: {problem}")
         outcome = "error"
-    if sentences and outcome == "pass":
+    if sentences and outcome in ("pass", "gave-way"):
         outcome = "error"
     if not sentences and outcome == "error" and not results:
         sentences.append("the run left no results")
@@ -80,6 +81,7 @@ def _title(outcome: Outcome, sentences: Sequence[str]) -> str:
         "fail": "a server got worse or broke a limit",
         "invalid": "nothing valid was measured",
         "inconclusive": "not decided",
+        "gave-way": "not measured to its end yet: another run goes on with it",
     }
     return f"{outcome}: {said.get(outcome) or sentences[0]}"
 

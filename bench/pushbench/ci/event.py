@@ -21,12 +21,13 @@ Names = Annotated[str, StringConstraints(pattern=r"^([a-z0-9*][a-z0-9:*,/ -]{0,9
 Word = Annotated[str, StringConstraints(pattern=r"^([a-z0-9][a-z0-9-]{0,49})?$")]
 Count = Annotated[str, StringConstraints(pattern=r"^\d{0,3}$")]
 Number = Annotated[str, StringConstraints(pattern=r"^\d{0,9}$")]
+RunId = Annotated[str, StringConstraints(pattern=r"^[0-9]{0,20}$")]
 NO_SHA = "0" * 40
 """what a push that makes a branch has before it"""
 LARGEST_EVENT = 32 << 20
 DEPENDABOT = "dependabot[bot]"
 
-EventName = Literal["push", "pull_request", "merge_group", "schedule", "workflow_dispatch"]
+EventName = Literal["push", "pull_request", "merge_group", "workflow_dispatch"]
 
 
 class _Part(BaseModel):
@@ -54,6 +55,12 @@ class Inputs(_Part):
     base: Ref | Literal[""] = ""
     pull_request: Number = ""
     head: Sha | Literal[""] = ""
+    night: Literal["true", "false", ""] = ""
+    """whether it is the night's run, which night.yml starts"""
+    continue_: RunId = Field("", alias="continue")
+    """the run that gave way, which this one goes on with"""
+    first: RunId = ""
+    """the first of the runs that go on with each other; `head` is what they all measure"""
 
 
 class Event(_Part):
@@ -65,6 +72,10 @@ class Event(_Part):
     """of a push: what the branch was"""
     pull_request: PullRequest | None = None
     inputs: Inputs = Inputs()
+
+    @property
+    def night(self) -> bool:
+        return self.inputs.night == "true"
 
     @property
     def untrusted(self) -> bool:

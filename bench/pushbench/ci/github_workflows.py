@@ -70,6 +70,7 @@ class Runners(Answer):
 
 
 class Check(Answer):
+    id: int
     name: str
     status: Text
     external_id: Text = ""
@@ -119,8 +120,8 @@ def runners(github: GitHub) -> list[Runner]:
 
 
 def checks(github: GitHub, sha: str, name: str) -> list[Check]:
-    """The newest of that name on the commit that our app made."""
-    query = {"check_name": name, "filter": "latest"}
+    """All of that name on the commit that our app made, those of jobs with that name included."""
+    query = {"check_name": name, "filter": "all"}
     pages = github.pages(f"/commits/{sha}/check-runs", READ_CHECKS, CHECKS, query)
     return [
         check

@@ -55,7 +55,7 @@ class Plan(Document):
     """What a job measures, and what is said of what it does not."""
 
     schema_: Literal[1] = Field(default=1, alias="schema")
-    event: str
+    event: str = Field(description="its name on GitHub; `schedule` for a night, whoever started it")
     sha: str = Field(description="the commit that is measured")
     base: str | None = Field(description="the commit that it is compared with")
     pull_request: int | None
@@ -83,13 +83,14 @@ def make_plan(event: Event, catalog: Sequence[Server], change: Change | None, se
     """`change` is needed for pull requests and where the inputs name a base."""
     steps: list[Step]
     notes: list[str] = []
-    match event.name:
+    match "schedule" if event.night else event.name:
         case "push":
             steps = list(_measure(catalog, settings.push_profile, "every push is a point of the trend"))
         case "merge_group":
             steps = []
             notes.append("a merge queue: each of its pull requests was measured alone")
         case "schedule":
+            _require_alone(event)
             why = "once a night the same commit again, which tells how much nights differ"
             steps = [*_measure(catalog, settings.push_profile, why), _control(catalog, day)]
         case "pull_request":
@@ -100,7 +101,7 @@ def make_plan(event: Event, catalog: Sequence[Server], change: Change | None, se
     if event.name == "pull_request" and event.untrusted and steps:
         notes.append(_waiting(event))
     return Plan(
-        event=event.name,
+        event="schedule" if event.night else event.name,
         sha=event.inputs.head or event.sha,
         base=change.base if change else None,
         pull_request=_number(event),
@@ -208,6 +209,12 @@ def _by_suite(servers: Sequence[Server]) -> dict[str, list[Server]]:
     for server in servers:
         found.setdefault(server.spec.suite, []).append(server)
     return found
+
+
+def _require_alone(event: Event) -> None:
+    others = event.inputs.model_copy(update={"night": ""})
+    if given := [name for name, value in others if value]:
+        raise UserError(f"a night measures everything, so it takes no {', '.join(given)}", hint="leave them empty")
 
 
 def _number(event: Event) -> int | None:

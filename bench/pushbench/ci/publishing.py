@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import json
 import tempfile
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from pushbench import history, store
 from pushbench.ci.branch import Branch
+from pushbench.ci.github import GitHub
+from pushbench.ci.github_dispatch import COMPLETED, default_branch, wait_completed
+from pushbench.ci.reporting import expected_run, fetch_results
 from pushbench.ci.result import Measured, Results
+from pushbench.ci.trend import NoPoint, origin
 from pushbench.errors import UserError
 from pushbench.exporting import Benchmark, Tool, github_action_benchmark
 from pushbench.files import write_atomically
@@ -18,6 +23,31 @@ from pushbench.summary import summarize
 
 HISTORY = "history"
 RECORDS = "records"
+
+
+def of_run(github: GitHub, run_id: int, *, sleep: Callable[[float], None] = time.sleep) -> Results | str:
+    """What a run of bench.yml left for the branch, once it is completed, or why there is nothing to publish of it.
+
+    Raises UserError for a run of another workflow, and for a point of the trend that does not end, whose results are
+    missing, or whose results contradict GitHub.
+    """
+    try:
+        begun = origin(expected_run(github, run_id), repository=github.repository, branch=default_branch(github))
+    except NoPoint as error:
+        return error.what
+    run = wait_completed(github, run_id, sleep=sleep)
+    if run.status != COMPLETED:
+        raise UserError(f"the run {run_id} is {run.status} still", hint="start publish.yml again when it is completed")
+    if run.conclusion not in ("success", "failure"):  # one that broke its limits is a point as well
+        return f"the run {run_id} is {run.conclusion}"
+    results, problem = fetch_results(github, run)
+    if results is None:
+        raise UserError(f"the run {run_id} has no results: {problem or 'it left none'}")
+    if results.result.outcome == "gave-way":
+        return f"the run {run_id} gave way: it is published when another run has gone on with it to the end"
+    if results.result.plan.sha != begun.sha:
+        raise UserError(f"the run {run_id} is of {begun.sha[:12]}, its results are of {results.result.plan.sha[:12]}")
+    return results
 
 
 def publishable(results: Results) -> list[Measured]:

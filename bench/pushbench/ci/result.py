@@ -23,8 +23,9 @@ from pushbench.record import Record
 from pushbench.verdict import Verdict
 
 Read = TypeVar("Read", bound=Document)
-Outcome = Literal["pass", "fail", "inconclusive", "invalid", "error", "unfinished"]
-WORST_FIRST: Sequence[Outcome] = ("fail", "error", "unfinished", "invalid", "inconclusive", "pass")
+Outcome = Literal["pass", "fail", "inconclusive", "invalid", "error", "unfinished", "gave-way"]
+"""`gave-way`: the machine was needed for something else, and another run goes on with it"""
+WORST_FIRST: Sequence[Outcome] = ("gave-way", "fail", "error", "unfinished", "invalid", "inconclusive", "pass")
 
 INDEX = "result.json"
 LARGEST_FILE = 32 << 20
@@ -53,7 +54,10 @@ class Result(Document):
 
     @property
     def outcome(self) -> Outcome:
-        """The worst of a step; a job with nothing to measure passes."""
+        """The worst of a step; a job with nothing to measure passes.
+
+        What gave way has no outcome yet, whatever the steps before found.
+        """
         return next((worst for worst in WORST_FIRST if any(each.outcome == worst for each in self.steps)), "pass")
 
 

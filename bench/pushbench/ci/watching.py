@@ -35,7 +35,7 @@ DISABLED_BY_GITHUB = "disabled_inactivity"
 SUBJECT = re.compile(r"bench (?:pull request|continues) [0-9]{1,18} at ([0-9a-f]{40})", re.ASCII)
 """the names of dispatched runs that are about another commit than the head of the default branch"""
 ORIGIN = re.compile(r"run:([0-9]{1,18}):.{1,50}", re.ASCII)
-"""the external id of a check: the run that it is of"""
+"""the external id of a check that report.yml wrote: the run that it is of. A job of that name has none of ours"""
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def read_queue(found: Sequence[tuple[DatedRun, Sequence[QueuedJob]]], repository
     own = [
         (run, jobs)
         for run, jobs in found
-        if run.head_repository is not None and run.head_repository.full_name == repository
+        if run.head_repository is not None and run.head_repository.full_name.lower() == repository.lower()
     ]
     mine = [(run, job) for run, jobs in own for job in jobs if LABEL in job.labels and LABELS.issuperset(job.labels)]
     at_work = {run.id for run, jobs in own if any(job.status == "in_progress" for job in jobs)}
@@ -153,6 +153,12 @@ def subject(run: DatedRun) -> str:
     return named[1] if named else run.head_sha
 
 
+def origin(check: Check) -> int | None:
+    """The run that the check is of; None where report.yml did not write it."""
+    named = ORIGIN.fullmatch(check.external_id)
+    return int(named[1]) if named else None
+
+
 def to_report(
     runs: Sequence[DatedRun], checks: Mapping[str, Sequence[Check]], queue: Queue, now: datetime
 ) -> list[int]:
@@ -164,9 +170,11 @@ def to_report(
         if not ended or sha in going_on:
             continue
         newest = max(ended, key=lambda run: run.id)
-        left = [check for check in of_commit if check.status != "completed"]
-        if left or (not of_commit and now - newest.updated < UNREPORTED):
-            found.append(_origin(left, ended) or newest.id)
+        check = max((each for each in of_commit if origin(each)), key=lambda each: each.id, default=None)
+        if check is None and now - newest.updated < UNREPORTED:
+            found.append(newest.id)
+        elif check is not None and check.status != "completed":
+            found.append(next((run.id for run in ended if run.id == origin(check)), newest.id))
     return list(dict.fromkeys(found))[:MOST_SWEPT]
 
 
@@ -201,12 +209,6 @@ def _off(workflow: Workflow) -> Iterator[str]:
         yield "- Pushbench tried to enable it and could not."
     yield f"- Enable it: `gh workflow enable {workflow.file}`, or Actions, its name, *Enable workflow*."
     yield "- Pushbench closes this issue within an hour after that."
-
-
-def _origin(left: Sequence[Check], ended: Sequence[DatedRun]) -> int | None:
-    ids = {run.id for run in ended}
-    named = [ORIGIN.fullmatch(check.external_id) for check in left]
-    return next((int(each[1]) for each in named if each and int(each[1]) in ids), None)
 
 
 def _link(run: DatedRun) -> str:

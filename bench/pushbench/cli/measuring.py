@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from pushbench.cli.options import note
+from pushbench.errors import EXIT_GAVE_WAY
 
 if TYPE_CHECKING:
     from pushbench.progress import Follower
@@ -21,14 +22,18 @@ EXIT_INTERRUPTED = 128 + signal.SIGINT
 
 
 def measure(play: Callable[[Follower], Record], go_on: Callable[[Path], str]) -> Record:
-    """What `play` makes. When somebody ends it, say what is safe and how to `go_on` with it, and exit."""
-    from pushbench.measuring import Interrupted
+    """What `play` makes. Where it gives way or is ended, say what is safe and how to `go_on` with it, and exit."""
+    from pushbench.measuring import GaveWay, Interrupted
 
     for ending in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(ending, signal.default_int_handler)
     try:
         with contextlib.closing(_watch()) as watch:
             return play(watch)
+    except GaveWay as gave_way:
+        done, planned = len(gave_way.record.trials), len(gave_way.record.plan)
+        note(f"gave way to {gave_way.reason} after {done} of {planned} trials; go on with `{go_on(gave_way.path)}`")
+        raise typer.Exit(EXIT_GAVE_WAY) from None
     except Interrupted as interrupted:
         record = interrupted.record
         note(

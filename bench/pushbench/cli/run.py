@@ -60,6 +60,13 @@ def run(
             "--resume", help="Go on with a run that was interrupted: an id, a file, or `latest`.", metavar="ID"
         ),
     ] = "",
+    give_way: Annotated[
+        bool,
+        typer.Option(
+            "--give-way",
+            help="In a job of GitHub Actions: end between two servers when a pull request waits for this machine.",
+        ),
+    ] = False,
     driver: DriverOption = "auto",
     workers: WorkersOption = None,
     port: PortOption = None,
@@ -72,10 +79,11 @@ def run(
 ) -> None:
     """Build, verify and measure servers; write the record and a report; judge them by thresholds.yml.
 
-    Exit code: 0 pass, 1 fail, 2 usage or configuration error, 3 inconclusive or invalid.
+    Exit code: 0 pass, 1 fail, 2 usage or configuration error, 3 inconclusive or invalid, 4 gave way.
     """
     from pushbench import run as running
     from pushbench import store
+    from pushbench.cli.ci.job import queue_of_job
     from pushbench.cli.conclusion import conclude, thresholds_of
     from pushbench.driver_choice import DriverChoice
     from pushbench.measuring import Options
@@ -84,7 +92,14 @@ def run(
     project = Project.current(out)
     thresholds = thresholds_of(project)  # a mistake there must not be told after five minutes
     choice = DriverChoice(driver, port, workers)
-    how = Options(choice, generators=generators, wait=wait, verify=not skip_verify, live=live)
+    how = Options(
+        choice,
+        generators=generators,
+        wait=wait,
+        verify=not skip_verify,
+        live=live,
+        give_way=queue_of_job() if give_way else None,
+    )
 
     def play(watch: Follower) -> Record:
         if resume:

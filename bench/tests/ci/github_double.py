@@ -80,11 +80,6 @@ class Double:
     pulls: list[dict[str, Any]] = field(default_factory=lambda: [pull()])
     comments: list[dict[str, Any]] = field(default_factory=list)
     checks: list[dict[str, Any]] = field(default_factory=list)
-    others: list[tuple[dict[str, Any], list[dict[str, Any]]]] = field(default_factory=list)
-    """further runs, each with its jobs"""
-    dispatched: list[tuple[str, dict[str, str]]] = field(default_factory=list)
-    """workflow files that were started, with their inputs"""
-    default_branch: str = "main"
     issues: list[dict[str, Any]] = field(default_factory=list)
     """pull requests among them have the field pull_request"""
     issues_off: bool = False
@@ -148,16 +143,22 @@ class Double:
         for verb, shape, permission, reply in ROUTES:
             found = re.fullmatch(shape, path)
             if verb == method and found:
-                if not self.granted(permission):
+                if not self._granted(permission):
                     return 403, {"message": "Resource not accessible by integration"}
                 return reply(self, found, parse_qs(parts.query), body)
         return 404, {"message": f"the double does not know {method} {path}"}
 
-    def granted(self, permission: str) -> bool:
+    def _granted(self, permission: str) -> bool:
         """docs.github.com/actions/reference/workflow-syntax-for-github-actions#permissions: write includes read,
         and what is not listed is none."""
         scope, _, access = permission.partition(": ")
         return self.permissions is None or not scope or self.permissions.get(scope) in (access, "write")
+
+    def may_comment(self, number: int, access: str) -> bool:
+        """docs.github.com/rest/issues/comments: one of two rights; that for pull requests is none for issues."""
+        is_issue = any(each["number"] == number for each in self.issues if "pull_request" not in each)
+        scopes = ("issues",) if is_issue else ("pull-requests", "issues")
+        return any(self._granted(f"{scope}: {access}") for scope in scopes)
 
     def merge(self, kept: list[dict[str, Any]], number: int, body: Any) -> Any:
         [one] = [each for each in kept if each["id"] == number]
@@ -206,23 +207,16 @@ def _pull(double: Double, found: re.Match[str], *_: object) -> Answer:
     return (200, wanted[0]) if wanted else (404, {"message": "Not Found"})
 
 
-def may_comment(double: Double, number: int, access: str) -> bool:
-    """docs.github.com/rest/issues/comments: one of the two rights; that for pull requests is none for issues."""
-    is_issue = any(each["number"] == number for each in double.issues if "pull_request" not in each)
-    scopes = ("issues",) if is_issue else ("pull-requests", "issues")
-    return any(double.granted(f"{scope}: {access}") for scope in scopes)
-
-
 @route(r"GET /issues/(\d+)/comments", "")
 def _comments(double: Double, found: re.Match[str], *_: object) -> Answer:
-    if not may_comment(double, int(found[1]), "read"):
+    if not double.may_comment(int(found[1]), "read"):
         return 403, {"message": "Resource not accessible by integration"}
     return 200, [each for each in double.comments if each.get("number", int(found[1])) == int(found[1])]
 
 
 @route(r"POST /issues/(\d+)/comments", "")
 def _add_comment(double: Double, found: re.Match[str], _: object, body: Any) -> Answer:
-    if not may_comment(double, int(found[1]), "write"):
+    if not double.may_comment(int(found[1]), "write"):
         return 403, {"message": "Resource not accessible by integration"}
     url = f"https://github.com/{REPOSITORY}/pull/{found[1]}#{len(double.comments)}"
     own = {"id": len(double.comments), "html_url": url, "user": BOT, "number": int(found[1])}

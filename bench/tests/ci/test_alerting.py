@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from markdown_it import MarkdownIt
 
-import tests.ci.double_queue  # noqa: F401 - its routes
 from pushbench.ci import alerts
 from pushbench.ci import result as results
 from pushbench.ci.alert_run import alert
@@ -22,6 +21,7 @@ from pushbench.ci.result import Measured, Results
 from pushbench.record import Record, Trial
 from pushbench.verdict import judge
 from tests.ci.double_issues import issue, open_issues
+from tests.ci.double_queue import Queue
 from tests.ci.events import HEAD, HOSTILE
 from tests.ci.github_double import FORK, RUN, Double, job, run
 from tests.ci.test_result import files, make_result, zipped
@@ -54,7 +54,7 @@ class Nights:
 
     def __init__(self, folder: Path, **changed: Any) -> None:
         self.folder = folder
-        self.double = Double(permissions=dict(RIGHTS), **changed)
+        self.double = Queue(permissions=dict(RIGHTS), **changed)
         self.notes: list[str] = []
         self.told: list[str] = []
 
@@ -140,6 +140,7 @@ def test_a_push_opens_and_does_not_close(nights: Nights) -> None:
         night(display_title="bench on demand"),
         night(head_branch="faster"),
         night(display_title="bench night\n"),
+        push(path=".github/workflows/evil.yml"),
     ],
 )
 def test_no_other_run_is_told_of(nights: Nights, other_run: dict[str, Any]) -> None:

@@ -10,13 +10,13 @@ import pytest
 from pushbench.ci.github import GitHub
 from pushbench.ci.github_connection import GitHubError
 from pushbench.ci.github_dispatch import default_branch, dispatch, wait_completed
-from tests.ci.double_queue import other
+from tests.ci.double_queue import Queue, other
 from tests.ci.events import REPOSITORY
-from tests.ci.github_double import RUN, Double, run
+from tests.ci.github_double import RUN, run
 
 
 def test_a_run_is_started_by_the_file_of_its_workflow_and_named() -> None:
-    double = Double(permissions={"actions": "write"}, default_branch="trunk")
+    double = Queue(permissions={"actions": "write"}, default_branch="trunk")
     with double.github() as github:
         started = dispatch(github, "bench.yml", default_branch(github), {"servers": "node-ws"})
     assert double.dispatched == [("bench.yml", {"servers": "node-ws"})]
@@ -33,21 +33,21 @@ def test_a_run_is_started_by_the_file_of_its_workflow_and_named() -> None:
     ],
 )
 def test_what_github_does_not_start_is_told(workflow: str, ref: str, inputs: dict[str, str], said: str) -> None:
-    double = Double()
+    double = Queue()
     with double.github() as github, pytest.raises(GitHubError, match=said):
         dispatch(github, workflow, ref, inputs)
     assert double.dispatched == []
 
 
 def test_a_job_that_may_only_read_starts_nothing_and_is_told_the_permission() -> None:
-    double = Double(permissions={"actions": "read"})
+    double = Queue(permissions={"actions": "read"})
     with double.github() as github, pytest.raises(GitHubError, match="permissions: actions: write"):
         dispatch(github, "bench.yml", "main", {})
 
 
 @pytest.mark.parametrize(("repeatable", "requests"), [(False, 1), (True, 2)])
 def test_a_run_whose_start_was_not_answered_is_not_started_twice(repeatable: bool, requests: int) -> None:
-    double = Double(others=[other(9000, event="workflow_dispatch")])
+    double = Queue(others=[other(9000, event="workflow_dispatch")])
     posts = 0
 
     def answer(request: httpx.Request) -> httpx.Response:
@@ -70,7 +70,7 @@ def test_a_run_whose_start_was_not_answered_is_not_started_twice(repeatable: boo
 
 @pytest.mark.parametrize(("after", "status"), [(3, "completed"), (99, "in_progress")])
 def test_a_run_is_waited_for_but_not_for_ever(after: int, status: str) -> None:
-    double = Double(run=run(status="in_progress", conclusion=None))
+    double = Queue(run=run(status="in_progress", conclusion=None))
     naps: list[float] = []
 
     def sleep(seconds: float) -> None:

@@ -73,11 +73,22 @@ def test_a_merge_queue_measures_nothing_again(tmp_path: Path, catalog: Sequence[
 
 
 def test_a_night_measures_again_and_one_server_against_itself(tmp_path: Path, catalog: Sequence[Server]) -> None:
-    event = read(tmp_path, "schedule", {"schedule": "17 2 * * *"})
-    run, control = planned(catalog, event).steps
+    event = read(tmp_path, "workflow_dispatch", {"inputs": {"night": "true"}})
+    plan = planned(catalog, event)
+    run, control = plan.steps
     assert (run.kind, control.kind) == ("run", "control")
+    assert commands(plan)[0] == "run --suite tiny --profile full"
+    assert plan.event == "schedule", "a point of the trend, whoever started it"
     nights = {make_plan(event, catalog, None, Settings(), date(2026, 11, day)).steps[1].servers[0] for day in (1, 2, 3)}
     assert nights == {"alpha", "beta", "gamma"}
+
+
+def test_a_night_measures_everything_or_is_refused(tmp_path: Path, catalog: Sequence[Server]) -> None:
+    event = read(tmp_path, "workflow_dispatch", {"inputs": {"night": "true", "servers": "beta", "rounds": "2"}})
+    with pytest.raises(UserError, match="a night measures everything, so it takes no servers, rounds"):
+        planned(catalog, event)
+    event = read(tmp_path, "workflow_dispatch", {"inputs": {"night": "false", "servers": "beta"}})
+    assert planned(catalog, event).event == "workflow_dispatch"
 
 
 def test_a_pull_request_compares_what_it_changed(tmp_path: Path, catalog: Sequence[Server]) -> None:
@@ -190,6 +201,10 @@ def test_inputs_that_mean_nothing_are_refused_with_what_there_is(tmp_path: Path,
         {"head": "main", "pull_request": "7"},
         {"pull_request": "7; id"},
         {"servers": ["a"]},
+        {"night": "yes"},
+        {"continue": "1; id"},
+        {"continue": "\u0661\u0662"},
+        {"first": "-1"},
     ],
 )
 def test_inputs_are_hostile_until_checked(tmp_path: Path, inputs: dict[str, Any]) -> None:
@@ -210,6 +225,7 @@ def test_inputs_are_hostile_until_checked(tmp_path: Path, inputs: dict[str, Any]
         ("pull_request", {}),
         ("push", push(before="x")),
         ("pull_request_target", pull_request()),
+        ("schedule", {"schedule": "17 2 * * *"}),
         ("issue_comment", {}),
         ("push", []),
         ("push", "{"),

@@ -17,7 +17,7 @@ from pushbench.ci.watch import SECOND_LOOK_SECONDS, Watch, keep_alive
 from pushbench.errors import UserError
 from tests.ci import double_queue
 from tests.ci.double_issues import issue, open_issues
-from tests.ci.double_queue import OWN_LABELS, queued
+from tests.ci.double_queue import OWN_LABELS, Queue, queued
 from tests.ci.double_watch import machine, workflow
 from tests.ci.events import HEAD, REPOSITORY
 from tests.ci.github_double import FORK, Double, run
@@ -55,7 +55,7 @@ class Turns:
     """One GitHub, hour after hour."""
 
     def __init__(self) -> None:
-        self.double = Double(permissions=dict(RIGHTS), workflows=[workflow(file) for file in FILES])
+        self.double = Queue(permissions=dict(RIGHTS), workflows=[workflow(file) for file in FILES])
         self.machines: Double | None = None
         """as a token sees it that may list machines"""
         self.notes: list[str] = []
@@ -212,7 +212,8 @@ class TestWithATokenThatListsMachines:
 
 
 def check(status: str = "in_progress", **changed: Any) -> dict[str, Any]:
-    values = {"id": 1, "name": "Pushbench", "status": status, "external_id": "", "app": {"slug": "github-actions"}}
+    values = {"id": 1, "name": "Pushbench", "status": status, "external_id": "run:12:push", "head_sha": HEAD}
+    values["app"] = {"slug": "github-actions"}
     return values | changed
 
 
@@ -228,6 +229,16 @@ def test_it_is_the_run_that_the_check_is_of(turns: Turns) -> None:
     turns.double.checks = [check(external_id="run:11:dispatch")]
     turns.turn()
     assert turns.double.dispatched == [("report.yml", {"run": "11"})]
+
+
+def test_a_check_is_what_report_wrote_and_no_job_of_that_name(turns: Turns) -> None:
+    turns.double.others = [ended(12, hours=5)]
+    turns.double.checks = [check("completed"), check(id=2, external_id="a-job-of-a-fork")]
+    turns.turn()
+    assert turns.double.dispatched == []
+    turns.double.checks = [check("completed"), check(id=2), check("completed", id=3, external_id="")]
+    turns.turn()
+    assert turns.double.dispatched == [("report.yml", {"run": "12"})]
 
 
 def test_a_commit_without_a_check_is_reported_for_some_hours(turns: Turns) -> None:
@@ -355,7 +366,7 @@ def test_one_part_that_fails_keeps_no_other_from_its_work(turns: Turns) -> None:
 def test_a_token_of_a_job_never_asks_for_machines() -> None:
     """GitHub would answer 403: no `permissions:` gives the right."""
     asked: list[str] = []
-    double = Double(permissions=dict(RIGHTS))
+    double = Queue(permissions=dict(RIGHTS))
 
     def answer(request: httpx.Request) -> httpx.Response:
         asked.append(request.url.path)

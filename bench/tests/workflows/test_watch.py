@@ -12,9 +12,9 @@ from ruamel.yaml import YAML
 from pushbench.ci.causes import MACHINE, Cause, causes_of, marked
 from pushbench.ci.github_issues import LABEL
 from tests.ci.double_issues import issue, open_issues
-from tests.ci.double_queue import queued
+from tests.ci.double_queue import Queue, queued
 from tests.ci.double_watch import workflow
-from tests.ci.github_double import Double, job, run
+from tests.ci.github_double import job, run
 from tests.ci.test_alerting import SLOW, SLOW_CAUSE, artifact
 from tests.factories import make_record, measured
 from tests.workflows.forge import ROOT, Forge
@@ -36,7 +36,7 @@ def test_the_watch_enables_what_stopped_and_closes_the_issue_of_a_machine_that_i
     hour_ago = f"{datetime.now(UTC) - timedelta(hours=1):%Y-%m-%dT%H:%M:%SZ}"
     at_work: dict[str, Any] = {**queued(status="in_progress"), "created_at": hour_ago, "runner_id": 7}
     going_on = run(id=11, status="in_progress", conclusion=None, created_at=hour_ago, updated_at=hour_ago)
-    double = Double(
+    double = Queue(
         permissions=rights("watch.yml", "watch"),
         workflows=[workflow("night.yml", "disabled_inactivity"), workflow("bench.yml", "disabled_manually")],
         issues=[issue(1, marked([MACHINE]), LABEL)],
@@ -52,7 +52,7 @@ def test_the_watch_enables_what_stopped_and_closes_the_issue_of_a_machine_that_i
 
 
 def test_the_report_of_a_red_night_opens_an_issue_and_keeps_the_watch_alive(forge: Forge, tmp_path: Path) -> None:
-    double = Double(
+    double = Queue(
         permissions=rights("report.yml", "report"),
         run=run(event="workflow_dispatch", display_title="bench night", head_branch="main", conclusion="failure"),
         jobs=[job("plan"), job("bench", "failure", "Bench")],

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import typer
 
-from pushbench.cli.ci import adopt, alert, bench, gate, images, plan, publish, report, watch
+from pushbench.cli.ci import adopt, alert, bench, gate, go_on, images, night, plan, publish, report, tell, watch
 
 
 def register(app: typer.Typer) -> None:
     group = typer.Typer(help="What the workflows on GitHub do.", no_args_is_help=True)
-    for command in (plan, images, bench, report, publish, gate, adopt, alert, watch):
+    for command in (plan, images, bench, go_on, tell, night, report, publish, gate, adopt, alert, watch):
         command.register(group)
     app.add_typer(group, name="ci")

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pushbench.cli import options
-from pushbench.cli.ci.job import branch_of, fresh_out, planned_by, results_folder
-from pushbench.errors import EXIT_FAIL, EXIT_PASS, EXIT_UNDECIDED
+from pushbench.cli.ci.job import branch_of, fresh_out, planned_by, queue_of_job, results_folder
+from pushbench.errors import EXIT_FAIL, EXIT_PASS, EXIT_UNDECIDED, UserError
 
 if TYPE_CHECKING:
     from pushbench.ci.result import Results
@@ -30,10 +31,19 @@ def bench(
             "--history", help="Judge runs by those on this branch, too.", metavar="BRANCH", show_default=False
         ),
     ] = "",
+    earlier: Annotated[
+        str,
+        typer.Option(
+            "--earlier", help="Go on with these results of a job that gave way.", metavar="FOLDER", show_default=False
+        ),
+    ] = "",
 ) -> None:
     """Carry out the plan in the variable PLAN; leave results in out/ci/results, and a summary of the step.
 
-    Exit code: 0 pass, 1 fail, 2 a step could not be carried out, 3 inconclusive, invalid or ended early.
+    In a job of GitHub Actions, a push or night gives way to a pull request between two servers: it then ends with the
+    outcome gave-way.
+
+    Exit code: 0 pass or gave way, 1 fail, 2 a step could not be carried out, 3 inconclusive, invalid or ended early.
     """
     import tempfile
 
@@ -41,17 +51,33 @@ def bench(
     from pushbench.ci.benching import Bench, Ended
     from pushbench.ci.publishing import HISTORY
     from pushbench.ci.result import read_results
+    from pushbench.ci.trend import TREND
     from pushbench.cli.conclusion import thresholds_of
     from pushbench.project import Project
 
     project = Project.current()
     planned = planned_by()
+    before = read_results(Path(earlier)) if earlier else None
+    if before and before.result.plan != planned:
+        raise UserError("the earlier results are of another plan", where=earlier)
     out = fresh_out(project)
+    # The job own-server passes no token, so it gives way to nothing.
+    asks = os.environ.get("GITHUB_ACTIONS") == "true" and os.environ.get("GITHUB_TOKEN")
     with tempfile.TemporaryDirectory(prefix="pushbench-") as folder:
         store = None
         if history and branch_of(project, history).fetch(Path(folder)):
             store = Path(folder) / HISTORY
-        job = Bench(project, out, planned, thresholds_of(project), results_folder(out), store, options.note)
+        job = Bench(
+            project,
+            out,
+            planned,
+            thresholds_of(project),
+            results_folder(out),
+            store,
+            options.note,
+            give_way=queue_of_job() if asks and planned.event in TREND else None,
+            earlier=before,
+        )
         try:
             with actions.inert_log():
                 job.play()
@@ -62,7 +88,9 @@ def bench(
     actions.add_summary(_summary(found))
     actions.set_outputs({"outcome": outcome})
     options.note(f"{outcome}: {project.relative(results_folder(out))}")
-    raise typer.Exit({"pass": EXIT_PASS, "fail": EXIT_FAIL, "error": 2}.get(outcome, EXIT_UNDECIDED))
+    raise typer.Exit(
+        {"pass": EXIT_PASS, "gave-way": EXIT_PASS, "fail": EXIT_FAIL, "error": 2}.get(outcome, EXIT_UNDECIDED)
+    )
 
 
 def _summary(found: Results) -> str:

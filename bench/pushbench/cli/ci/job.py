@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from pushbench.ci.branch import Branch
     from pushbench.ci.github import GitHub
     from pushbench.ci.plan import Plan
+    from pushbench.ci.yielding import Queue
     from pushbench.project import Project
 
 RunOption = Annotated[int, typer.Option("--run", min=1, help="Of the workflow bench.", metavar="ID")]
@@ -75,6 +77,26 @@ def github_of_job(token: str = "") -> GitHub:
 
     api = os.environ.get("GITHUB_API_URL") or API
     return GitHub(variable("GITHUB_REPOSITORY"), token or variable("GITHUB_TOKEN"), note=options.note, api=api)
+
+
+def queue_of_job() -> Queue:
+    """Who waits for the machine of this job, by GITHUB_REPOSITORY, GITHUB_TOKEN, GITHUB_RUN_ID and GITHUB_REF_NAME.
+    Raises UserError."""
+    from pushbench.ci.github import API, GitHub
+    from pushbench.ci.yielding import Queue, impatient
+
+    api = os.environ.get("GITHUB_API_URL") or API
+    repository, token = variable("GITHUB_REPOSITORY"), variable("GITHUB_TOKEN")
+    github = GitHub(repository, token, note=options.note, api=api, sleep=impatient)
+    return Queue(github, run_of_job(), variable("GITHUB_REF_NAME"), options.note)
+
+
+def run_of_job() -> int:
+    """GITHUB_RUN_ID. Raises UserError."""
+    value = variable("GITHUB_RUN_ID")
+    if not re.fullmatch(r"[0-9]{1,20}", value):
+        raise UserError(f"GITHUB_RUN_ID is {value[:40]!r}, no number")
+    return int(value)
 
 
 def variable(name: str) -> str:

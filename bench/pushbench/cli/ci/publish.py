@@ -41,12 +41,15 @@ def publish(
     """Add the runs of a finished job to the branch that the site is made of, make the site again, and export the runs
     for other tools.
 
+    Of a run, only pushes to the default branch, nights and what goes on with them are published; of others it is said
+    that there is nothing to publish. The outputs of the step are published (true or false) and commit.
+
     The branch keeps the newest full records, and of older runs medians. Several may publish at once.
 
     Reads GITHUB_REPOSITORY, GITHUB_API_URL and GITHUB_TOKEN, which needs the permission contents: write, and
     actions: read with --run.
     """
-    from pushbench.ci import publishing, reporting
+    from pushbench.ci import actions, publishing
     from pushbench.ci.result import read_results
     from pushbench.cli.conclusion import thresholds_of
     from pushbench.project import Project
@@ -60,9 +63,11 @@ def publish(
         raise UserError("say which: --run ID or --results FOLDER")
     if run is not None:
         with github_of_job() as github:
-            found, problem = reporting.fetch_results(github, reporting.expected_run(github, run))
-        if found is None:
-            raise UserError(f"the run {run} has no results: {problem or 'it left none'}")
+            found = publishing.of_run(github, run)
+        if isinstance(found, str):
+            options.note(f"nothing to publish: {found}")
+            actions.set_outputs({"published": "false", "commit": ""})
+            return
     else:
         assert results
         found = read_results(results)
@@ -82,5 +87,6 @@ def publish(
 
     written = target.append(change, f"Add {names}", note=options.note)
     options.note(f"{branch} is at {written[:12]}: {names}")
+    actions.set_outputs({"published": "true", "commit": found.result.plan.sha})
     for path in publishing.export(project.out / "export", measured):
         options.note(f"wrote {project.relative(path)}")

@@ -1,0 +1,95 @@
+"""A run that gave way, taken up by another one on the default branch. What it left is checked before it is believed.
+
+The later run has the default branch's workflow file, but checks out, builds and measures the commit of the first run.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from pushbench.ci.event import Inputs
+from pushbench.ci.github import GitHub
+from pushbench.ci.github_answers import Run
+from pushbench.ci.github_dispatch import Started, default_branch, dispatch
+from pushbench.ci.plan import Plan, Step
+from pushbench.ci.reporting import expected_run, fetch_results
+from pushbench.ci.result import Measured, Result, Results, StepResult
+from pushbench.ci.trend import TREND, Origin, origin
+from pushbench.errors import UserError
+
+WORKFLOW = "bench.yml"
+WORD = r"[a-z0-9][a-z0-9._/-]{0,99}"
+COMMANDS: Mapping[str, re.Pattern[str]] = {
+    "run": re.compile(rf"run --suite {WORD} --profile {WORD}", re.ASCII),
+    "control": re.compile(rf"calibrate measure --servers {WORD}", re.ASCII),
+}
+"""what pushes and nights measure, as `plan` makes it"""
+DRIVERS = ("auto", "docker", "process")
+
+
+def start(github: GitHub, run_id: int, planned: Plan, inputs: Inputs) -> Started:
+    """Start the run that goes on with this one, which has `inputs`."""
+    values = {"continue": str(run_id), "first": inputs.first or str(run_id), "head": planned.sha}
+    return dispatch(github, WORKFLOW, default_branch(github), values)
+
+
+def take_up(github: GitHub, inputs: Inputs) -> Results:
+    """What the run that is named measured, with its plan. Raises UserError where nothing can go on with it."""
+    run = expected_run(github, int(inputs.continue_))
+    begun = origin(run, repository=github.repository, branch=default_branch(github))
+    if (inputs.first, inputs.head) != (str(begun.first), begun.sha):
+        raise UserError(
+            f"the run {run.id} measures {begun.sha[:12]} and began with the run {begun.first}",
+            hint="the inputs first and head have to say so",
+        )
+    results, problem = fetch_results(github, run)
+    if results is None:
+        raise UserError(f"the run {run.id} left no results to go on with{f': {problem}' if problem else ''}")
+    if results.result.outcome != "gave-way":
+        raise UserError(f"the run {run.id} did not give way ({results.result.outcome}): nothing goes on with it")
+    _require_plan(results, begun, run)
+    return _reopened(results)
+
+
+def _require_plan(results: Results, begun: Origin, run: Run) -> None:
+    """Raises UserError for a plan that bench.yml would not have made for a push or a night of that commit."""
+    plan = results.result.plan
+    steps = [each.step for each in results.result.steps]
+    expected = {
+        "event": plan.event == begun.event or (not begun.event and plan.event in TREND),
+        "commit": plan.sha == begun.sha,
+        "base": plan.base is None and plan.pull_request is None and not plan.untrusted,
+        "driver": plan.driver in DRIVERS,
+        "steps": steps == plan.steps and bool(steps) and all(_is_ours(step) for step in steps),
+        "images": plan.images == sorted({server for step in steps for server in step.servers}),
+        "records": all(_belongs(each, results.measured, plan) for each in results.result.steps),
+    }
+    if wrong := [name for name, right in expected.items() if not right]:
+        raise UserError(f"the plan of the run {run.id} is not one of a push or night: its {', '.join(wrong)}")
+
+
+def _is_ours(step: Step) -> bool:
+    pattern = COMMANDS.get(step.kind)
+    names = all(re.fullmatch(WORD, server, re.ASCII) for server in step.servers)
+    return bool(pattern and pattern.fullmatch(" ".join(step.arguments)) and names)
+
+
+def _belongs(each: StepResult, measured: Mapping[int, Measured], plan: Plan) -> bool:
+    """Whether a step's record, where it has one, is of the commit and of what the step asks for."""
+    if each.measured is None:
+        return True
+    record = measured[each.measured].record
+    if record.commit is None or record.commit.sha != plan.sha:
+        return False
+    asked = ["run", "--suite", record.suite, "--profile", record.profile]
+    return each.step.kind != "run" or each.step.arguments == asked
+
+
+def _reopened(results: Results) -> Results:
+    """What gave way is to be done."""
+    steps = [
+        each.model_copy(update={"outcome": "unfinished"}) if each.outcome == "gave-way" else each
+        for each in results.result.steps
+    ]
+    return Results(Result(plan=results.result.plan, steps=steps), results.measured)

@@ -1,0 +1,98 @@
+"""Who goes first on the one machine that measures: pull requests and people before nights and pushes.
+
+Actions has no priorities (https://docs.github.com/en/actions/concepts/workflows-and-actions/concurrency). So a run of
+the trend asks between two servers who waits, and ends early for them. `going_on` takes it up again.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NoReturn
+
+from pushbench.ci.github import GitHub
+from pushbench.ci.github_answers import Run
+from pushbench.ci.github_waiting import QueuedJob, jobs_of, unfinished_runs
+from pushbench.ci.trend import CONTINUES, NIGHT
+from pushbench.errors import UserError
+
+Note = Callable[[str], None]
+
+LABELS = frozenset({"self-hosted", "pushbench"})
+"""of the machine that measures, as `runs-on` of the job bench names them"""
+LEAST_SECONDS = 60.0
+"""between two questions: a token has 1,000 requests an hour"""
+LONGEST_SECONDS = 30.0
+"""of a question: the machine is idle meanwhile"""
+MOST_RUNS = 20
+"""whose jobs a question looks at"""
+
+
+def in_background(run: Run) -> bool:
+    """Whether nobody waits for it: a night, or what goes on with one or with a push."""
+    return run.display_title == NIGHT or CONTINUES.fullmatch(run.display_title) is not None
+
+
+def goes_first(run: Run, *, repository: str, branch: str) -> bool:
+    """Whether a night or push gives way to it: a pull request, or what a person asked for on the branch.
+
+    A fork's own runs do not count. The machine refuses their jobs, and nobody outside may stop a night.
+    """
+    if run.head_repository is None or run.head_repository.full_name.lower() != repository.lower():
+        return False
+    if run.event == "workflow_dispatch":
+        return run.head_branch == branch and not in_background(run)
+    return run.event == "pull_request"
+
+
+def waits(jobs: Sequence[QueuedJob]) -> bool:
+    """Whether one of the jobs waits for the machine that measures."""
+    return any(job.waits and {label.lower() for label in job.labels} == LABELS for job in jobs)
+
+
+@dataclass
+class Queue:
+    """The jobs that wait for the machine, as GitHub tells. Trouble with GitHub means that nobody waits, said once."""
+
+    github: GitHub
+    own_run: int
+    branch: str
+    """the default branch, whose workflow file this job runs"""
+    note: Note
+    clock: Callable[[], float] = time.monotonic
+    _asked: float | None = None
+    _in_trouble: bool = False
+
+    def __call__(self) -> str | None:
+        """What waits, as a part of a sentence; None also where the last question is less than a minute ago."""
+        now = self.clock()
+        if self._asked is not None and now - self._asked < LEAST_SECONDS:
+            return None
+        self._asked = now
+        try:
+            return self._waiting(now + LONGEST_SECONDS)
+        except UserError as error:
+            if not self._in_trouble:
+                self._in_trouble = True
+                self.note(f"it is not known who waits for this machine, so the measurement goes on: {error}")
+            return None
+
+    def _waiting(self, deadline: float) -> str | None:
+        runs = [
+            run
+            for run in unfinished_runs(self.github, "bench.yml")
+            if run.id != self.own_run and goes_first(run, repository=self.github.repository, branch=self.branch)
+        ]
+        for run in sorted(runs, key=lambda run: run.id)[:MOST_RUNS]:
+            if self.clock() > deadline:
+                raise UserError(f"GitHub takes more than {LONGEST_SECONDS:.0f} s to answer")
+            if waits(jobs_of(self.github, run.id)):
+                kind = "a pull request's" if run.event == "pull_request" else "a person's"
+                return f"{kind} run {run.id}"
+        return None
+
+
+def impatient(_seconds: float) -> NoReturn:
+    """Instead of waiting until a limit or a fault of GitHub has passed."""
+    raise UserError("GitHub does not answer now")

@@ -1,0 +1,26 @@
+"""`pushbench ci night`: start the night's run."""
+
+from __future__ import annotations
+
+import typer
+
+from pushbench.cli import options
+from pushbench.cli.ci.job import github_of_job
+
+_EXAMPLE = "Example: `GITHUB_REPOSITORY=acme/pushbench GITHUB_TOKEN=... pushbench ci night`."
+
+
+def register(group: typer.Typer) -> None:
+    group.command("night", epilog=_EXAMPLE)(night)
+
+
+def night() -> None:
+    """Start bench.yml on the default branch, which then measures all servers and one against itself.
+
+    Reads GITHUB_REPOSITORY, GITHUB_API_URL and GITHUB_TOKEN, which needs the permission actions: write.
+    """
+    from pushbench.ci.github_dispatch import default_branch, dispatch
+
+    with github_of_job() as github:
+        started = dispatch(github, "bench.yml", default_branch(github), {"night": "true"})
+    options.note(f"started {started.html_url}")

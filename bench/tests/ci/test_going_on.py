@@ -1,0 +1,296 @@
+"""A night that gave way is measured to its end by another job, as one record; and only what is such a night."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pushbench.ci import result as results
+from pushbench.ci.benching import Bench
+from pushbench.ci.event import Inputs
+from pushbench.ci.going_on import start, take_up
+from pushbench.ci.plan import Plan, Step
+from pushbench.ci.result import Result, Results, StepResult, read_results
+from pushbench.errors import UserError
+from pushbench.project import Project
+from pushbench.record import PlannedTrial, Record
+from pushbench.thresholds import NO_THRESHOLDS
+from pushbench.verdict import judge
+from tests.ci.double_queue import Queue
+from tests.ci.events import HEAD
+from tests.ci.github_double import FORK, RUN, run
+from tests.ci.test_result import files, make_plan, zipped
+from tests.factories import make_record, make_thresholds, make_trial
+from tests.support import make_project
+
+SERVERS = ("fastapi", "node-ws", "spring-stomp")
+MEASURE = Step(
+    kind="run", arguments=["run", "--suite", "whiteboard", "--profile", "full"], servers=list(SERVERS), why="a night"
+)
+CONTROL = Step(
+    kind="control", arguments=["calibrate", "measure", "--servers", "node-ws"], servers=["node-ws"], why="a control"
+)
+LAUNCHER = """\
+#!{python}
+# Stands for the command line: `run` measures one server and gives way, `run --resume` measures the others.
+import json, pathlib, sys
+arguments = sys.argv[1:]
+out = pathlib.Path(arguments[arguments.index("--out") + 1])
+root = pathlib.Path(__file__).parent
+(root / "log").open("a").write(" ".join(arguments).replace(str(root), "") + "\\n")
+whole = json.loads((root / "whole.json").read_text())
+if "--resume" in arguments:
+    if (root / "moved").exists():
+        print("cannot be resumed: it was begun in another environment; start a new run", file=sys.stderr)
+        sys.exit(2)
+    path = pathlib.Path(arguments[arguments.index("--resume") + 1])
+    known = json.loads(path.read_text())["trials"]
+else:
+    path = out / "records" / (whole["id"] + ".json")
+    known = []
+path.parent.mkdir(parents=True, exist_ok=True)
+done = len(whole["trials"])
+if "--give-way" in arguments and (root / "busy").exists():
+    done = len(known) + 1
+path.write_text(json.dumps(whole | {{"trials": known + whole["trials"][len(known):done]}}))
+print("gave way" if done < len(whole["trials"]) else "measured", file=sys.stderr)
+sys.exit(4 if done < len(whole["trials"]) else 0)
+"""
+
+
+def night(*steps: Step, **changed: Any) -> Plan:
+    return make_plan(*steps, **{"event": "schedule", "images": list(SERVERS), **changed})
+
+
+def whole() -> Record:
+    record = make_record([make_trial(server, order=order) for order, server in enumerate(SERVERS)])
+    plan = [
+        PlannedTrial.model_validate(trial.model_dump(include=set(PlannedTrial.model_fields))) for trial in record.trials
+    ]
+    assert record.commit
+    commit = record.commit.model_copy(update={"sha": HEAD})
+    return record.model_copy(update={"plan": plan, "commit": commit, "profile": "full"})
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    project = make_project(tmp_path / "checkout", alpha="")
+    (project.root / "whole.json").write_text(whole().model_dump_json(by_alias=True))
+    launcher = project.root / "pushbench"
+    launcher.write_text(LAUNCHER.format(python=sys.executable))
+    launcher.chmod(0o755)
+    (project.root / "busy").touch()
+    return project
+
+
+def play(project: Project, planned: Plan, sitting: int, earlier: Results | None = None) -> Results:
+    """One job, in a folder of its own."""
+    folder = project.root / f"results-{sitting}"
+    busy = project.root / "busy"
+
+    def give_way() -> str | None:
+        return "a pull request's run 9" if busy.exists() else None
+
+    job = Bench(
+        project,
+        project.root / f"out-{sitting}",
+        planned,
+        make_thresholds(project.root / ".."),
+        folder,
+        None,
+        lambda _: None,
+        give_way=give_way,
+        earlier=earlier,
+    )
+    job.play()
+    return read_results(folder)
+
+
+def log(project: Project) -> list[str]:
+    return (project.root / "log").read_text().splitlines()
+
+
+def left_by(found: Results, folder: Path, **changed: Any) -> Queue:
+    """GitHub after the night that found this."""
+    folder.mkdir(exist_ok=True)
+    results.write_result(folder, found.result)
+    for number, measured in found.measured.items():
+        results.write_measured(folder, number, measured.record, measured.verdict)
+    of_night = {"event": "workflow_dispatch", "head_branch": "main", "display_title": "bench night", "head_sha": HEAD}
+    artifacts = {"plan": b"", "results": zipped(files(folder))}
+    return Queue(run=run(**{**of_night, **changed}), artifacts=artifacts, permissions={"actions": "read"})
+
+
+def inputs(**changed: str) -> Inputs:
+    return Inputs.model_validate({"continue": str(RUN), "first": str(RUN), "head": HEAD, **changed})
+
+
+def taken_up(double: Queue, given: Inputs | None = None) -> Results:
+    with double.github() as github:
+        return take_up(github, given or inputs())
+
+
+def test_a_night_gives_way_and_another_job_measures_the_rest_as_one_record(project: Project, tmp_path: Path) -> None:
+    first = play(project, night(MEASURE, CONTROL), 1)
+    assert [step.outcome for step in first.result.steps] == ["gave-way", "gave-way"]
+    assert first.result.outcome == "gave-way"
+    assert {step.said for step in first.result.steps} == {"gave way"}
+    assert len(first.measured[1].record.trials) == 1
+
+    (project.root / "busy").unlink()
+    earlier = taken_up(left_by(first, tmp_path / "artifact"))
+    assert [step.outcome for step in earlier.result.steps] == ["unfinished", "unfinished"]
+    second = play(project, earlier.result.plan, 2, earlier)
+    assert [step.outcome for step in second.result.steps] == ["pass", "pass"]
+    assert second.measured[1].record == whole()
+    run_, resumed, control = log(project)
+    assert run_.startswith("run --suite whiteboard --profile full --wait --give-way ")
+    assert resumed.startswith("run --resume /out-2/step-1/records/")
+    assert control.startswith("calibrate measure --servers node-ws --wait --driver"), "a control gives way to nothing"
+
+
+def test_each_job_makes_progress_and_what_earlier_ones_measured_is_kept(project: Project) -> None:
+    first = play(project, night(MEASURE, CONTROL), 1)
+    second = play(project, night(MEASURE, CONTROL), 2, _unfinished(first))
+    assert [len(each.measured[1].record.trials) for each in (first, second)] == [1, 2]
+    third = play(project, night(MEASURE, CONTROL), 3, _unfinished(second))
+    assert [step.outcome for step in third.result.steps] == ["pass", "gave-way"], "it gives way between steps, too"
+    assert third.result.outcome == "gave-way"
+    last = play(project, night(MEASURE, CONTROL), 4, _unfinished(third))
+    assert [step.outcome for step in last.result.steps] == ["pass", "pass"], "the one step is begun, whoever waits"
+    assert last.measured[1] == third.measured[1]
+    assert len(log(project)) == 4
+
+
+def test_what_cannot_be_resumed_is_measured_from_its_start_and_that_is_said(project: Project) -> None:
+    first = play(project, night(MEASURE), 1)
+    (project.root / "moved").touch()
+    (project.root / "busy").unlink()
+    second = play(project, night(MEASURE), 2, _unfinished(first))
+    assert second.result.outcome == "pass"
+    assert len(second.measured[1].record.trials) == len(SERVERS)
+    [note] = second.result.plan.notes
+    assert note.startswith("step 1 is measured from its start again: cannot be resumed: it was begun in another")
+
+
+def _unfinished(found: Results) -> Results:
+    steps = [
+        each.model_copy(update={"outcome": "unfinished"}) if each.outcome == "gave-way" else each
+        for each in found.result.steps
+    ]
+    return Results(Result(plan=found.result.plan, steps=steps), found.measured)
+
+
+def partial(plan: Plan | None = None, record: Record | None = None, **of_step: Any) -> Results:
+    plan = plan or night(MEASURE, CONTROL)
+    record = record or whole().model_copy(update={"trials": whole().trials[:1]})
+    values = {"outcome": "gave-way", "seconds": 1.0, "said": "", "measured": None}
+    steps = [StepResult.model_validate({"step": step.model_dump(), **values, **of_step}) for step in plan.steps]
+    steps[0] = steps[0].model_copy(update={"measured": 1})
+    return Results(Result(plan=plan, steps=steps), {1: results.Measured(record, judge(record, NO_THRESHOLDS))})
+
+
+@pytest.mark.parametrize("title", ["bench night", f"bench continues 17 at {HEAD}"])
+def test_a_night_and_what_goes_on_with_one_can_be_taken_up(tmp_path: Path, title: str) -> None:
+    first = "17" if "17" in title else str(RUN)
+    double = left_by(partial(), tmp_path / "artifact", display_title=title)
+    assert taken_up(double, inputs(first=first)).measured[1].record.servers
+
+
+def test_a_push_can_be_taken_up(tmp_path: Path) -> None:
+    double = left_by(partial(night(MEASURE, event="push")), tmp_path / "artifact", event="push", display_title="Faster")
+    assert taken_up(double).result.plan.event == "push"
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"path": ".github/workflows/ci.yml"}, "not of .github/workflows/bench.yml"),
+        ({"head_repository": FORK}, "is not of acme/pushbench"),
+        ({"head_repository": None}, "is not of acme/pushbench"),
+        ({"head_branch": "mine"}, "is not of the branch main"),
+        ({"event": "pull_request"}, "neither of a push nor a night"),
+        ({"display_title": "bench on demand"}, "neither of a push nor a night"),
+        ({"display_title": f"bench continues 17 at {HEAD} "}, "neither of a push nor a night"),
+        ({"head_sha": "e" * 40}, "measures eeeeeeeeeeee"),
+    ],
+)
+def test_a_run_that_is_no_night_or_push_of_the_default_branch_is_not_taken_up(
+    tmp_path: Path, changed: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(UserError, match=said):
+        taken_up(left_by(partial(), tmp_path / "artifact", **changed))
+
+
+@pytest.mark.parametrize("given", [{"head": "e" * 40}, {"first": "1"}])
+def test_inputs_that_contradict_the_run_are_refused(tmp_path: Path, given: dict[str, str]) -> None:
+    with pytest.raises(UserError, match="the inputs first and head have to say so"):
+        taken_up(left_by(partial(), tmp_path / "artifact"), inputs(**given))
+
+
+def test_a_run_that_measured_everything_is_not_taken_up(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="did not give way"):
+        taken_up(left_by(partial(outcome="pass"), tmp_path / "artifact"))
+
+
+STRANGE = {"kind": "run", "servers": ["node-ws"], "why": "x"}
+
+
+@pytest.mark.parametrize(
+    ("forged", "what"),
+    [
+        (night(Step.model_validate({**STRANGE, "arguments": ["run", "--out", "/"]})), "steps, images, records"),
+        (
+            night(Step.model_validate({**STRANGE, "arguments": [*MEASURE.arguments, "--parameter", "x=1"]})),
+            "steps, images, records",
+        ),
+        (night(Step.model_validate({**MEASURE.model_dump(), "kind": "compare"})), "steps"),
+        (night(Step.model_validate({**MEASURE.model_dump(), "servers": ["--x"]}), images=["--x"]), "steps"),
+        (night(MEASURE, sha="e" * 40), "commit, records"),
+        (night(MEASURE, event="push"), "event"),
+        (night(MEASURE, event="workflow_dispatch"), "event"),
+        (night(MEASURE, untrusted=True), "base"),
+        (night(MEASURE, base="b" * 40), "base"),
+        (night(MEASURE, pull_request=7), "base"),
+        (night(MEASURE, driver="x"), "driver"),
+        (night(MEASURE, images=["node-ws", "other"]), "images"),
+    ],
+)
+def test_a_forged_plan_is_refused(tmp_path: Path, forged: Plan, what: str) -> None:
+    with pytest.raises(UserError, match=f"is not one of a push or night: its {what}$"):
+        taken_up(left_by(partial(forged), tmp_path / "artifact"))
+
+
+def test_a_record_of_another_commit_or_profile_is_refused(tmp_path: Path) -> None:
+    for changed in ({"commit": None}, {"profile": "smoke"}):
+        record = whole().model_copy(update=changed)
+        with pytest.raises(UserError, match="its records"):
+            taken_up(left_by(partial(record=record), tmp_path / "artifact"))
+
+
+def _cut(content: bytes) -> bytes:
+    return content[:-7]
+
+
+@pytest.mark.parametrize("spoil", [_cut, lambda _: b"", lambda _: zipped({"result.json": b"[]"})])
+def test_what_is_no_result_is_refused_with_a_sentence(tmp_path: Path, spoil: Callable[[bytes], bytes]) -> None:
+    double = left_by(partial(), tmp_path / "artifact")
+    double.artifacts["results"] = spoil(double.artifacts["results"])
+    with pytest.raises(UserError, match="left no results to go on with: "):
+        taken_up(double)
+
+
+def test_the_run_that_goes_on_is_started_with_the_first_run_and_the_commit() -> None:
+    double = Queue(permissions={"actions": "write"})
+    with double.github() as github:
+        start(github, 8, night(MEASURE), Inputs())
+        start(github, 9, night(MEASURE), inputs(first="8"))
+    expected: list[Mapping[str, str]] = [
+        {"continue": "8", "first": "8", "head": HEAD},
+        {"continue": "9", "first": "8", "head": HEAD},
+    ]
+    assert double.dispatched == [("bench.yml", each) for each in expected]
