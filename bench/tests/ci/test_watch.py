@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -15,7 +14,6 @@ from pushbench.ci.github import GitHub
 from pushbench.ci.github_issues import LABEL
 from pushbench.ci.watch import SECOND_LOOK_SECONDS, Watch, keep_alive
 from pushbench.errors import UserError
-from tests.ci import double_queue
 from tests.ci.double_issues import issue, open_issues
 from tests.ci.double_queue import OWN_LABELS, Queue, queued
 from tests.ci.double_watch import machine, workflow
@@ -25,7 +23,6 @@ from tests.ci.github_double import FORK, Double, run
 NOW = datetime(2026, 11, 22, 12, 17, tzinfo=UTC)
 RIGHTS = {"actions": "write", "checks": "read", "issues": "write"}
 FILES = ("bench.yml", "ci.yml", "night.yml", "publish.yml", "report.yml", "watch.yml")
-REPORT = "on: {workflow_dispatch: {inputs: {run: {required: true, type: string}}}}\n"
 
 
 def ago(**before: float) -> str:
@@ -82,9 +79,7 @@ class Turns:
 
 
 @pytest.fixture
-def turns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Turns:
-    (tmp_path / "report.yml").write_text(REPORT)
-    monkeypatch.setattr(double_queue, "WORKFLOWS", tmp_path)
+def turns() -> Turns:
     return Turns()
 
 
