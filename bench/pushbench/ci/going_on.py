@@ -22,7 +22,7 @@ WORKFLOW = "bench.yml"
 WORD = r"[a-z0-9][a-z0-9._/-]{0,99}"
 COMMANDS: Mapping[str, re.Pattern[str]] = {
     "run": re.compile(rf"run --suite {WORD} --profile {WORD}", re.ASCII),
-    "control": re.compile(rf"calibrate measure --servers {WORD}", re.ASCII),
+    "control": re.compile(rf"calibrate measure --servers {WORD} --profile {WORD} --max-time {WORD}", re.ASCII),
 }
 """what pushes and nights measure, as `plan` makes it"""
 DRIVERS = ("auto", "docker", "process")
@@ -36,6 +36,9 @@ def start(github: GitHub, run_id: int, planned: Plan, inputs: Inputs) -> Started
 
 def take_up(github: GitHub, inputs: Inputs) -> Results:
     """What the run that is named measured, with its plan. Raises UserError where nothing can go on with it."""
+    others = inputs.model_copy(update={"continue_": "", "first": "", "head": "", "night": ""})
+    if given := [name for name, value in others if value]:
+        raise UserError(f"a run that goes on with another one takes no {', '.join(given)}", hint="leave them empty")
     run = expected_run(github, int(inputs.continue_))
     begun = origin(run, repository=github.repository, branch=default_branch(github))
     if (inputs.first, inputs.head) != (str(begun.first), begun.sha):

@@ -92,7 +92,7 @@ def make_plan(event: Event, catalog: Sequence[Server], change: Change | None, se
         case "schedule":
             _require_alone(event)
             why = "once a night the same commit again, which tells how much nights differ"
-            steps = [*_measure(catalog, settings.push_profile, why), _control(catalog, day)]
+            steps = [*_measure(catalog, settings.push_profile, why), _control(catalog, settings, day)]
         case "pull_request":
             assert change, "a pull request has a base"
             steps = list(_of_change(event, catalog, change, settings, notes))
@@ -181,12 +181,14 @@ def _measure(catalog: Sequence[Server], profile: str, why: str) -> Iterator[Step
         yield Step(kind="run", arguments=arguments, servers=[server.id for server in servers], why=why)
 
 
-def _control(catalog: Sequence[Server], day: date) -> Step:
+def _control(catalog: Sequence[Server], settings: Settings, day: date) -> Step:
     """A server against itself: whatever it finds is the judge's mistake. Another one each night."""
     candidates = [server.id for server in catalog if server.spec.tier == "baseline"]
     server = candidates[day.toordinal() % len(candidates)]
     why = "against itself: what it finds is a false alarm"
-    return Step(kind="control", arguments=["calibrate", "measure", "--servers", server], servers=[server], why=why)
+    load = ["--profile", settings.compare_profile, "--max-time", settings.max_time]
+    arguments = ["calibrate", "measure", "--servers", server, *load]
+    return Step(kind="control", arguments=arguments, servers=[server], why=why)
 
 
 def _check(servers: Sequence[Server], settings: Settings, why: str) -> Iterator[Step]:

@@ -31,9 +31,8 @@ SERVERS = ("fastapi", "node-ws", "spring-stomp")
 MEASURE = Step(
     kind="run", arguments=["run", "--suite", "whiteboard", "--profile", "full"], servers=list(SERVERS), why="a night"
 )
-CONTROL = Step(
-    kind="control", arguments=["calibrate", "measure", "--servers", "node-ws"], servers=["node-ws"], why="a control"
-)
+OF_CONTROL = ["calibrate", "measure", "--servers", "node-ws", "--profile", "compare", "--max-time", "10m"]
+CONTROL = Step(kind="control", arguments=OF_CONTROL, servers=["node-ws"], why="a control")
 LAUNCHER = """\
 #!{python}
 # Stands for the command line: `run` measures one server and gives way, `run --resume` measures the others.
@@ -150,7 +149,7 @@ def test_a_night_gives_way_and_another_job_measures_the_rest_as_one_record(proje
     run_, resumed, control = log(project)
     assert run_.startswith("run --suite whiteboard --profile full --wait --give-way ")
     assert resumed.startswith("run --resume /out-2/step-1/records/")
-    assert control.startswith("calibrate measure --servers node-ws --wait --driver"), "a control gives way to nothing"
+    assert control.startswith(f"{' '.join(OF_CONTROL)} --wait --driver"), "a control gives way to nothing"
 
 
 def test_each_job_makes_progress_and_what_earlier_ones_measured_is_kept(project: Project) -> None:
@@ -229,6 +228,12 @@ def test_a_run_that_is_no_night_or_push_of_the_default_branch_is_not_taken_up(
 @pytest.mark.parametrize("given", [{"head": "e" * 40}, {"first": "1"}])
 def test_inputs_that_contradict_the_run_are_refused(tmp_path: Path, given: dict[str, str]) -> None:
     with pytest.raises(UserError, match="the inputs first and head have to say so"):
+        taken_up(left_by(partial(), tmp_path / "artifact"), inputs(**given))
+
+
+@pytest.mark.parametrize("given", [{"pull_request": "7"}, {"servers": "node-ws"}, {"rounds": "2"}])
+def test_a_continuation_is_nothing_else_as_well(tmp_path: Path, given: dict[str, str]) -> None:
+    with pytest.raises(UserError, match=f"takes no {next(iter(given))}"):
         taken_up(left_by(partial(), tmp_path / "artifact"), inputs(**given))
 
 
