@@ -54,7 +54,7 @@ class Told:
 
 
 def read_run(run: Run, jobs: Sequence[Job], results: Results | None, problem: str) -> Told:
-    measured = list(results.measured.values()) if results else []
+    measured = list(results.measured.values()) if results and not _gave_way(results) else []
     causes: dict[Cause, list[str]] = {}
     for cause, sentence in _causes(run, jobs, results, problem):
         causes.setdefault(cause, []).append(sentence)
@@ -112,11 +112,18 @@ def _causes(run: Run, jobs: Sequence[Job], results: Results | None, problem: str
         if not (problem or of_jobs or run.conclusion == "cancelled"):
             yield Cause.of("run", "bench", "no-results"), "the run left no results"
         return
+    if _gave_way(results):
+        return
     for each in results.result.steps:
         if each.measured is None and each.outcome in ("error", "unfinished"):
             yield Cause.of("step", _command(each.step.arguments)), each.said or f"it ended with {each.outcome}"
     for measured in results.measured.values():
         yield from _of_verdict(measured)
+
+
+def _gave_way(results: Results) -> bool:
+    """Another run goes on with it, and has the whole verdict."""
+    return results.result.outcome == "gave-way"
 
 
 def _of_job(job: Job) -> Iterator[tuple[Cause, str]]:

@@ -164,6 +164,17 @@ def test_a_run_that_goes_on_with_a_night_is_that_night(nights: Nights) -> None:
     assert nights.open == set(), "what somebody asked for is told to that person"
 
 
+def test_a_night_that_gave_way_is_told_by_the_run_that_goes_on_with_it(nights: Nights, tmp_path: Path) -> None:
+    nights.play(measured("node-ws", SLOW))
+    record = make_record([make_trial("node-ws"), failed("fastapi")], planned=[make_trial("node-ws", 2)])
+    results.write_result(tmp_path, make_result("gave-way", measured=1))
+    results.write_measured(tmp_path, 1, record, judge(record, make_thresholds(tmp_path)))
+    nights.double.artifacts = {"results": zipped(files(tmp_path))}
+    with nights.double.github() as github:
+        alert(github, RUN, nights.notes.append, nights.told.append)
+    assert nights.open == {frozenset({SLOW_CAUSE})}
+
+
 def test_causes_of_one_server_have_an_issue_each_and_no_numbers_in_their_keys(nights: Nights) -> None:
     nights.play(measured("node-ws", {**SLOW, "loss_ratio": 0.5}))
     keys = {cause for causes in nights.open for cause in causes}
