@@ -79,7 +79,7 @@ def read_run(run: Run, jobs: Sequence[Job], results: Results | None, problem: st
         jobs_done=frozenset(_named({job.name for job in jobs if job.conclusion == "success"})),
         commands_done=frozenset(
             _named({_command(each.step.arguments) for each in results.result.steps if each.measured is not None})
-            if results
+            if results and not _gave_way(results)
             else ()
         ),
         usable=results is not None,
