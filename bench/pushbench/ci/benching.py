@@ -69,13 +69,13 @@ class Bench:
                 continue
             reason = self.give_way() if began and self.give_way else None
             if reason:
+                self.note(f"gave way to {reason} before step {index + 1}")
                 result = _given_way(result, index, f"gave way to {reason}")
             else:
                 result = self._carried_out(result, index)
                 began = True
             write_result(self.folder, result)
             if result.outcome == "gave-way":
-                self.note(next(each.said for each in result.steps if each.outcome == "gave-way"))
                 break
         return result
 
@@ -92,31 +92,37 @@ class Bench:
         return self.earlier.result
 
     def _carried_out(self, result: Result, index: int) -> Result:
-        """With one step more; that it was begun anew is a note of the plan, which every reader sees."""
+        """With one step more, where it began or where it gave way.
+
+        A run that cannot be resumed is measured from its start, which is a note of the plan, so that every reader sees
+        it. It then gives way to nothing: the next job might not be able to resume it either, and it has to end.
+        """
         number, step, out = index + 1, result.steps[index].step, self.out / f"step-{index + 1}"
         self.note(f"step {number} of {len(result.steps)}: ./pushbench {' '.join(step.arguments)}: {step.why}")
-        before = result.steps[index].measured
+        before, seconds = result.steps[index].measured, result.steps[index].seconds
         notes = result.plan.notes
         if self.earlier is not None and before is not None:
             partial = self.earlier.measured[before].record
             path = store.write_record(out / "records", partial)
-            played = self._played(["run", "--resume", str(path)], step, out)
+            played = self._played(["run", "--resume", str(path), *self._polite(step)], out)
             if played.code == EXIT_USAGE and _record(out) == partial:
                 notes = [*notes, f"step {number} is measured from its start again: {one_line(played.last_line, 500)}"]
                 self.note(notes[-1])
                 shutil.rmtree(out)
-                played = self._played(step.arguments, step, out)
+                played, seconds = self._played(step.arguments, out), 0.0
         else:
-            played = self._played(step.arguments, step, out)
+            played = self._played([*step.arguments, *self._polite(step)], out)
         steps = list(result.steps)
-        steps[index] = self._concluded(number, step, played, out)
+        steps[index] = self._concluded(number, step, replace(played, seconds=seconds + played.seconds), out)
         plan = result.plan.model_copy(update={"notes": notes})
         done = Result(plan=plan, steps=steps)
         return _given_way(done, number, steps[index].said) if played.code == EXIT_GAVE_WAY else done
 
-    def _played(self, arguments: Sequence[str], step: Step, out: Path) -> _Played:
-        polite = ["--give-way"] if self.give_way and step.kind == "run" else []
-        how = ["--wait", *polite, "--driver", self.plan.driver, "--out", str(out)]
+    def _polite(self, step: Step) -> Sequence[str]:
+        return ["--give-way"] if self.give_way and step.kind == "run" else []
+
+    def _played(self, arguments: Sequence[str], out: Path) -> _Played:
+        how = ["--wait", "--driver", self.plan.driver, "--out", str(out)]
         return _play(self.project.root, [*arguments, *how])
 
     def _concluded(self, number: int, step: Step, played: _Played, out: Path) -> StepResult:
@@ -130,7 +136,7 @@ class Bench:
         said = "" if ended else one_line(played.last_line, 500)
         outcome: Outcome = verdict.outcome if ended else "unfinished"
         if played.code == EXIT_GAVE_WAY:
-            outcome = "gave-way"
+            outcome, said = "gave-way", said.partition("; go on with")[0]
         return StepResult(step=step, outcome=outcome, seconds=played.seconds, said=said, measured=number)
 
     def _past(self, step: Step, record: Record) -> Past | None:

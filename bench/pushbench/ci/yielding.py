@@ -20,7 +20,7 @@ from pushbench.errors import UserError
 Note = Callable[[str], None]
 
 LABELS = frozenset({"self-hosted", "pushbench"})
-"""of the machine that measures, as `runs-on` of the job bench names them"""
+"""of the machine that measures, as `runs-on` of the job bench names them; it takes jobs that ask for some of them"""
 LEAST_SECONDS = 60.0
 """between two questions: a token has 1,000 requests an hour"""
 LONGEST_SECONDS = 30.0
@@ -48,7 +48,7 @@ def goes_first(run: Run, *, repository: str, branch: str) -> bool:
 
 def waits(jobs: Sequence[QueuedJob]) -> bool:
     """Whether one of the jobs waits for the machine that measures."""
-    return any(job.waits and {label.lower() for label in job.labels} == LABELS for job in jobs)
+    return any(job.waits and job.labels and {label.lower() for label in job.labels} <= LABELS for job in jobs)
 
 
 @dataclass

@@ -15,15 +15,16 @@ from pushbench.ci.event import Inputs
 from pushbench.ci.going_on import start, take_up
 from pushbench.ci.plan import Plan, Step
 from pushbench.ci.result import Result, Results, StepResult, read_results
+from pushbench.cli import app
 from pushbench.errors import UserError
 from pushbench.project import Project
 from pushbench.record import PlannedTrial, Record
 from pushbench.thresholds import NO_THRESHOLDS
 from pushbench.verdict import judge
 from tests.ci.double_queue import Queue
-from tests.ci.events import HEAD
+from tests.ci.events import HEAD, environment
 from tests.ci.github_double import FORK, RUN, run
-from tests.ci.test_result import files, make_plan, zipped
+from tests.ci.test_result import files, make_plan, make_result, zipped
 from tests.factories import make_record, make_thresholds, make_trial
 from tests.support import make_project
 
@@ -56,7 +57,7 @@ done = len(whole["trials"])
 if "--give-way" in arguments and (root / "busy").exists():
     done = len(known) + 1
 path.write_text(json.dumps(whole | {{"trials": known + whole["trials"][len(known):done]}}))
-print("gave way" if done < len(whole["trials"]) else "measured", file=sys.stderr)
+print("gave way; go on with `./pushbench run`" if done < len(whole["trials"]) else "measured", file=sys.stderr)
 sys.exit(4 if done < len(whole["trials"]) else 0)
 """
 
@@ -147,7 +148,7 @@ def test_a_night_gives_way_and_another_job_measures_the_rest_as_one_record(proje
     assert [step.outcome for step in second.result.steps] == ["pass", "pass"]
     assert second.measured[1].record == whole()
     run_, resumed, control = log(project)
-    assert run_.startswith("run --suite whiteboard --profile full --wait --give-way ")
+    assert run_.startswith("run --suite whiteboard --profile full --give-way --wait ")
     assert resumed.startswith("run --resume /out-2/step-1/records/")
     assert control.startswith(f"{' '.join(OF_CONTROL)} --wait --driver"), "a control gives way to nothing"
 
@@ -156,6 +157,7 @@ def test_each_job_makes_progress_and_what_earlier_ones_measured_is_kept(project:
     first = play(project, night(MEASURE, CONTROL), 1)
     second = play(project, night(MEASURE, CONTROL), 2, _unfinished(first))
     assert [len(each.measured[1].record.trials) for each in (first, second)] == [1, 2]
+    assert second.result.steps[0].seconds > first.result.steps[0].seconds
     third = play(project, night(MEASURE, CONTROL), 3, _unfinished(second))
     assert [step.outcome for step in third.result.steps] == ["pass", "gave-way"], "it gives way between steps, too"
     assert third.result.outcome == "gave-way"
@@ -165,13 +167,16 @@ def test_each_job_makes_progress_and_what_earlier_ones_measured_is_kept(project:
     assert len(log(project)) == 4
 
 
+def test_a_night_that_failed_a_limit_before_it_gave_way_goes_on_all_the_same() -> None:
+    assert make_result("fail", "gave-way").outcome == "gave-way", "it has no verdict before its last step"
+
+
 def test_what_cannot_be_resumed_is_measured_from_its_start_and_that_is_said(project: Project) -> None:
     first = play(project, night(MEASURE), 1)
     (project.root / "moved").touch()
-    (project.root / "busy").unlink()
     second = play(project, night(MEASURE), 2, _unfinished(first))
     assert second.result.outcome == "pass"
-    assert len(second.measured[1].record.trials) == len(SERVERS)
+    assert len(second.measured[1].record.trials) == len(SERVERS), "it gives way no more, or it might never end"
     [note] = second.result.plan.notes
     assert note.startswith("step 1 is measured from its start again: cannot be resumed: it was begun in another")
 
@@ -299,3 +304,51 @@ def test_the_run_that_goes_on_is_started_with_the_first_run_and_the_commit() -> 
         {"continue": "9", "first": "8", "head": HEAD},
     ]
     assert double.dispatched == [("bench.yml", each) for each in expected]
+
+
+def test_the_commands_of_the_workflow_hand_a_night_from_one_run_to_the_next(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PUSHBENCH_ROOT", str(project.root))
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    output = tmp_path / "output"
+    monkeypatch.setenv("GITHUB_OUTPUT", str(output))
+    facts = {
+        "GITHUB_TOKEN": "ghs_token",
+        "GITHUB_REF_NAME": "main",
+        "GITHUB_RUN_ID": "5",
+        "PLAN": as_json(night(MEASURE)),
+    }
+    payload = {"inputs": {"continue": str(RUN), "first": str(RUN), "head": HEAD}}
+    for name, value in (facts | dict(environment(tmp_path, "workflow_dispatch", payload))).items():
+        monkeypatch.setenv(name, value)
+    assert call("bench") == 0, "to give way is no failure"
+    assert "gave-way" in output.read_text()
+
+    double = left_by(read_results(project.out / "ci" / "results"), tmp_path / "artifact")
+    with double.served() as url:
+        monkeypatch.setenv("GITHUB_API_URL", url)
+        assert call("plan", "--json") == 0
+    said = output.read_text()
+    assert f"\n{HEAD}\n" in said, "the checkouts follow the first run's commit"
+    assert "\nout/earlier\n" in said
+    earlier = tmp_path / "earlier"
+    (project.out / "ci" / "results").rename(earlier)
+    (project.root / "busy").unlink()
+    call("bench", "--earlier", str(earlier))
+    assert read_results(project.out / "ci" / "results").measured[1].record == whole()
+
+    monkeypatch.setenv("PLAN", as_json(night(MEASURE, sha="e" * 40)))
+    with pytest.raises(UserError, match="the earlier results are of another plan"):
+        app(["ci", "bench", "--earlier", str(earlier)])
+
+
+def as_json(planned: Plan) -> str:
+    return planned.model_dump_json(by_alias=True)
+
+
+def call(*arguments: str) -> int:
+    with pytest.raises(SystemExit) as ended:
+        app(["ci", *arguments])
+    assert isinstance(ended.value.code, int)
+    return ended.value.code

@@ -64,6 +64,7 @@ def test_a_run_gives_way_to_nobody_else(changed: dict[str, Any]) -> None:
         [queued(status="waiting")],
         [job("plan") | {"status": "completed", "labels": ["self-hosted", "pushbench"]}],
         [queued(labels=["self-hosted", "gpu"])],
+        [queued(labels=[])],
     ],
 )
 def test_a_pull_request_that_does_not_wait_for_this_machine_is_no_reason(jobs: list[dict[str, Any]]) -> None:
