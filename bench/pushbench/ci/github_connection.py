@@ -203,6 +203,8 @@ class Connection:
 
     def _parsed(self, call: Call, answer: httpx.Response, shape: TypeAdapter[T]) -> T:
         try:
+            if answer.status_code == httpx.codes.NO_CONTENT:
+                return shape.validate_python(None)
             return shape.validate_json(answer.content)
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]

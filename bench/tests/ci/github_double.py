@@ -100,6 +100,13 @@ class Double:
     default_branch: str = "main"
     errors: dict[int, list[str]] = field(default_factory=dict)
     """what jobs annotated, by their ids"""
+    issues: list[dict[str, Any]] = field(default_factory=list)
+    """pull requests among them have the field pull_request"""
+    issues_off: bool = False
+    labels: set[str] = field(default_factory=set)
+    """that the repository has"""
+    workflows: list[dict[str, Any]] = field(default_factory=list)
+    machines: list[dict[str, Any]] = field(default_factory=list)
     permissions: dict[str, str] | None = None
     """of the job whose token this is, as its workflow grants them; None where a test is of something else"""
 
@@ -171,6 +178,12 @@ class Double:
         scope, _, access = permission.partition(": ")
         always = scope in ("", "metadata")  # docs.github.com/rest/authentication/permissions: every token may read it
         return self.permissions is None or always or self.permissions.get(scope) in (access, "write")
+
+    def may_comment(self, number: int, access: str) -> bool:
+        """docs.github.com/rest/issues/comments: one of two rights; that for pull requests is none for issues."""
+        is_issue = any(each["number"] == number for each in self.issues if "pull_request" not in each)
+        scopes = ("issues",) if is_issue else ("pull-requests", "issues")
+        return any(self._granted(f"{scope}: {access}") for scope in scopes)
 
     def merge(self, kept: list[dict[str, Any]], number: int, body: Any) -> Any:
         [one] = [each for each in kept if each["id"] == number]
@@ -278,13 +291,17 @@ def _pull(double: Double, found: re.Match[str], *_: object) -> Answer:
     return (200, wanted[0]) if wanted else (404, {"message": "Not Found"})
 
 
-@route(r"GET /issues/\d+/comments", "pull-requests: read")
-def _comments(double: Double, *_: object) -> Answer:
-    return 200, double.comments
+@route(r"GET /issues/(\d+)/comments", "")
+def _comments(double: Double, found: re.Match[str], *_: object) -> Answer:
+    if not double.may_comment(int(found[1]), "read"):
+        return 403, {"message": "Resource not accessible by integration"}
+    return 200, [each for each in double.comments if each.get("number", int(found[1])) == int(found[1])]
 
 
-@route(r"POST /issues/(\d+)/comments", "pull-requests: write")
+@route(r"POST /issues/(\d+)/comments", "")
 def _add_comment(double: Double, found: re.Match[str], _: object, body: Any) -> Answer:
+    if not double.may_comment(int(found[1]), "write"):
+        return 403, {"message": "Resource not accessible by integration"}
     url = f"https://github.com/{REPOSITORY}/pull/{found[1]}#{len(double.comments)}"
     own = {"id": len(double.comments), "html_url": url, "user": BOT, "number": int(found[1])}
     double.comments.append({**own, **body})

@@ -23,7 +23,7 @@ from pushbench.thresholds import NO_THRESHOLDS
 from pushbench.verdict import judge
 from tests.ci.events import HEAD, environment
 from tests.ci.github_double import FORK, RUN, Double, run
-from tests.ci.test_result import files, make_plan, zipped
+from tests.ci.test_result import files, make_plan, make_result, zipped
 from tests.factories import make_record, make_thresholds, make_trial
 from tests.support import make_project
 
@@ -164,6 +164,10 @@ def test_each_job_makes_progress_and_what_earlier_ones_measured_is_kept(project:
     assert [step.outcome for step in last.result.steps] == ["pass", "pass"], "the one step is begun, whoever waits"
     assert last.measured[1] == third.measured[1]
     assert len(log(project)) == 4
+
+
+def test_a_night_that_failed_a_limit_before_it_gave_way_goes_on_all_the_same() -> None:
+    assert make_result("fail", "gave-way").outcome == "gave-way", "it has no verdict before its last step"
 
 
 def test_what_cannot_be_resumed_is_measured_from_its_start_and_that_is_said(project: Project) -> None:

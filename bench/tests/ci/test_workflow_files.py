@@ -34,7 +34,7 @@ def test_commands_hold_no_expression(file: Path) -> None:
             assert "${{" not in step.get("run", ""), f"{name}: {step['name']}"
 
 
-@pytest.mark.parametrize("name", ["report.yml", "publish.yml", "command.yml"])
+@pytest.mark.parametrize("name", ["report.yml", "publish.yml", "command.yml", "watch.yml"])
 def test_workflows_with_rights_check_out_nothing_of_a_pull_request(name: str) -> None:
     checkouts = [
         step

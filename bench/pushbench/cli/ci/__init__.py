@@ -7,6 +7,7 @@ import typer
 from pushbench.cli.ci import (
     admit,
     adopt,
+    alert,
     bench,
     command,
     doctor,
@@ -18,11 +19,15 @@ from pushbench.cli.ci import (
     publish,
     report,
     tell,
+    watch,
 )
 
 
 def register(app: typer.Typer) -> None:
     group = typer.Typer(help="What the workflows on GitHub do.", no_args_is_help=True)
-    for each in (plan, fetch, images, bench, go_on, tell, night, report, publish, admit, adopt, command, doctor):
+    for each in (
+        *(plan, fetch, images, bench, go_on, tell, night, report, alert, publish),
+        *(admit, adopt, command, watch, doctor),
+    ):
         each.register(group)
     app.add_typer(group, name="ci")

@@ -70,12 +70,13 @@ def branch_of(project: Project, name: str) -> Branch:
     return Branch(url, name, os.environ.get("GITHUB_TOKEN", ""))
 
 
-def github_of_job() -> GitHub:
-    """The repository of this job, with its token: GITHUB_REPOSITORY, GITHUB_TOKEN, GITHUB_API_URL. Raises UserError."""
+def github_of_job(token: str = "") -> GitHub:
+    """The repository of this job: GITHUB_REPOSITORY, GITHUB_API_URL, and GITHUB_TOKEN where no `token` is given.
+    Raises UserError."""
     from pushbench.ci.github import API, GitHub
 
     api = os.environ.get("GITHUB_API_URL") or API
-    return GitHub(variable("GITHUB_REPOSITORY"), variable("GITHUB_TOKEN"), note=options.note, api=api)
+    return GitHub(variable("GITHUB_REPOSITORY"), token or variable("GITHUB_TOKEN"), note=options.note, api=api)
 
 
 def queue_of_job() -> Queue:

@@ -1,0 +1,53 @@
+"""Tell of a finished run of main: issues for its causes, and the webhook. Reads artifacts as data."""
+
+from __future__ import annotations
+
+from pushbench.ci import alerting, alerts, github_issues
+from pushbench.ci.alerts import Note, Words
+from pushbench.ci.github import GitHub
+from pushbench.ci.github_answers import Run
+from pushbench.ci.github_connection import GitHubError
+from pushbench.ci.github_dispatch import COMPLETED, default_branch
+from pushbench.ci.reporting import fetch_results
+from pushbench.ci.trend import NoPoint, origin
+from pushbench.errors import UserError
+
+WORKFLOW = ".github/workflows/bench.yml"
+
+
+def alert(github: GitHub, run_id: int, note: Note, tell: Note) -> None:
+    """Open, update and close issues; `tell` takes the texts for the webhook. Raises UserError."""
+    run = github.run(run_id)
+    if run.workflow_file != WORKFLOW or run.event not in ("push", "workflow_dispatch"):
+        note("no alert: the run is neither a push nor a night")
+        return
+    if run.status != COMPLETED:
+        note("no alert yet: the run has not ended")
+        return
+    try:
+        night = _event(github, run) == "schedule"
+    except NoPoint as error:
+        note(f"no alert: {error}")
+        return
+    try:
+        told = alerting.read_run(run, github.jobs(run.id), *fetch_results(github, run))
+        issues = github_issues.open_alerts(github)
+    except GitHubError:
+        raise
+    except UserError as error:  # results of another version of Pushbench, or no issues
+        note(f"no alert: {error}")
+        return
+    changes = alerts.decide(issues, set(told.causes), lambda cause: night and told.mended(cause))
+    words = Words(told.causes, alerting.before(run, night=night), alerting.AFTER, alerting.closing(run))
+    alerts.carry_out(github, changes, words, note, tell)
+    if not told.causes:
+        note("nothing to tell: the run is green")
+
+
+def _event(github: GitHub, run: Run) -> str:
+    """`push` or `schedule`, also of a run that goes on with one. Raises NoPoint for other runs."""
+    branch = default_branch(github)
+    begun = origin(run, repository=github.repository, branch=branch)
+    if begun.event:
+        return begun.event
+    return origin(github.run(begun.first), repository=github.repository, branch=branch).event
