@@ -36,8 +36,7 @@ def start(github: GitHub, run_id: int, planned: Plan, inputs: Inputs) -> Started
 
 def take_up(github: GitHub, inputs: Inputs) -> Results:
     """What the run that is named measured, with its plan. Raises UserError where nothing can go on with it."""
-    others = inputs.model_copy(update={"continue_": "", "first": "", "head": "", "night": ""})
-    if given := [name for name, value in others if value]:
+    if given := inputs.besides("continue_", "first", "head"):
         raise UserError(f"a run that goes on with another one takes no {', '.join(given)}", hint="leave them empty")
     run = github.run(int(inputs.continue_))
     begun = origin(run, repository=github.repository, branch=default_branch(github))
