@@ -65,6 +65,10 @@ class Inputs(_Part):
     first: RunId = ""
     """the first of the runs that go on with each other; `head` is what they all measure"""
 
+    def besides(self, *known: str) -> list[str]:
+        """The names of further inputs that say something."""
+        return [name for name, value in self if name not in known and value not in ("", "false")]
+
 
 class Event(_Part):
     name: EventName

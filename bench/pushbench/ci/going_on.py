@@ -13,7 +13,7 @@ from pushbench.ci.github import GitHub
 from pushbench.ci.github_answers import Run
 from pushbench.ci.github_dispatch import Started, default_branch, dispatch
 from pushbench.ci.plan import Plan, Step
-from pushbench.ci.reporting import expected_run, fetch_results
+from pushbench.ci.reporting import fetch_results
 from pushbench.ci.result import Measured, Result, Results, StepResult
 from pushbench.ci.trend import TREND, Origin, origin
 from pushbench.errors import UserError
@@ -36,10 +36,9 @@ def start(github: GitHub, run_id: int, planned: Plan, inputs: Inputs) -> Started
 
 def take_up(github: GitHub, inputs: Inputs) -> Results:
     """What the run that is named measured, with its plan. Raises UserError where nothing can go on with it."""
-    others = inputs.model_copy(update={"continue_": "", "first": "", "head": "", "night": ""})
-    if given := [name for name, value in others if value]:
+    if given := inputs.besides("continue_", "first", "head"):
         raise UserError(f"a run that goes on with another one takes no {', '.join(given)}", hint="leave them empty")
-    run = expected_run(github, int(inputs.continue_))
+    run = github.run(int(inputs.continue_))
     begun = origin(run, repository=github.repository, branch=default_branch(github))
     if (inputs.first, inputs.head) != (str(begun.first), begun.sha):
         raise UserError(

@@ -258,8 +258,7 @@ def _by_suite(servers: Sequence[Server]) -> dict[str, list[Server]]:
 
 
 def _require_alone(event: Event) -> None:
-    others = event.inputs.model_copy(update={"night": ""})
-    if given := [name for name, value in others if value]:
+    if given := event.inputs.besides("night"):
         raise UserError(f"a night measures everything, so it takes no {', '.join(given)}", hint="leave them empty")
 
 

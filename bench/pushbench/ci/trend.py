@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pushbench.ci.github_answers import Run
 from pushbench.errors import UserError
 
+WORKFLOW = ".github/workflows/bench.yml"
 TREND = ("push", "schedule")
 """the events of such runs, as plans name them"""
 NIGHT = "bench night"
@@ -34,8 +35,14 @@ class Origin:
 
 
 def origin(run: Run, *, repository: str, branch: str) -> Origin:
-    """What the run measures. Raises NoPoint for a run that is no point of the trend."""
+    """What the run measures.
+
+    Raises NoPoint for a run that is no point of the trend, and UserError for one of another workflow: its name and its
+    artifacts could be anybody's.
+    """
     where = f"the run {run.id}"
+    if run.workflow_file != WORKFLOW:
+        raise UserError(f"{where} is of {run.workflow_file!r}, not of {WORKFLOW}")
     if run.head_repository is None or run.head_repository.full_name.lower() != repository.lower():
         raise NoPoint(f"{where} is not of {repository}")
     if run.head_branch != branch:

@@ -204,6 +204,10 @@ def test_a_night_and_what_goes_on_with_one_can_be_taken_up(tmp_path: Path, title
     assert taken_up(double, inputs(first=first)).measured[1].record.servers
 
 
+def test_what_the_form_leaves_unchecked_is_no_input(tmp_path: Path) -> None:
+    assert taken_up(left_by(partial(), tmp_path / "artifact"), inputs(night="false")).measured
+
+
 def test_a_push_can_be_taken_up(tmp_path: Path) -> None:
     double = left_by(partial(night(MEASURE, event="push")), tmp_path / "artifact", event="push", display_title="Faster")
     assert taken_up(double).result.plan.event == "push"
@@ -235,7 +239,7 @@ def test_inputs_that_contradict_the_run_are_refused(tmp_path: Path, given: dict[
         taken_up(left_by(partial(), tmp_path / "artifact"), inputs(**given))
 
 
-@pytest.mark.parametrize("given", [{"pull_request": "7"}, {"servers": "node-ws"}, {"rounds": "2"}])
+@pytest.mark.parametrize("given", [{"pull_request": "7"}, {"servers": "node-ws"}, {"rounds": "2"}, {"night": "true"}])
 def test_a_continuation_is_nothing_else_as_well(tmp_path: Path, given: dict[str, str]) -> None:
     with pytest.raises(UserError, match=f"takes no {next(iter(given))}"):
         taken_up(left_by(partial(), tmp_path / "artifact"), inputs(**given))
@@ -243,7 +247,7 @@ def test_a_continuation_is_nothing_else_as_well(tmp_path: Path, given: dict[str,
 
 def test_a_run_that_measured_everything_is_not_taken_up(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="did not give way"):
-        taken_up(left_by(partial(outcome="pass"), tmp_path / "artifact"))
+        taken_up(left_by(partial(outcome="inconclusive"), tmp_path / "artifact"))
 
 
 STRANGE = {"kind": "run", "servers": ["node-ws"], "why": "x"}
