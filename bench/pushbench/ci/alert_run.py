@@ -6,8 +6,9 @@ from pushbench.ci import alerting, alerts, github_issues
 from pushbench.ci.alerts import Note, Words
 from pushbench.ci.github import GitHub
 from pushbench.ci.github_answers import Run
+from pushbench.ci.github_changes import home
 from pushbench.ci.github_connection import GitHubError
-from pushbench.ci.github_dispatch import COMPLETED, default_branch
+from pushbench.ci.github_dispatch import COMPLETED
 from pushbench.ci.reporting import fetch_results
 from pushbench.ci.trend import NoPoint, origin
 from pushbench.errors import UserError
@@ -46,8 +47,8 @@ def alert(github: GitHub, run_id: int, note: Note, tell: Note) -> None:
 
 def _event(github: GitHub, run: Run) -> str:
     """`push` or `schedule`, also of a run that goes on with one. Raises NoPoint for other runs."""
-    branch = default_branch(github)
-    begun = origin(run, repository=github.repository, branch=branch)
+    own = home(github)
+    begun = origin(run, own)
     if begun.event:
         return begun.event
-    return origin(github.run(begun.first), repository=github.repository, branch=branch).event
+    return origin(github.run(begun.first), own).event

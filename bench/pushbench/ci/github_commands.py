@@ -12,10 +12,11 @@ from pydantic import TypeAdapter
 
 from pushbench.ci import commanding
 from pushbench.ci.commanding import Answer, CommentEvent, Known, Pull
-from pushbench.ci.github import COMMENTS, READ_ACTIONS, READ_PULLS, WRITE_PULLS, GitHub
-from pushbench.ci.github_answers import Account, PullRequest, Run
+from pushbench.ci.github import COMMENTS, READ_PULLS, WRITE_PULLS, GitHub
+from pushbench.ci.github_answers import Account, PullRequest
 from pushbench.ci.github_answers import Answer as Shape
 from pushbench.ci.github_connection import GitHubError
+from pushbench.ci.github_dispatch import Started, dispatch
 from pushbench.errors import UserError
 from pushbench.markdown import escape
 
@@ -41,20 +42,7 @@ class AuthoredPull(PullRequest):
     user: Account | None
 
 
-class Dispatched(Shape):
-    """With `return_run_details`, since 19 February 2026
-    (https://github.blog/changelog/2026-02-19-workflow-dispatch-api-now-returns-run-ids)."""
-
-    workflow_run_id: int
-    html_url: str
-
-
-class Runs(Shape):
-    workflow_runs: list[Run]
-
-
 PERMISSION, REACTION, PULL = TypeAdapter(Permission), TypeAdapter(Reaction), TypeAdapter(AuthoredPull)
-DISPATCHED, RUNS = TypeAdapter(Dispatched), TypeAdapter(Runs)
 
 
 def obey(github: GitHub, event: CommentEvent, known: Known, note: Callable[[str], None]) -> None:
@@ -79,7 +67,7 @@ def obey(github: GitHub, event: CommentEvent, known: Known, note: Callable[[str]
     before = run is not None
     if run is None:
         try:
-            run = dispatch(github, event.default_branch, decided)
+            run = dispatch(github, WORKFLOW, event.default_branch, decided, title=_title(decided))
         except GitHubError as error:
             sentence = f"Nothing is started: {escape(error.what)}. The log of the workflow `command` has the rest."
             reply(github, event, commanding.refused(event.comment, Answer(sentence, ())))
@@ -88,6 +76,11 @@ def obey(github: GitHub, event: CommentEvent, known: Known, note: Callable[[str]
     body = commanding.started(event.comment, decided, run.workflow_run_id, url, before=before)
     reply(github, event, body)
     note(f"{'under way already' if before else 'started'}: {url}")
+
+
+def _title(inputs: Mapping[str, str]) -> str:
+    """The name that bench.yml gives to such a run."""
+    return commanding.TITLE.format(number=inputs["pull_request"], head=inputs["head"])
 
 
 def may_write(github: GitHub, login: str) -> bool:
@@ -116,7 +109,7 @@ def pull_request(github: GitHub, number: int) -> Pull:
     return Pull(found.number, found.state == "open", found.head.sha, own)
 
 
-def under_way(github: GitHub, number: int, inputs: Mapping[str, str]) -> Dispatched | None:
+def under_way(github: GitHub, number: int, inputs: Mapping[str, str]) -> Started | None:
     """The run that the same command has started and that has not ended. Our own replies tell which one that was."""
     wanted = commanding.digest(inputs)
     runs = [
@@ -135,28 +128,9 @@ def under_way(github: GitHub, number: int, inputs: Mapping[str, str]) -> Dispatc
             return None
         raise
     ended = found.status == "completed"
-    return None if ended else Dispatched(workflow_run_id=found.id, html_url=found.html_url)
-
-
-def dispatch(github: GitHub, branch: str, inputs: Mapping[str, str]) -> Dispatched:
-    """Start bench.yml on that branch, once: an answer that got lost is looked for among the runs that are new."""
-    title = commanding.TITLE.format(number=inputs["pull_request"], head=inputs["head"])
-    before = {run.id for run in _newest_runs(github)}
-
-    def already() -> Dispatched | None:
-        fresh = [run for run in _newest_runs(github) if run.id not in before and run.display_title == title]
-        return Dispatched(workflow_run_id=fresh[0].id, html_url=fresh[0].html_url) if fresh else None
-
-    body = {"ref": branch, "inputs": dict(inputs), "return_run_details": True}
-    path = f"/actions/workflows/{WORKFLOW}/dispatches"
-    return github.ask("POST", path, WRITE_ACTIONS, DISPATCHED, body=body, already=already)
+    return None if ended else Started(workflow_run_id=found.id, html_url=found.html_url)
 
 
 def reply(github: GitHub, event: CommentEvent, body: str) -> str:
     """One comment for each command: done again, the job updates its reply."""
     return github.upsert_comment(event.number, commanding.mark(event.comment), body)
-
-
-def _newest_runs(github: GitHub) -> list[Run]:
-    query: dict[str, str | int] = {"event": "workflow_dispatch", "per_page": 30}
-    return github.ask("GET", f"/actions/workflows/{WORKFLOW}/runs", READ_ACTIONS, RUNS, query=query).workflow_runs

@@ -14,17 +14,12 @@ from pydantic import TypeAdapter
 
 from pushbench.ci.github import GitHub
 from pushbench.ci.github_answers import Answer, Run
+from pushbench.ci.github_runs import newest_runs
 
-READ_METADATA = "metadata: read"
-"""every token of a job has it"""
-READ_ACTIONS, WRITE_ACTIONS = "actions: read", "actions: write"
+WRITE_ACTIONS = "actions: write"
 COMPLETED = "completed"
 LONGEST_WAIT_SECONDS = 180.0
 POLL_SECONDS = 5.0
-
-
-class _Repository(Answer):
-    default_branch: str
 
 
 class Started(Answer):
@@ -35,30 +30,22 @@ class Started(Answer):
     html_url: str
 
 
-class _Runs(Answer):
-    workflow_runs: list[Run]
-
-
-REPOSITORY, STARTED, RUNS = TypeAdapter(_Repository), TypeAdapter(Started), TypeAdapter(_Runs)
-
-
-def default_branch(github: GitHub) -> str:
-    return github.ask("GET", "", READ_METADATA, REPOSITORY).default_branch
+STARTED = TypeAdapter(Started)
 
 
 def dispatch(
-    github: GitHub, workflow: str, ref: str, inputs: Mapping[str, str], *, repeatable: bool = False
+    github: GitHub, workflow: str, ref: str, inputs: Mapping[str, str], *, title: str = "", repeatable: bool = False
 ) -> Started:
     """Start a workflow by its file name, such as bench.yml, on the branch `ref`; return the run.
 
     Where no answer came, GitHub may have started the run all the same. The newest runs are then looked through first,
-    unless the run is `repeatable`: a second one does no harm.
+    by their `title` where bench.yml gives them one, unless the run is `repeatable`: a second one does no harm.
     """
     began = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
 
     def already() -> Started | None:
-        query: dict[str, str | int] = {"event": "workflow_dispatch", "branch": ref, "created": f">={began}"}
-        runs = github.ask("GET", f"/actions/workflows/{workflow}/runs", READ_ACTIONS, RUNS, query=query).workflow_runs
+        filters = {"event": "workflow_dispatch", "branch": ref, "created": f">={began}"}
+        runs = [run for run in newest_runs(github, workflow, **filters) if not title or run.display_title == title]
         return Started(workflow_run_id=runs[0].id, html_url=runs[0].html_url) if runs else None
 
     path = f"/actions/workflows/{workflow}/dispatches"

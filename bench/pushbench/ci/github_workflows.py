@@ -6,9 +6,9 @@ from datetime import datetime
 
 from pydantic import Field, TypeAdapter
 
-from pushbench.ci.github import GitHub
+from pushbench.ci.github import READ_ACTIONS, GitHub
 from pushbench.ci.github_answers import Answer, App, Label, Run, Text
-from pushbench.ci.github_dispatch import READ_ACTIONS, WRITE_ACTIONS
+from pushbench.ci.github_dispatch import WRITE_ACTIONS
 
 READ_CHECKS, READ_ADMINISTRATION = "checks: read", "administration: read"
 MOST_RUNS = 300

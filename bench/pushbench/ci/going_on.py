@@ -11,9 +11,10 @@ from collections.abc import Mapping
 from pushbench.ci.event import Inputs
 from pushbench.ci.github import GitHub
 from pushbench.ci.github_answers import Run
-from pushbench.ci.github_dispatch import Started, default_branch, dispatch
+from pushbench.ci.github_changes import home
+from pushbench.ci.github_dispatch import Started, dispatch
 from pushbench.ci.plan import Plan, Step
-from pushbench.ci.reporting import fetch_results
+from pushbench.ci.reporting import expected_run, fetch_results
 from pushbench.ci.result import Measured, Result, Results, StepResult
 from pushbench.ci.trend import TREND, Origin, origin
 from pushbench.errors import UserError
@@ -31,15 +32,15 @@ DRIVERS = ("auto", "docker", "process")
 def start(github: GitHub, run_id: int, planned: Plan, inputs: Inputs) -> Started:
     """Start the run that goes on with this one, which has `inputs`."""
     values = {"continue": str(run_id), "first": inputs.first or str(run_id), "head": planned.sha}
-    return dispatch(github, WORKFLOW, default_branch(github), values)
+    return dispatch(github, WORKFLOW, home(github).default_branch, values)
 
 
 def take_up(github: GitHub, inputs: Inputs) -> Results:
     """What the run that is named measured, with its plan. Raises UserError where nothing can go on with it."""
     if given := inputs.besides("continue_", "first", "head"):
         raise UserError(f"a run that goes on with another one takes no {', '.join(given)}", hint="leave them empty")
-    run = github.run(int(inputs.continue_))
-    begun = origin(run, repository=github.repository, branch=default_branch(github))
+    run = expected_run(github, int(inputs.continue_))
+    begun = origin(run, home(github))
     if (inputs.first, inputs.head) != (str(begun.first), begun.sha):
         raise UserError(
             f"the run {run.id} measures {begun.sha[:12]} and began with the run {begun.first}",

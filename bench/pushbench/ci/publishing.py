@@ -11,8 +11,9 @@ from pathlib import Path
 from pushbench import history, store
 from pushbench.ci.branch import Branch
 from pushbench.ci.github import GitHub
-from pushbench.ci.github_dispatch import COMPLETED, default_branch, wait_completed
-from pushbench.ci.reporting import fetch_results
+from pushbench.ci.github_changes import home
+from pushbench.ci.github_dispatch import COMPLETED, wait_completed
+from pushbench.ci.reporting import expected_run, fetch_results
 from pushbench.ci.result import Measured, Results
 from pushbench.ci.trend import NoPoint, origin
 from pushbench.errors import UserError
@@ -32,7 +33,7 @@ def of_run(github: GitHub, run_id: int, *, sleep: Callable[[float], None] = time
     missing, or whose results contradict GitHub.
     """
     try:
-        begun = origin(github.run(run_id), repository=github.repository, branch=default_branch(github))
+        begun = origin(expected_run(github, run_id), home(github))
     except NoPoint as error:
         return error.what
     run = wait_completed(github, run_id, sleep=sleep)

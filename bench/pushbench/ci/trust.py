@@ -22,7 +22,8 @@ DISPATCHED = re.compile(r"bench pull request ([0-9]{1,9}) at ([0-9a-f]{40})", re
 """the name that bench.yml gives to runs that a maintainer started for a pull request"""
 CONTINUED = re.compile(r"bench continues ([0-9]{1,18}) at ([0-9a-f]{40})", re.ASCII)
 """the name of runs that go on with what another run has begun"""
-NIGHT = re.compile(r"bench night\b.*", re.ASCII)
+NIGHT = "bench night"
+"""the name of nights"""
 
 Source = Literal["doubted", "demand", "merge_group", "night", "push", "pull_request", "dispatch"]
 RANKS: Mapping[Source, int] = {
@@ -189,4 +190,4 @@ def _dispatched(run: Run) -> Standing:
         return Standing("dispatch", named[2], pull_request=int(named[1]))
     if named := CONTINUED.fullmatch(run.display_title):
         return Standing("push", named[2], continues=int(named[1]))
-    return Standing("night" if NIGHT.fullmatch(run.display_title) else "demand", run.head_sha)
+    return Standing("night" if run.display_title == NIGHT else "demand", run.head_sha)

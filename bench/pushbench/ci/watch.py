@@ -11,8 +11,9 @@ from pushbench.ci import alerts, github_issues, watching
 from pushbench.ci.alerts import Note, Words
 from pushbench.ci.causes import MACHINE, Cause
 from pushbench.ci.github import GitHub
+from pushbench.ci.github_changes import home
 from pushbench.ci.github_connection import GitHubError
-from pushbench.ci.github_dispatch import default_branch, dispatch
+from pushbench.ci.github_dispatch import dispatch
 from pushbench.ci.github_issues import IssuesOff
 from pushbench.ci.github_workflows import (
     DatedRun,
@@ -67,7 +68,9 @@ class Watch:
         commits = list(dict.fromkeys(watching.subject(run) for run in watching.finished(runs, now)))[:MOST_COMMITS]
         found = {sha: checks(self.github, sha, CHECK) for sha in commits}
         for number in watching.to_report(runs, found, self._queue(runs), now):
-            dispatch(self.github, watching.REPORT, default_branch(self.github), {"run": str(number)}, repeatable=True)
+            dispatch(
+                self.github, watching.REPORT, home(self.github).default_branch, {"run": str(number)}, repeatable=True
+            )
             self.note(f"report started for the run {number}, whose check was left open")
 
     def _alert(self) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from pushbench.ci.causes import MACHINE, Cause
 from pushbench.ci.github_workflows import Check, DatedRun, QueuedJob, Runner, Workflow
+from pushbench.ci.trust import CONTINUED, DISPATCHED, origin_of
 from pushbench.markdown import escape
 
 BENCH, REPORT = "bench.yml", "report.yml"
@@ -32,10 +32,6 @@ UNREPORTED = timedelta(hours=3)
 MOST_SWEPT = 10
 MOST_SHOWN = 10
 DISABLED_BY_GITHUB = "disabled_inactivity"
-SUBJECT = re.compile(r"bench (?:pull request|continues) [0-9]{1,18} at ([0-9a-f]{40})", re.ASCII)
-"""the names of dispatched runs that are about another commit than the head of the default branch"""
-ORIGIN = re.compile(r"run:([0-9]{1,18}):.{1,50}", re.ASCII)
-"""the external id of a check that report.yml wrote: the run that it is of. A job of that name has none of ours"""
 
 
 @dataclass(frozen=True)
@@ -149,14 +145,16 @@ def finished(runs: Sequence[DatedRun], now: datetime) -> list[DatedRun]:
 
 def subject(run: DatedRun) -> str:
     """The commit that has the check."""
-    named = SUBJECT.fullmatch(run.display_title) if run.event == "workflow_dispatch" else None
-    return named[1] if named else run.head_sha
+    if run.event != "workflow_dispatch":
+        return run.head_sha
+    named = DISPATCHED.fullmatch(run.display_title) or CONTINUED.fullmatch(run.display_title)
+    return named[2] if named else run.head_sha
 
 
 def origin(check: Check) -> int | None:
     """The run that the check is of; None where report.yml did not write it."""
-    named = ORIGIN.fullmatch(check.external_id)
-    return int(named[1]) if named else None
+    found = origin_of(check.external_id)
+    return found.run if found else None
 
 
 def to_report(

@@ -13,8 +13,8 @@ from typing import NoReturn
 
 from pushbench.ci.github import GitHub
 from pushbench.ci.github_answers import Run
-from pushbench.ci.github_waiting import QueuedJob, jobs_of, unfinished_runs
-from pushbench.ci.trend import CONTINUES, NIGHT
+from pushbench.ci.github_runs import QueuedJob, jobs_of, unfinished_runs
+from pushbench.ci.trust import CONTINUED, NIGHT
 from pushbench.errors import UserError
 
 Note = Callable[[str], None]
@@ -31,7 +31,7 @@ MOST_RUNS = 20
 
 def in_background(run: Run) -> bool:
     """Whether nobody waits for it: a night, or what goes on with one or with a push."""
-    return run.display_title == NIGHT or CONTINUES.fullmatch(run.display_title) is not None
+    return run.display_title == NIGHT or CONTINUED.fullmatch(run.display_title) is not None
 
 
 def goes_first(run: Run, *, repository: str, branch: str) -> bool:
@@ -81,7 +81,7 @@ class Queue:
     def _waiting(self, deadline: float) -> str | None:
         runs = [
             run
-            for run in unfinished_runs(self.github, "bench.yml")
+            for run in unfinished_runs(self.github)
             if run.id != self.own_run and goes_first(run, repository=self.github.repository, branch=self.branch)
         ]
         for run in sorted(runs, key=lambda run: run.id)[:MOST_RUNS]:

@@ -8,8 +8,9 @@ import httpx
 import pytest
 
 from pushbench.ci.github import GitHub
+from pushbench.ci.github_changes import home
 from pushbench.ci.github_connection import GitHubError
-from pushbench.ci.github_dispatch import default_branch, dispatch, wait_completed
+from pushbench.ci.github_dispatch import dispatch, wait_completed
 from tests.ci.double_queue import other
 from tests.ci.events import REPOSITORY
 from tests.ci.github_double import RUN, Double, run
@@ -18,7 +19,7 @@ from tests.ci.github_double import RUN, Double, run
 def test_a_run_is_started_by_the_file_of_its_workflow_and_named() -> None:
     double = Double(permissions={"actions": "write"}, default_branch="trunk")
     with double.github() as github:
-        started = dispatch(github, "bench.yml", default_branch(github), {"servers": "node-ws"})
+        started = dispatch(github, "bench.yml", home(github).default_branch, {"servers": "node-ws"})
     assert double.dispatched == [("bench.yml", {"servers": "node-ws"})]
     assert started.html_url.endswith(f"/actions/runs/{started.workflow_run_id}")
 

@@ -10,8 +10,9 @@ from ruamel.yaml import YAML
 
 from pushbench.catalog import read_catalog
 from pushbench.ci.commanding import CommentEvent, Known
-from pushbench.ci.github_commands import dispatch, obey
+from pushbench.ci.github_commands import obey
 from pushbench.ci.github_connection import GitHubError
+from pushbench.ci.github_dispatch import dispatch
 from tests.ci.double_commands import Commanded
 from tests.ci.events import HEAD, OLD
 from tests.ci.github_double import BOT, FIRST_DISPATCHED, FORK, REPO, Answer, pull
@@ -160,7 +161,7 @@ def test_a_run_that_github_refuses_is_replied_and_red(known: Known) -> None:
 def test_an_input_that_the_workflow_lacks_is_refused() -> None:
     inputs = {"pull_request": "7", "head": HEAD, "x": "1"}
     with github().github() as connection, pytest.raises(GitHubError, match="Unexpected inputs"):
-        dispatch(connection, "main", inputs)
+        dispatch(connection, "bench.yml", "main", inputs)
 
 
 def test_a_lost_answer_starts_nothing_twice(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -174,6 +175,7 @@ def test_a_lost_answer_starts_nothing_twice(monkeypatch: pytest.MonkeyPatch) -> 
 
     monkeypatch.setattr(double, "answer", failing)
     with double.github() as connection:
-        run = dispatch(connection, "main", {"pull_request": "7", "head": HEAD})
+        title = f"bench pull request 7 at {HEAD}"
+        run = dispatch(connection, "bench.yml", "main", {"pull_request": "7", "head": HEAD}, title=title)
     assert run.workflow_run_id == FIRST_DISPATCHED + 1
     assert len(double.commanded) == 1

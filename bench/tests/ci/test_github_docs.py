@@ -18,7 +18,6 @@ from tests.ci.double_doctor import NAME, Installation, checkout_files
 ROOT = Path(__file__).parents[3]
 TEXT = (ROOT / "docs" / "github.md").read_text()
 STEPS, _, REST = TEXT.partition("\n## Private repositories\n")
-TOGETHER = "passes once every workflow of docs/github.md is in .github/workflows: take this mark away then"
 
 
 def table(name: str) -> set[str]:
@@ -31,17 +30,14 @@ def workflows() -> Mapping[str, str]:
     return {path: text for path, text in checkout_files().items() if path.startswith(workflow_files.FOLDER)}
 
 
-@pytest.mark.xfail(reason=TOGETHER, strict=True)
 def test_each_variable_that_a_workflow_reads_is_in_the_table_and_the_reverse() -> None:
     assert table("variable") == workflow_files.variables(workflows())
 
 
-@pytest.mark.xfail(reason=TOGETHER, strict=True)
 def test_each_secret_that_a_workflow_reads_is_in_the_table_and_the_reverse() -> None:
     assert table("secret") == workflow_files.secrets(workflows())
 
 
-@pytest.mark.xfail(reason=TOGETHER, strict=True)
 def test_each_workflow_is_there_as_the_doctor_expects() -> None:
     assert {Path(path).name for path in workflows()} == set(workflow_files.WORKFLOWS)
 

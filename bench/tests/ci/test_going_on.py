@@ -217,9 +217,9 @@ def test_a_push_can_be_taken_up(tmp_path: Path) -> None:
     ("changed", "said"),
     [
         ({"path": ".github/workflows/ci.yml"}, "not of .github/workflows/bench.yml"),
-        ({"head_repository": FORK}, "is not of acme/pushbench"),
-        ({"head_repository": None}, "is not of acme/pushbench"),
-        ({"head_branch": "mine"}, "is not of the branch main"),
+        ({"head_repository": FORK}, "is of another repository"),
+        ({"head_repository": None}, "is of another repository"),
+        ({"head_branch": "mine"}, "is of another branch than main"),
         ({"event": "pull_request"}, "neither of a push nor a night"),
         ({"display_title": "bench on demand"}, "neither of a push nor a night"),
         ({"display_title": f"bench continues 17 at {HEAD} "}, "neither of a push nor a night"),

@@ -46,10 +46,10 @@ def test_pushes_nights_and_what_goes_on_with_them_are_published(tmp_path: Path, 
 @pytest.mark.parametrize(
     ("of", "said"),
     [
-        ({"event": "pull_request"}, "is not of the branch main"),
+        ({"event": "pull_request"}, "neither of a push nor a night"),
         (PUSH | {"event": "pull_request"}, "neither of a push nor a night"),
-        (PUSH | {"head_branch": "mine"}, "is not of the branch main"),
-        (PUSH | {"head_repository": FORK}, "is not of acme/pushbench"),
+        (PUSH | {"head_branch": "mine"}, "is of another branch than main"),
+        (PUSH | {"head_repository": FORK}, "is of another repository"),
         (PUSH | {"conclusion": "cancelled"}, f"the run {RUN} is cancelled"),
         (NIGHT | {"display_title": "bench on demand"}, "neither of a push nor a night"),
         (NIGHT | {"display_title": f"bench pull request 7 at {HEAD}"}, "neither of a push nor a night"),

@@ -7,7 +7,7 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
-from pushbench.ci.trend import CONTINUES, NIGHT
+from pushbench.ci.trust import CONTINUED, NIGHT
 from pushbench.ci.yielding import LABELS
 
 WORKFLOWS = Path(__file__).parents[3] / ".github" / "workflows"
@@ -26,7 +26,7 @@ def test_runs_are_known_by_the_names_that_bench_gives_them() -> None:
     assert f"inputs.night && '{NIGHT}'" in names
     made = "bench continues {0} at {1}"
     assert f"format('{made}', inputs.first, inputs.head)" in names
-    assert CONTINUES.fullmatch(made.format(17, "a" * 40))
+    assert CONTINUED.fullmatch(made.format(17, "a" * 40))
 
 
 def test_no_schedule_can_take_pushes_and_pull_requests_along_when_github_disables_it() -> None:

@@ -19,8 +19,9 @@ def night() -> None:
 
     Reads GITHUB_REPOSITORY, GITHUB_API_URL and GITHUB_TOKEN, which needs the permission actions: write.
     """
-    from pushbench.ci.github_dispatch import default_branch, dispatch
+    from pushbench.ci.github_changes import home
+    from pushbench.ci.github_dispatch import dispatch
 
     with github_of_job() as github:
-        started = dispatch(github, "bench.yml", default_branch(github), {"night": "true"})
+        started = dispatch(github, "bench.yml", home(github).default_branch, {"night": "true"})
     options.note(f"started {started.html_url}")

@@ -28,7 +28,8 @@ def tell() -> None:
     GITHUB_API_URL and GITHUB_TOKEN, which needs the permission actions: write.
     """
     from pushbench.ci.event import read_event
-    from pushbench.ci.github_dispatch import default_branch, dispatch
+    from pushbench.ci.github_changes import home
+    from pushbench.ci.github_dispatch import dispatch
 
     if variable("GITHUB_TRIGGERING_ACTOR") != BOT:
         options.note("a person started this run: GitHub starts report.yml by itself")
@@ -36,7 +37,7 @@ def tell() -> None:
     event, run = read_event(os.environ), run_of_job()
     of_trend = event.night or event.inputs.continue_
     with github_of_job() as github:
-        branch = default_branch(github)
+        branch = home(github).default_branch
         for workflow in ("report.yml", "publish.yml") if of_trend else ("report.yml",):
             started = dispatch(github, workflow, branch, {"run": str(run)}, repeatable=True)
             options.note(f"{workflow}: {started.html_url}")

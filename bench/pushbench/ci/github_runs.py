@@ -1,17 +1,21 @@
-"""Runs of a workflow that are not completed, and what their jobs wait for."""
+"""Lists of workflow runs, and what their jobs wait for."""
 
 from __future__ import annotations
 
+from pathlib import PurePosixPath
+
 from pydantic import TypeAdapter
 
-from pushbench.ci.github import GitHub
+from pushbench.ci.github import READ_ACTIONS, GitHub
 from pushbench.ci.github_answers import Answer, Run
+from pushbench.ci.trust import WORKFLOW
 
-READ_ACTIONS = "actions: read"
+BENCH = PurePosixPath(WORKFLOW).name
 UNFINISHED = ("queued", "pending", "in_progress")
 """GitHub gives a run the status of its least advanced job (https://github.com/cli/cli/issues/13972), so a run of which
 a job waits is `queued`; `in_progress` is asked for as well because no document promises that"""
 MOST = 100
+"""of one request, so that a long queue costs no more than a short one"""
 
 
 class QueuedJob(Answer):
@@ -38,14 +42,16 @@ class _Runs(Answer):
 RUNS, JOBS = TypeAdapter(_Runs), TypeAdapter(_Jobs)
 
 
-def unfinished_runs(github: GitHub, workflow: str) -> list[Run]:
-    """The newest 100 in each state."""
-    found: dict[int, Run] = {}
-    for status in UNFINISHED:
-        query: dict[str, str | int] = {"status": status, "per_page": MOST, "exclude_pull_requests": "true"}
-        answer = github.ask("GET", f"/actions/workflows/{workflow}/runs", READ_ACTIONS, RUNS, query=query)
-        found |= {run.id: run for run in answer.workflow_runs}
-    return list(found.values())
+def newest_runs(github: GitHub, workflow: str = BENCH, **filters: str) -> list[Run]:
+    """The newest 100, the newest first. Filters are `event`, `branch`, `status` and `created`:
+    https://docs.github.com/en/rest/actions/workflow-runs#list-workflow-runs-for-a-workflow"""
+    query: dict[str, str | int] = {**filters, "per_page": MOST}
+    return github.ask("GET", f"/actions/workflows/{workflow}/runs", READ_ACTIONS, RUNS, query=query).workflow_runs
+
+
+def unfinished_runs(github: GitHub) -> list[Run]:
+    """Of bench.yml, the newest 100 in each state."""
+    return list({run.id: run for status in UNFINISHED for run in newest_runs(github, status=status)}.values())
 
 
 def jobs_of(github: GitHub, run_id: int) -> list[QueuedJob]:
