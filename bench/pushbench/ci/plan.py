@@ -18,7 +18,15 @@ from pushbench.model import Document
 
 Kind = Literal["run", "compare", "control"]
 
-HARNESS = ("bench/pushbench/*", "bench/requirements.txt", "k6/*", "compose/bench.yml", "thresholds.yml", "pushbench")
+HARNESS = (
+    "bench/pushbench/*",
+    "bench/requirements.txt",
+    "k6/*",
+    "compose/bench.yml",
+    "compose/images.lock.json",
+    "thresholds.yml",
+    "pushbench",
+)
 """what every number depends on (fnmatch, where `*` also matches slashes)"""
 FULL_LABEL = "bench:full"
 
