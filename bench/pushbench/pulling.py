@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 from pushbench.engine import TRANSFER_SECONDS, Engine, EngineFailed, EngineTimedOut
@@ -46,19 +46,20 @@ def pull(
     reference: str,
     note: Note,
     *,
+    waits: Sequence[float] = WAITS,
     sleep: Callable[[float], None] = time.sleep,
     clock: Callable[[], float] = time.monotonic,
 ) -> None:
-    """Pull an image within ten minutes; what may pass is tried again, with growing waits. Raises PullFailed."""
+    """Pull an image within ten minutes; what may pass is tried again after each of `waits`. Raises PullFailed."""
     deadline = clock() + TRANSFER_SECONDS
-    waits = iter(WAITS)
+    left = iter(waits)
     while True:
         try:
             engine.run("pull", "--quiet", reference, seconds=max(ENOUGH, deadline - clock()))
         except EngineFailed as error:
             said = str(error)
             kind = kind_of(error)
-            wait = next(waits, None)
+            wait = next(left, None)
             if not passes(error) or wait is None or clock() + wait + ENOUGH > deadline:
                 raise PullFailed(kind, said) from None
             note(f"{reference}: {said}; once more in {wait:g} s")

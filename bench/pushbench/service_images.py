@@ -17,7 +17,7 @@ from pushbench.engine import TRANSFER_SECONDS, Engine, EngineFailed
 from pushbench.errors import UserError
 from pushbench.files import write_atomically
 from pushbench.images import is_remote, registry_prefix
-from pushbench.pulling import Note, PullFailed, pull
+from pushbench.pulling import WAITS, Note, PullFailed, pull
 from pushbench.services import KNOWN
 from pushbench.yamlfile import read_yaml
 
@@ -134,9 +134,10 @@ def _fetched(engine: Engine, image: ServiceImage, note: Note) -> tuple[str, list
         return "there", []
     places = [image.mirror(), image.source] if is_remote(image.mirror()) else [image.source]
     problems = []
+    waits = () if engine.image(image.reference) else WAITS  # there is something to go on with
     for place in places:
         try:
-            pull(engine, place, note)
+            pull(engine, place, note, waits=waits)
             engine.run("image", "tag", place, image.reference)
         except (PullFailed, EngineFailed) as error:
             problems.append(f"{place}: {error}")

@@ -12,7 +12,6 @@ from pathlib import Path
 import httpx
 import pytest
 
-from pushbench import pulling
 from pushbench.catalog import read_catalog
 from pushbench.docker_driver import DockerDriver
 from pushbench.engine import Engine, EngineFailed
@@ -77,7 +76,7 @@ def fetched(engine: Docker, image: ServiceImage = REDIS) -> tuple[dict[str, str]
 @pytest.fixture(autouse=True)
 def registry(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PUSHBENCH_REGISTRY", REGISTRY)
-    monkeypatch.setattr(pulling, "WAITS", ())
+    monkeypatch.setattr("pushbench.service_images.WAITS", ())
 
 
 def test_every_service_that_a_server_declares_has_an_image_that_is_pinned() -> None:
