@@ -20,9 +20,13 @@ from pushbench.images import LATEST, Cache, Image, Output, images_of, is_remote
 from pushbench.project import Project
 from pushbench.pulling import PullFailed, pull
 
-HINT = (
+IMAGE_HINT = (
     "the job images builds and pushes it: look there first, then let the job run again; a package that the registry "
     "denies must let this repository read it (its settings, Manage Actions access)"
+)
+SERVICE_HINT = (
+    "let the machine reach the project's registry, or the one where the image is published; `make lock-images` looks "
+    "up a digest that is no longer there"
 )
 
 
@@ -93,11 +97,11 @@ def copy_services(engine: Engine, servers: Sequence[Server], note: Note) -> None
     service_images.copy_to_registry(engine, images, note)
 
 
-def require(missing: Mapping[str, str]) -> None:
+def require(missing: Mapping[str, str], hint: str) -> None:
     """Raises UserError, with each reason, where images are nowhere."""
     if missing:
         reasons = "; ".join(f"{name}: {why}" for name, why in missing.items())
-        raise UserError(f"no image of {', '.join(missing)}: {reasons}", hint=HINT)
+        raise UserError(f"no image of {', '.join(missing)}: {reasons}", hint=hint)
 
 
 def load(engine: Engine, archive: Path, image: Image) -> None:

@@ -91,8 +91,8 @@ def test_what_is_nowhere_is_told_with_the_reason_and_what_to_do(project: Project
     reference = references(project)["alpha"]
     assert missing["alpha"] == f"{reference}: the registry does not have it (manifest unknown)"
     with pytest.raises(UserError, match=r"no image of alpha, beta: .*manifest unknown.*the job images builds"):
-        require(missing)
-    require({})
+        require(missing, imaging.IMAGE_HINT)
+    require({}, imaging.IMAGE_HINT)
 
 
 def test_local_names_are_not_looked_for_in_a_registry(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from pushbench.ci.plan import Plan
     from pushbench.engine import Engine
 
-_EXAMPLES = "Examples: `pushbench ci images --output push --cache registry`; `pushbench ci images --get out/images`."
+_EXAMPLES = (
+    "Examples: `pushbench ci images --output push --cache registry`; `pushbench ci images --get --archives out/images`."
+)
 
 
 def register(group: typer.Typer) -> None:
@@ -74,11 +76,11 @@ def images(
     if output == "push" and not get:
         imaging.copy_services(engine, servers, options.note)
         return
-    missing = imaging.get_services(engine, servers, options.note)
-    if get and not here:
-        missing |= imaging.get(engine, head, planned.images, archives, options.note)
-    imaging.require(missing)
-    if get and not here and planned.base:
+    imaging.require(imaging.get_services(engine, servers, options.note), imaging.SERVICE_HINT)
+    if not get or here:
+        return
+    imaging.require(imaging.get(engine, head, planned.images, archives, options.note), imaging.IMAGE_HINT)
+    if planned.base:
         absent = imaging.get(engine, check_out(project, planned.base), planned.images, None, options.note)
         for name, why in absent.items():
             options.note(f"the base's image of {name} will be built: {why}")
