@@ -11,7 +11,7 @@ ACTIONLINT := go run github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 JAVA_FORMAT := mvn -q -B -ntp com.spotify.fmt:fmt-maven-plugin:2.29
 
 .DEFAULT_GOAL := help
-.PHONY: help bench bench-all test test-fast stack stack-down images test-images test-workflows fuzz agreement bench-judge screenshots check format schemas lock bench-generator clean
+.PHONY: help bench bench-all test test-fast stack stack-down images test-images test-workflows fuzz agreement bench-judge screenshots check format schemas lock lock-images bench-generator clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | awk -F '\t' '{printf "  make %-18s %s\n", $$1, $$2}'
@@ -62,10 +62,11 @@ stack: $(DEV)/stamp ## VictoriaMetrics, Grafana, cAdvisor and Redis, to watch ru
 stack-down: ## end them (VOLUMES=1: and forget their data)
 	@docker compose --file compose/stack.yml down $(if $(VOLUMES),--volumes)
 
-images: ## build the container image of every server and of k6, for the docker driver
+images: ## build the container image of every server and of k6, and fetch those of services, for the docker driver
 	@mkdir -p .cache/pushbench
 	@./pushbench bake > .cache/pushbench/bake.json
 	docker buildx bake --file .cache/pushbench/bake.json
+	@./pushbench services
 
 check: $(DEV)/stamp ## lint, format check and types of every language, schemas current
 	cd bench && ../$(BIN)/ruff format --check $(PYTHON_SOURCES) && ../$(BIN)/ruff check $(PYTHON_SOURCES) && ../$(BIN)/mypy
@@ -102,6 +103,9 @@ bench-generator: ## what generating load costs, beside a k6/websockets script an
 lock: $(DEV)/stamp ## resolve the Python requirements again, with hashes
 	cd bench && for name in requirements requirements-dev; do ../$(BIN)/uv pip compile --quiet --universal --python-version 3.11 \
 		--generate-hashes --no-header --no-emit-index-url --no-annotate --upgrade $$name.in -o $$name.txt || exit 1; done
+
+lock-images: ## look the digests of the services' images up again, and write compose/images.lock.json
+	@./pushbench services --lock
 
 clean: ## remove everything that was built or installed below this folder, records excepted
 	rm -rf .cache servers/*/node_modules servers/*/.venv servers/*/target

@@ -11,10 +11,13 @@ from pathlib import Path
 from pushbench.builds import Note
 from pushbench.catalog import Server
 from pushbench.docker_driver import DockerDriver
+from pushbench.engine import COMMAND_SECONDS
 from pushbench.errors import UserError
 from pushbench.files import tail, write_atomically
-from pushbench.images import Cache, Image, Output, bake_definition, images_of
+from pushbench.images import LATEST, Cache, Image, Output, bake_definition, images_of
 from pushbench.project import Project
+
+BUILDER = "pushbench"
 
 
 def bake_missing(driver: DockerDriver, servers: Sequence[Server], note: Note) -> None:
@@ -26,19 +29,26 @@ def bake_missing(driver: DockerDriver, servers: Sequence[Server], note: Note) ->
 
 
 def bake(
-    project: Project, images: Sequence[Image], note: Note, *, cache: Cache = "none", output: Output = "load"
+    project: Project,
+    images: Sequence[Image],
+    note: Note,
+    *,
+    cache: Cache = "none",
+    output: Output = "load",
+    alias: str | None = LATEST,
 ) -> None:
     """Build `images` of a checkout. Raises UserError with the last line that the builder said."""
+    builder = own_builder(note) if needs_builder(cache, output) else []
     note(f"building the images of {', '.join(image.name for image in images)} (docker buildx bake)")
     began = time.monotonic()
     definition, log = project.cache / "bake.json", project.logs / "bake.log"
-    content = bake_definition(project.root, images, cache=cache, output=output)
+    content = bake_definition(project.root, images, cache=cache, output=output, alias=alias)
     write_atomically(definition, json.dumps(content).encode())
     if output == "archive":
         archives(project.root).mkdir(parents=True, exist_ok=True)
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("wb") as said:
-        command = ["docker", "buildx", "bake", "--progress", "plain", "--file", str(definition)]
+        command = ["docker", "buildx", "bake", *builder, "--progress", "plain", "--file", str(definition)]
         done = subprocess.run(
             command, cwd=project.root, stdin=subprocess.DEVNULL, stdout=said, stderr=said, check=False
         )
@@ -46,6 +56,47 @@ def bake(
         last = next((line for line in reversed(tail(log).splitlines()) if line.strip()), "no output")
         raise UserError(f"the images do not build: {last}", where=str(log))
     note(f"images built in {time.monotonic() - began:.0f} s")
+
+
+def needs_builder(cache: Cache, output: Output) -> bool:
+    """Whether BuildKit must be another than the engine's own, which may have neither archives nor caches.
+
+    https://github.com/docker/buildx/blob/master/driver/docker/driver.go (Features) and build/opt.go, which refuses
+    """
+    return output != "load" or cache != "none"
+
+
+def own_builder(note: Note) -> list[str]:
+    """The arguments of buildx that choose a builder which can do all. One is made where there is none.
+
+    Raises UserError where it cannot be made.
+    """
+    if _driver_of() not in ("", "docker"):
+        return []
+    if _driver_of(BUILDER) == "":
+        note(f"making the builder {BUILDER} (docker buildx create)")
+        made = _buildx("create", "--name", BUILDER, "--driver", "docker-container")
+        if made.returncode != 0:
+            said = next(iter(made.stderr.strip().splitlines()[-1:]), "no output")
+            raise UserError(
+                f"no builder can be made: {said}",
+                where="docker buildx create",
+                hint="archives and caches need one that is not of the driver docker; see `docker buildx ls`",
+            )
+    return ["--builder", BUILDER]
+
+
+def _driver_of(*builder: str) -> str:
+    """Of the builder of that name, or of the one in use; empty where there is none."""
+    lines = _buildx("inspect", *builder).stdout.splitlines()
+    return next((line.partition(":")[2].strip() for line in lines if line.startswith("Driver:")), "")
+
+
+def _buildx(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = ["docker", "buildx", *arguments]
+    return subprocess.run(
+        command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=COMMAND_SECONDS, check=False
+    )
 
 
 def archives(root: Path) -> Path:

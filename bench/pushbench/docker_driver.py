@@ -29,9 +29,9 @@ from pushbench.processes import Exit
 from pushbench.procfs import read_stat
 from pushbench.project import Project
 from pushbench.record import ReportedVersions
+from pushbench.service_images import COMMAND, POLICY, service_images
 from pushbench.services import KNOWN, Running, Service
 
-POLICY = Path(__file__).parents[2] / "compose" / "bench.yml"
 PORT = 8080
 OWNER_LABEL = "pushbench.owner"
 LOG_LINES = "50"
@@ -189,6 +189,11 @@ class DockerDriver:
     def lacks_image(self, server: Server) -> bool:
         return self._engine.image(image_of(server).reference()) is None
 
+    def lacks_service(self, server: Server) -> str | None:
+        """The image of a service of the server that the engine does not have."""
+        wanted = [each for each in service_images(server.spec.services) if self._engine.image(each.reference) is None]
+        return f"there is no image {wanted[0].reference} of the service {wanted[0].service}" if wanted else None
+
     def digest(self, server: Server) -> str:
         return self._engine.image(image_of(server).reference()) or ""
 
@@ -197,6 +202,8 @@ class DockerDriver:
         if not digest:
             reference = image_of(server).reference()
             raise ServerFailed("build", f"there is no image {reference}; `make images` builds it")
+        if absent := self.lacks_service(server):
+            raise ServerFailed("build", f"{absent}; {COMMAND}")
         return Build(server.id, digest)
 
     @contextlib.contextmanager

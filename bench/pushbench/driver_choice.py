@@ -15,6 +15,7 @@ from pushbench.environment import physical_cores, split_cpus
 from pushbench.errors import UserError
 from pushbench.process_driver import ProcessDriver
 from pushbench.project import Project
+from pushbench.service_images import COMMAND
 
 Wanted = Literal["auto", "process", "docker"]
 
@@ -65,4 +66,6 @@ def _docker(driver: DockerDriver | None, asked: Sequence[Server]) -> tuple[Docke
     if absent:
         some = ", ".join(absent[:3]) + (" ..." if len(absent) > 3 else "")
         return None, f"no image of {some}; `make images` builds them"
+    if without := next(filter(None, map(driver.lacks_service, asked)), None):
+        return None, f"{without}; {COMMAND}"
     return driver, f"{driver.engine} answers and has every image"

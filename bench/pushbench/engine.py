@@ -11,11 +11,16 @@ from dataclasses import dataclass
 from typing import Any
 
 ANSWER_SECONDS = 10.0  # an engine that is there answers within one
-COMMAND_SECONDS = 120.0  # to start a container on a busy machine; nothing here builds or pulls
+COMMAND_SECONDS = 120.0  # to start a container on a busy machine
+TRANSFER_SECONDS = 600.0  # to pull or load an image: 1 GB at 2 MB/s
 
 
 class EngineFailed(Exception):
     """The engine refused, in its own words (one line)."""
+
+
+class EngineTimedOut(EngineFailed):
+    """The engine did not answer in time."""
 
 
 @dataclass(frozen=True)
@@ -50,9 +55,9 @@ class Engine:
             return None
         return cls(program, version) if version else None
 
-    def run(self, *arguments: str) -> str:
-        """What it prints. Raises EngineFailed."""
-        return _run([self.program, *arguments], COMMAND_SECONDS)
+    def run(self, *arguments: str, seconds: float = COMMAND_SECONDS) -> str:
+        """What it prints. Raises EngineFailed, and EngineTimedOut after so many seconds."""
+        return _run([self.program, *arguments], seconds)
 
     def compose(self, files: Sequence[str], project: str, *arguments: str) -> str:
         """`docker compose`, with nothing of this process's environment that a file could read. Raises EngineFailed."""
@@ -68,6 +73,12 @@ class Engine:
             return self.run("image", "inspect", "--format", "{{.Id}}", reference).strip() or None
         except EngineFailed:
             return None
+
+    def tags(self) -> dict[str, str]:
+        """The id of each local image by its names; an image without a name is there by its id."""
+        listed = self.run("image", "ls", "--no-trunc", "--format", "{{.Repository}}:{{.Tag}} {{.ID}}").splitlines()
+        pairs = [line.split(" ", 1) for line in listed if line]
+        return {identity if "<none>" in name else name: identity for name, identity in pairs}
 
     def state(self, container: str) -> State:
         """Raises EngineFailed when there is no such container."""
@@ -103,7 +114,7 @@ def _run(command: Sequence[str], seconds: float, environment: Mapping[str, str] 
             env=environment,
         )
     except subprocess.TimeoutExpired:
-        raise EngineFailed(f"`{' '.join(command[1:3])}` did not answer within {seconds:g} s") from None
+        raise EngineTimedOut(f"`{' '.join(command[1:3])}` did not answer within {seconds:g} s") from None
     except OSError as error:
         raise EngineFailed(f"docker: {error.strerror}") from None
     if done.returncode != 0:

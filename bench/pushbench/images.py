@@ -21,6 +21,8 @@ from pushbench.project import Project
 from pushbench.sources import source_digest
 
 GENERATOR = "k6"
+LATEST, CACHE = "latest", "cache"
+"""tags that builds share"""
 
 Cache = Literal["none", "local", "registry"]
 Output = Literal["load", "push", "archive"]
@@ -38,12 +40,22 @@ class Image:
 
     def reference(self, registry: str | None = None) -> str:
         facts = json.dumps([source_digest(self.context), self.dockerfile, self.arguments], sort_keys=True)
-        return f"{registry or default_registry()}/{self.name}:{hashlib.sha256(facts.encode()).hexdigest()[:12]}"
+        return f"{registry_prefix(registry)}/{self.name}:{hashlib.sha256(facts.encode()).hexdigest()[:12]}"
 
 
-def default_registry() -> str:
-    """The prefix of all images: PUSHBENCH_REGISTRY, such as ghcr.io/owner/pushbench, or that of local ones."""
-    return os.environ.get("PUSHBENCH_REGISTRY") or "pushbench"
+def registry_prefix(given: str | None = None) -> str:
+    """The prefix of all images: `given`, else PUSHBENCH_REGISTRY, such as ghcr.io/owner/pushbench, else a local one.
+
+    It is in lower case: names of repositories on GitHub may have upper case, names of images may not.
+    https://github.com/opencontainers/distribution-spec/blob/main/spec.md#pulling-manifests
+    """
+    return (given or os.environ.get("PUSHBENCH_REGISTRY") or "pushbench").lower()
+
+
+def is_remote(reference: str) -> bool:
+    """Whether a registry is asked for it: docker takes the first part for a host if it has a dot or a port."""
+    host, slash, _ = reference.partition("/")
+    return bool(slash) and ("." in host or ":" in host or host == "localhost")
 
 
 def image_of(server: Server) -> Image:
@@ -67,16 +79,23 @@ def bake_definition(
     registry: str | None = None,
     cache: Cache = "none",
     output: Output = "load",
+    alias: str | None = LATEST,
 ) -> dict[str, Any]:
-    """A bake file (JSON) for `docker buildx bake` in `root`: one target an image, all of them in the default group."""
-    registry = registry or default_registry()
+    """A bake file (JSON) for `docker buildx bake` in `root`: one target an image, all of them in the default group.
+
+    `alias` is a second tag of each image. Only the build of the alias `latest` writes the cache in the registry, which
+    all builds read.
+    """
+    registry = registry_prefix(registry)
     return {
         "group": {"default": {"targets": [image.name for image in images]}},
-        "target": {image.name: _target(root, image, registry, cache, output) for image in images},
+        "target": {image.name: _target(root, image, registry, cache, output, alias=alias) for image in images},
     }
 
 
-def _target(root: Path, image: Image, registry: str, cache: Cache, output: Output) -> dict[str, Any]:
+def _target(
+    root: Path, image: Image, registry: str, cache: Cache, output: Output, *, alias: str | None
+) -> dict[str, Any]:
     sha, epoch = _last_commit(image.context)
     labels = {
         "org.opencontainers.image.title": image.title,
@@ -86,7 +105,7 @@ def _target(root: Path, image: Image, registry: str, cache: Cache, output: Outpu
     target: dict[str, Any] = {
         "context": image.context.relative_to(root).as_posix(),
         "dockerfile": image.dockerfile,
-        "tags": [image.reference(registry), f"{registry}/{image.name}:latest"],
+        "tags": [image.reference(registry), *([f"{registry}/{image.name}:{alias}"] if alias else [])],
         "args": {**image.arguments, **({"SOURCE_DATE_EPOCH": epoch} if epoch else {})},
         "labels": {name: value for name, value in labels.items() if value},
         # An attestation holds the time of the build, so no two images would be the same.
@@ -98,9 +117,10 @@ def _target(root: Path, image: Image, registry: str, cache: Cache, output: Outpu
             folder = f".cache/pushbench/images/{image.name}"
             target |= {"cache-from": [f"type=local,src={folder}"], "cache-to": [f"type=local,dest={folder},mode=max"]}
         case "registry":
-            place = f"{registry}/{image.name}:cache"
+            place = f"{registry}/{image.name}:{CACHE}"
             target |= {"cache-from": [f"type=registry,ref={place}"]}
-            target |= {"cache-to": [f"type=registry,ref={place},mode=max,ignore-error=true"]}
+            if alias == LATEST:
+                target |= {"cache-to": [f"type=registry,ref={place},mode=max,ignore-error=true"]}
     return target
 
 

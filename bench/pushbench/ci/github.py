@@ -96,14 +96,20 @@ class GitHub:
         body: Mapping[str, Any] | None = None,
         already: Callable[[], T | None] | None = None,
     ) -> T:
-        """The answer to a request below the repository, such as `/issues`. For modules `github_*`."""
-        return self._connection.ask(Call(method, self._path + path, permission, query, body), shape, already)
+        """The answer to a request below the repository, such as `/issues`. For modules `github_*`.
+
+        Paths below `/orgs/` and `/users/` are those of accounts.
+        """
+        return self._connection.ask(Call(method, self._full(path), permission, query, body), shape, already)
 
     def pages(
         self, path: str, permission: str, shape: TypeAdapter[T], query: Mapping[str, str | int] | None = None
     ) -> Iterator[T]:
         """The pages of a list below the repository, each asked for when it is wanted."""
-        return self._connection.pages(Call("GET", self._path + path, permission, query), shape)
+        return self._connection.pages(Call("GET", self._full(path), permission, query), shape)
+
+    def _full(self, path: str) -> str:
+        return path if path.startswith(("/orgs/", "/users/")) else self._path + path
 
     def run(self, run_id: int) -> Run:
         return self._connection.ask(Call("GET", f"{self._path}/actions/runs/{run_id:d}", READ_ACTIONS), RUN)

@@ -203,9 +203,7 @@ class Connection:
 
     def _parsed(self, call: Call, answer: httpx.Response, shape: TypeAdapter[T]) -> T:
         try:
-            if answer.status_code == httpx.codes.NO_CONTENT:
-                return shape.validate_python(None)
-            return shape.validate_json(answer.content)
+            return shape.validate_json(answer.content or b"null")  # 204 has no content
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
             place = ".".join(map(str, first["loc"])) or answer.headers.get("content-type", "no content type")

@@ -3,21 +3,31 @@ what is in them."""
 
 from __future__ import annotations
 
-import json
+import contextlib
 import shutil
-import tarfile
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from pushbench import service_images
 from pushbench.baking import archives, bake
 from pushbench.builds import Note
 from pushbench.catalog import Server, read_catalog
-from pushbench.engine import Engine, EngineFailed
+from pushbench.ci.archive import rewrite
+from pushbench.engine import TRANSFER_SECONDS, Engine, EngineFailed
 from pushbench.errors import UserError
-from pushbench.images import Cache, Image, Output, images_of
+from pushbench.images import LATEST, Cache, Image, Output, images_of, is_remote
 from pushbench.project import Project
+from pushbench.pulling import PullFailed, pull
 
-LARGEST_MANIFEST = 1 << 20
+IMAGE_HINT = (
+    "the job images builds and pushes it: look there first, then let the job run again; a package that the registry "
+    "denies must let this repository read it (its settings, Manage Actions access)"
+)
+SERVICE_HINT = (
+    "let the machine reach the project's registry, or the one where the image is published; `make lock-images` looks "
+    "up a digest that is no longer there"
+)
 
 
 def servers_of(tree: Project, names: Sequence[str]) -> list[Server]:
@@ -25,67 +35,116 @@ def servers_of(tree: Project, names: Sequence[str]) -> list[Server]:
     return [server for server in read_catalog(tree.servers) if server.id in set(names)]
 
 
-def make(project: Project, tree: Project, names: Sequence[str], note: Note, *, output: Output, cache: Cache) -> None:
-    """Build the images of `tree`, another commit perhaps; archives go below the `out` of `project`."""
+def make(
+    project: Project,
+    tree: Project,
+    names: Sequence[str],
+    note: Note,
+    *,
+    output: Output,
+    cache: Cache,
+    alias: str | None = LATEST,
+) -> None:
+    """Build the images of `tree`, another commit perhaps; archives go below the `out` of `project`.
+
+    `alias` is their second tag.
+    """
     images = images_of(servers_of(tree, names))
     if not images:
         note("no images to build")
         return
-    bake(tree, images, note, cache=cache, output=output)
+    bake(tree, images, note, cache=cache, output=output, alias=alias)
     if output == "archive" and tree.root != project.root:
         target = archives(project.root)
         shutil.rmtree(target, ignore_errors=True)
         shutil.copytree(archives(tree.root), target)
 
 
-def get(engine: Engine, tree: Project, names: Sequence[str], folder: Path | None, note: Note) -> list[str]:
+def get(engine: Engine, tree: Project, names: Sequence[str], folder: Path | None, note: Note) -> dict[str, str]:
     """Bring the images of `tree` into the engine: from the archives in `folder`, else from their registry.
 
-    Returns the names of those that are nowhere. Raises UserError for an archive that is not of the image it should be.
+    Returns why each of those that are nowhere was not had. Raises UserError for an archive that is not of the image it
+    should be.
     """
-    missing = []
+    missing = {}
     for image in images_of(servers_of(tree, names)):
         reference = image.reference()
         archive = folder / f"{image.name}.tar" if folder else None
         if archive and archive.is_file():
-            check_archive(archive, image)
-            _engine(engine, "load", "--quiet", "--input", str(archive))
+            load(engine, archive, image)
             note(f"{image.name}: loaded")
         elif engine.image(reference):
             note(f"{image.name}: there")
-        elif "/" in reference.rpartition("/")[0] and _pulled(engine, reference):
-            note(f"{image.name}: pulled")
+        elif not is_remote(reference):
+            missing[image.name] = f"{reference} is of no registry; `pushbench ci images` builds it"
         else:
-            missing.append(image.name)
+            try:
+                pull(engine, reference, note)
+                note(f"{image.name}: pulled")
+            except PullFailed as error:
+                missing[image.name] = f"{reference}: {error}"
     return missing
 
 
-def check_archive(path: Path, image: Image) -> None:
-    """Raises UserError for an archive that would give its image another name than ours: it could replace any image."""
+def get_services(engine: Engine, servers: Sequence[Server], note: Note) -> dict[str, str]:
+    """Bring the images of the services that the servers declare into the engine; why each of the others was not had."""
+    return service_images.fetch(engine, service_images.service_images(service_images.needed_by(servers)), note)
+
+
+def copy_services(engine: Engine, servers: Sequence[Server], note: Note) -> None:
+    """Copy the images of the services that the servers declare into the project's own registry."""
+    images = service_images.service_images(service_images.needed_by(servers))
+    service_images.copy_to_registry(engine, images, note)
+
+
+def require(missing: Mapping[str, str], hint: str) -> None:
+    """Raises UserError, with each reason, where images are nowhere."""
+    if missing:
+        reasons = "; ".join(f"{name}: {why}" for name, why in missing.items())
+        raise UserError(f"no image of {', '.join(missing)}: {reasons}", hint=hint)
+
+
+def load(engine: Engine, archive: Path, image: Image) -> None:
+    """Load the image of an archive under its own name alone, and see that the engine has nothing else new.
+
+    Raises UserError for an archive that is not of that image, and for one that brought more, which is taken out again.
+    """
     own = image.reference()
-    allowed = {own, f"{own.rpartition(':')[0]}:latest"}
+    with tempfile.TemporaryDirectory(dir=archive.parent) as folder:
+        written = rewrite(archive, Path(folder) / archive.name, own, [f"{own.rpartition(':')[0]}:{LATEST}"])
+        before = _asked(engine)
+        try:
+            engine.run("load", "--quiet", "--input", str(written.path), seconds=TRANSFER_SECONDS)
+        except EngineFailed as error:
+            _restore(engine, before)
+            raise UserError(f"docker load failed: {error}", where=str(archive)) from None
+        after = _asked(engine)
+    if wrong := _beside(own, before, after):
+        _restore(engine, before)
+        raise UserError(f"the archive brought {', '.join(wrong)[:200]}, not {own} alone", where=str(archive))
+
+
+def _beside(own: str, before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
+    """What a load changed but for the name `own`. An image that loses that name stays, without one."""
+    known = set(before.values())
+    new = [name for name, identity in after.items() if before.get(name) != identity and name not in (own, *known)]
+    gone = [name for name in before.keys() - after.keys() if name not in known]
+    return [*new, *gone] or ([] if own in after else ["nothing of that name"])
+
+
+def _asked(engine: Engine) -> dict[str, str]:
     try:
-        with tarfile.open(path) as archive:
-            member = archive.getmember("manifest.json")
-            file = archive.extractfile(member)
-            content = file.read(LARGEST_MANIFEST) if file else b""
-        named = [tag for each in json.loads(content) for tag in each["RepoTags"] or ()]
-    except (tarfile.TarError, KeyError, ValueError, TypeError, OSError, RecursionError) as error:
-        raise UserError(f"no archive of an image: {type(error).__name__}: {error}", where=str(path)) from None
-    if own not in named or not allowed.issuperset(named):
-        raise UserError(f"the archive names its image {', '.join(map(str, named))[:200]}, not {own}", where=str(path))
-
-
-def _pulled(engine: Engine, reference: str) -> bool:
-    try:
-        engine.run("pull", "--quiet", reference)
-    except EngineFailed:
-        return False
-    return True
-
-
-def _engine(engine: Engine, *arguments: str) -> None:
-    try:
-        engine.run(*arguments)
+        return engine.tags()
     except EngineFailed as error:
-        raise UserError(f"docker {arguments[0]} failed: {error}") from None
+        raise UserError(f"docker image ls failed: {error}") from None
+
+
+def _restore(engine: Engine, before: Mapping[str, str]) -> None:
+    """Take out what is new, and give every name back to the image that had it."""
+    for name, identity in _asked(engine).items():
+        if before.get(name) != identity:
+            with contextlib.suppress(EngineFailed):
+                if name in before:
+                    engine.run("image", "tag", before[name], name)
+                else:
+                    engine.run("image", "rm", "--force", name)

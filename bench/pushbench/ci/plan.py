@@ -19,7 +19,15 @@ from pushbench.model import Document
 Kind = Literal["run", "compare", "control"]
 
 THRESHOLDS = "thresholds.yml"
-HARNESS = ("bench/pushbench/*", "bench/requirements.txt", "k6/*", "compose/bench.yml", THRESHOLDS, "pushbench")
+HARNESS = (
+    "bench/pushbench/*",
+    "bench/requirements.txt",
+    "k6/*",
+    "compose/bench.yml",
+    "compose/images.lock.json",
+    THRESHOLDS,
+    "pushbench",
+)
 """what every number depends on (fnmatch, where `*` also matches slashes)"""
 FULL_LABEL = "bench:full"
 

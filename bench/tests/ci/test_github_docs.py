@@ -8,8 +8,6 @@ import shlex
 from collections.abc import Mapping
 from pathlib import Path
 
-import pytest
-
 from pushbench.ci.doctor import repository_checks, workflow_files
 from pushbench.ci.doctor.diagnosis import CHECKS
 from pushbench.ci.doctor.finding import Fix

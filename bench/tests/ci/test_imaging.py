@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import io
 import json
 import tarfile
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from pushbench.ci import imaging
-from pushbench.ci.imaging import check_archive, get
+from pushbench.ci.imaging import get, load, require
 from pushbench.cli import app
 from pushbench.engine import Engine, EngineFailed
 from pushbench.errors import UserError
-from pushbench.images import images_of
+from pushbench.images import Image, bake_definition, image_of, images_of
 from pushbench.project import Project
+from tests.ci.archives import buildx, write
+from tests.ci.events import environment, push
 from tests.ci.test_result import STEP, make_plan
 from tests.support import make_project
 
@@ -32,19 +33,36 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
 
 
 class FakeEngine(Engine):
-    """Has some images, and can pull some."""
+    """Has some images, and can pull some; loads what an archive names, and the `extra` that a hole would bring."""
 
-    def __init__(self, there: set[str], registry: set[str]) -> None:
+    def __init__(self, there: set[str], registry: set[str], extra: dict[str, str] | None = None) -> None:
         super().__init__("docker", "1")
-        self.__dict__.update(there=there, registry=registry, said=[])
+        self.__dict__.update(there=dict.fromkeys(there, "sha256:0"), registry=registry, said=[], extra=extra or {})
 
     def image(self, reference: str) -> str | None:
-        return "sha256:0" if reference in self.__dict__["there"] else None
+        return self.tags().get(reference)
 
-    def run(self, *arguments: str) -> str:
+    def tags(self) -> dict[str, str]:
+        return dict(self.__dict__["there"])
+
+    def run(self, *arguments: str, seconds: float = 0.0) -> str:
+        there = self.__dict__["there"]
         self.__dict__["said"].append(arguments)
-        if arguments[0] == "pull" and arguments[-1] not in self.__dict__["registry"]:
-            raise EngineFailed("manifest unknown")
+        match arguments:
+            case ("pull", *_, name):
+                if name not in self.__dict__["registry"]:
+                    raise EngineFailed("manifest unknown")
+                there[name] = "sha256:1"
+            case ("load", *_, path):
+                with tarfile.open(path) as opened:
+                    file = opened.extractfile("manifest.json")
+                    assert file
+                    [manifest] = json.loads(file.read())
+                there.update(dict.fromkeys(manifest["RepoTags"], "sha256:2"), **self.__dict__["extra"])
+            case ("image", "tag", identity, name):
+                there[name] = identity
+            case ("image", "rm", _, name):
+                del there[name]
         return ""
 
 
@@ -52,65 +70,66 @@ def references(project: Project) -> dict[str, str]:
     return {image.name: image.reference() for image in images_of(imaging.servers_of(project, ["alpha", "beta"]))}
 
 
-def archive(path: Path, manifest: Any) -> Path:
-    content = manifest if isinstance(manifest, bytes) else json.dumps(manifest).encode()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tarfile.open(path, "w") as opened:
-        member = tarfile.TarInfo("manifest.json")
-        member.size = len(content)
-        opened.addfile(member, io.BytesIO(content))
-    return path
+def alpha(project: Project) -> Image:
+    [image] = images_of(imaging.servers_of(project, ["alpha"]))
+    return image
 
 
 def test_images_come_from_archives_the_engine_or_the_registry(project: Project, tmp_path: Path) -> None:
     names = references(project)
-    archive(tmp_path / "images" / "alpha.tar", [{"RepoTags": [names["alpha"], f"{REGISTRY}/alpha:latest"]}])
+    write(tmp_path / "images" / "alpha.tar", buildx(tags=[names["alpha"], f"{REGISTRY}/alpha:latest"]))
     engine = FakeEngine(set(), {names["beta"]})
-    assert get(engine, project, ["alpha", "beta"], tmp_path / "images", lambda _: None) == []
+    assert not get(engine, project, ["alpha", "beta"], tmp_path / "images", lambda _: None)
     assert [each[0] for each in engine.__dict__["said"]] == ["load", "pull"]
     there = FakeEngine(set(names.values()), set())
-    assert get(there, project, ["alpha", "beta"], None, lambda _: None) == []
+    assert not get(there, project, ["alpha", "beta"], None, lambda _: None)
     assert there.__dict__["said"] == []
-    assert get(FakeEngine(set(), set()), project, ["alpha", "beta"], None, lambda _: None) == ["alpha", "beta"]
+
+
+def test_what_is_nowhere_is_told_with_the_reason_and_what_to_do(project: Project) -> None:
+    missing = get(FakeEngine(set(), set()), project, ["alpha", "beta"], None, lambda _: None)
+    reference = references(project)["alpha"]
+    assert missing["alpha"] == f"{reference}: the registry does not have it (manifest unknown)"
+    with pytest.raises(UserError, match=r"no image of alpha, beta: .*manifest unknown.*the job images builds"):
+        require(missing, imaging.IMAGE_HINT)
+    require({}, imaging.IMAGE_HINT)
 
 
 def test_local_names_are_not_looked_for_in_a_registry(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PUSHBENCH_REGISTRY")
     engine = FakeEngine(set(), set())
-    assert get(engine, project, ["alpha"], None, lambda _: None) == ["alpha"]
+    assert list(get(engine, project, ["alpha"], None, lambda _: None)) == ["alpha"]
+    assert engine.__dict__["said"] == []
+
+
+def test_an_archive_that_names_another_image_is_refused(project: Project, tmp_path: Path) -> None:
+    engine = FakeEngine(set(), set())
+    path = write(tmp_path / "alpha.tar", buildx(tags=[alpha(project).reference(), "python:3.12-slim"]))
+    with pytest.raises(UserError, match="the archive names its image"):
+        load(engine, path, alpha(project))
     assert engine.__dict__["said"] == []
 
 
 @pytest.mark.parametrize(
-    "tags",
-    [
-        ["python:3.12-slim"],
-        ["OWN", "python:3.12-slim"],
-        ["OWN", f"{REGISTRY}/beta:latest"],
-        [f"{REGISTRY}/alpha:latest"],
-        [],
-        None,
-    ],
+    "extra", [{"python:3.12-slim": "sha256:9"}, {"redis:8-alpine": "sha256:9"}, {"sha256:8": "sha256:8"}]
 )
-def test_an_archive_that_names_another_image_is_refused(
-    project: Project, tmp_path: Path, tags: list[str] | None
+def test_a_load_that_brings_more_than_its_image_is_undone(
+    project: Project, tmp_path: Path, extra: dict[str, str]
 ) -> None:
-    own = references(project)["alpha"]
-    named = None if tags is None else [own if tag == "OWN" else tag for tag in tags]
-    path = archive(tmp_path / "alpha.tar", [{"RepoTags": named}])
-    [image] = images_of(imaging.servers_of(project, ["alpha"]))
-    with pytest.raises(UserError, match="the archive names its image"):
-        check_archive(path, image)
+    """Were there a hole in what the engine is given, it would show here: every name is as it was."""
+    engine = FakeEngine({"python:3.12-slim"}, set(), extra)
+    before = engine.tags()
+    own = alpha(project).reference()
+    with pytest.raises(UserError, match=f"brought {next(iter(extra))}, not .* alone"):
+        load(engine, write(tmp_path / "alpha.tar", buildx(tags=[own])), alpha(project))
+    assert engine.tags() == before
 
 
-@pytest.mark.parametrize("manifest", [b"", b"{", b"[" * 50_000, {"RepoTags": []}, [{}], [1], 5])
-def test_an_archive_that_is_odd_is_refused(project: Project, tmp_path: Path, manifest: Any) -> None:
-    [image] = images_of(imaging.servers_of(project, ["alpha"]))
-    with pytest.raises(UserError, match="no archive of an image"):
-        check_archive(archive(tmp_path / "alpha.tar", manifest), image)
-    (tmp_path / "beta.tar").write_bytes(b"x" * 2000)
-    with pytest.raises(UserError, match="no archive of an image"):
-        check_archive(tmp_path / "beta.tar", image)
+def test_an_image_that_loses_its_name_to_the_archive_is_no_surprise(project: Project, tmp_path: Path) -> None:
+    own = alpha(project).reference()
+    engine = FakeEngine({own}, set(), {"sha256:0": "sha256:0"})
+    load(engine, write(tmp_path / "alpha.tar", buildx(tags=[own])), alpha(project))
+    assert engine.image(own) == "sha256:2"
 
 
 def test_what_a_stranger_wrote_is_not_pushed(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -125,3 +144,81 @@ def test_without_an_engine_the_error_says_what_to_do(project: Project, monkeypat
     monkeypatch.setenv("PLAN", make_plan(STEP).model_dump_json(by_alias=True))
     with pytest.raises(UserError, match="PUSHBENCH_DRIVER"):
         app(["ci", "images", "--get"])
+
+
+class Done:
+    """What a job did: which of building and fetching, with what."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.did: list[str] = []
+        self.alias: str | None = "?"
+        monkeypatch.setattr("pushbench.trees.check_out", lambda project, _: project)
+        monkeypatch.setattr(Engine, "find", lambda: FakeEngine(set(), set()))
+        monkeypatch.setattr(imaging, "make", self._make)
+        monkeypatch.setattr(imaging, "get", self._note("get"))
+        monkeypatch.setattr(imaging, "get_services", self._note("services"))
+        monkeypatch.setattr(imaging, "copy_services", self._note("copy services"))
+
+    def _make(self, *_: object, output: str, alias: str | None, **__: object) -> None:
+        self.did.append(f"build {output}")
+        self.alias = alias
+
+    def _note(self, what: str) -> Callable[..., dict[str, str]]:
+        def note(*_: object) -> dict[str, str]:
+            self.did.append(what)
+            return {}
+
+        return note
+
+
+@pytest.mark.parametrize(
+    ("driver", "images", "untrusted", "did"),
+    [
+        ("docker", "", False, ["services", "get"]),
+        ("docker", "push", False, ["services", "get"]),
+        ("docker", "load", False, ["build load", "services"]),
+        ("process", "load", False, []),
+        ("docker", "", True, ["services", "get"]),
+        ("docker", "load", True, ["services", "get"]),
+    ],
+)
+def test_the_machine_that_measures_builds_or_fetches_and_what_strangers_wrote_is_always_fetched(
+    project: Project, monkeypatch: pytest.MonkeyPatch, driver: str, images: str, untrusted: bool, did: list[str]
+) -> None:
+    monkeypatch.setenv("PUSHBENCH_IMAGES", images)
+    plan = make_plan(STEP, untrusted=untrusted, driver=driver, images=["alpha"])
+    monkeypatch.setenv("PLAN", plan.model_dump_json(by_alias=True))
+    done = Done(monkeypatch)
+    app(["ci", "images", "--get", "--archives", "x"], standalone_mode=False)
+    assert done.did == did
+
+
+def test_a_setting_that_is_none_is_refused(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PUSHBENCH_IMAGES", "archive")
+    monkeypatch.setenv("PLAN", make_plan(STEP).model_dump_json(by_alias=True))
+    with pytest.raises(UserError, match="PUSHBENCH_IMAGES is 'archive'; push, or load"):
+        app(["ci", "images", "--get"])
+
+
+@pytest.mark.parametrize(
+    ("ref", "number", "alias"),
+    [("refs/heads/main", None, "latest"), ("refs/pull/7/merge", 7, "pr-7"), ("refs/heads/mine", None, None)],
+)
+def test_only_the_default_branch_writes_latest_and_cache(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ref: str, number: int | None, alias: str | None
+) -> None:
+    event = push(repository={"default_branch": "main"})
+    for name, value in {**environment(tmp_path, "push", event), "GITHUB_REF": ref}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("PLAN", make_plan(STEP, pull_request=number, images=["alpha"]).model_dump_json(by_alias=True))
+    done = Done(monkeypatch)
+    app(["ci", "images", "--output", "push", "--cache", "registry"], standalone_mode=False)
+    assert done.did == ["build push", "copy services"]
+    assert done.alias == alias
+    [server] = imaging.servers_of(project, ["alpha"])
+    [target] = bake_definition(project.root, [image_of(server)], cache="registry", output="push", alias=alias)[
+        "target"
+    ].values()
+    assert target["tags"][1:] == ([f"{REGISTRY}/alpha:{alias}"] if alias else [])
+    assert target["cache-from"] == [f"type=registry,ref={REGISTRY}/alpha:cache"]
+    assert ("cache-to" in target) == (alias == "latest")

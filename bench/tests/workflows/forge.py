@@ -10,7 +10,7 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -43,16 +43,20 @@ class Played:
 
 
 class Forge:
-    def __init__(self, folder: Path) -> None:
+    def __init__(
+        self, folder: Path, kept: Sequence[str] = KEPT_SERVERS, change: Callable[[Path], object] = lambda _: None
+    ) -> None:
+        """`change` is made to the checkout, as the last commit of main."""
         self.folder = folder
         self.origin = folder / "origin.git"
         self.work = folder / "work"
         _run(folder, "git", "clone", "--quiet", "--no-hardlinks", str(ROOT), str(self.work))
         _git(self.work, "checkout", "--quiet", "-B", "main")
         for server in (self.work / "servers").iterdir():
-            if server.name not in KEPT_SERVERS:
+            if server.name not in kept:
                 shutil.rmtree(server)
-        self._commit("Keep two servers: tests have little time")
+        change(self.work)
+        self._commit("Keep few servers: tests have little time")
         _run(folder, "git", "clone", "--quiet", "--bare", str(self.work), str(self.origin))
         _git(self.work, "remote", "set-url", "origin", str(self.origin))
         for made in ("venv", "k6"):  # as on a machine that has measured before

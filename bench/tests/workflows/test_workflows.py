@@ -88,7 +88,7 @@ def test_a_push_is_built_measured_and_published(forge: Forge) -> None:
     played = forge.act("push", payload, "bench.yml", variables)
     measured = require_measured(forge, played)
     assert played.jobs() >= {"plan", "bench"}
-    assert ("images" in played.jobs()) == ("PUSHBENCH_IMAGES" in variables)
+    assert "images" not in played.jobs(), "the machine that measures builds them, or needs none"
     assert measured.record.servers == ["fastapi", "node-ws"]
     assert measured.record.environment.driver == variables["PUSHBENCH_DRIVER"]
 

@@ -9,6 +9,7 @@ from pushbench.cli.ci import (
     adopt,
     alert,
     bench,
+    clean_images,
     command,
     doctor,
     fetch,
@@ -27,7 +28,7 @@ def register(app: typer.Typer) -> None:
     group = typer.Typer(help="What the workflows on GitHub do.", no_args_is_help=True)
     for each in (
         *(plan, fetch, images, bench, go_on, tell, night, report, alert, publish),
-        *(admit, adopt, command, watch, doctor),
+        *(admit, adopt, command, watch, clean_images, doctor),
     ):
         each.register(group)
     app.add_typer(group, name="ci")

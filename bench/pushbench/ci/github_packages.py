@@ -1,0 +1,79 @@
+"""Packages of the container registry, by GitHub's API.
+
+https://docs.github.com/en/rest/packages/packages. A job's token may delete versions of a package that gives the
+repository the role admin, which a package has that one of its own workflows made:
+https://docs.github.com/en/packages/learn-github-packages/deleting-and-restoring-a-package
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Literal
+from urllib.parse import quote
+
+from pydantic import TypeAdapter
+
+from pushbench.ci.github import GitHub
+from pushbench.ci.github_answers import Answer
+from pushbench.ci.github_connection import GitHubError
+
+READ_PACKAGES, WRITE_PACKAGES = "packages: read", "packages: write"
+
+
+class Owner(Answer):
+    login: str
+    type: Literal["User", "Organization"]
+
+
+class Repository(Answer):
+    owner: Owner
+
+
+class Container(Answer):
+    tags: list[str] = []
+
+
+class Metadata(Answer):
+    container: Container = Container()
+
+
+class Version(Answer):
+    """One image of a package, or what an index names."""
+
+    id: int
+    name: str
+    """its digest"""
+    created_at: datetime
+    updated_at: datetime
+    metadata: Metadata = Metadata()
+
+    @property
+    def tags(self) -> frozenset[str]:
+        return frozenset(self.metadata.container.tags)
+
+
+REPOSITORY, VERSIONS, NOTHING = TypeAdapter(Repository), TypeAdapter(list[Version]), TypeAdapter(None)
+
+
+def packages_of(github: GitHub) -> str:
+    """The path below which the containers of the repository's owner are: users and organisations have two."""
+    owner = github.ask("GET", "", "metadata: read", REPOSITORY).owner
+    kind = "orgs" if owner.type == "Organization" else "users"
+    return f"/{kind}/{quote(owner.login, safe='')}/packages/container"
+
+
+def versions(github: GitHub, packages: str, name: str) -> list[Version]:
+    """Of the package `name`, the newest first; none where there is no such package. Raises GitHubError."""
+    path = f"{packages}/{quote(name, safe='')}/versions"
+    try:
+        found = [each for page in github.pages(path, READ_PACKAGES, VERSIONS, {"state": "active"}) for each in page]
+    except GitHubError as error:
+        if error.status == 404:
+            return []
+        raise
+    return sorted(found, key=lambda each: each.updated_at, reverse=True)
+
+
+def delete_version(github: GitHub, packages: str, name: str, version: int) -> None:
+    """It can be restored for 30 days. Raises GitHubError: a public version of more than 5,000 downloads stays."""
+    github.ask("DELETE", f"{packages}/{quote(name, safe='')}/versions/{version:d}", WRITE_PACKAGES, NOTHING)
