@@ -39,7 +39,7 @@ def of(double: Double) -> Commanded:
     return double
 
 
-@route(r"GET /collaborators/([^/]+)/permission", "")
+@route(r"GET /collaborators/([^/]+)/permission", "", "Commanded")
 def _permission(double: Double, found: re.Match[str], *_: object) -> Answer:
     permission = of(double).people.get(found[1])
     if permission is None:
@@ -47,7 +47,7 @@ def _permission(double: Double, found: re.Match[str], *_: object) -> Answer:
     return 200, {"permission": permission, "role_name": permission, "user": {"login": found[1]}}
 
 
-@route(r"POST /issues/comments/([0-9]+)/reactions", "pull-requests: write")
+@route(r"POST /issues/comments/([0-9]+)/reactions", "pull-requests: write", "Commanded")
 def _react(double: Double, found: re.Match[str], _: object, body: Any) -> Answer:
     if body.get("content") not in REACTIONS:
         return 422, {"message": "Validation Failed"}

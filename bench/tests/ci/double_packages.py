@@ -47,20 +47,20 @@ def version(number: int, moment: datetime, *tags: str) -> dict[str, Any]:
     }
 
 
-@route("GET ", "metadata: read")
+@route("GET ", "metadata: read", "Packages")
 def _repository(double: Double, *_: object) -> Answer:
     assert isinstance(double, Packages)
     return 200, {"id": 1, "owner": {"login": "acme", "type": double.kind}}
 
 
-@route(f"GET {OF_ACCOUNT}", "packages: read")
+@route(f"GET {OF_ACCOUNT}", "packages: read", "Packages")
 def _versions(double: Double, asked: re.Match[str], *_: object) -> Answer:
     assert isinstance(double, Packages)
     found = double.found(asked)
     return (404, {"message": "Package not found."}) if found is None else (200, found)
 
 
-@route(rf"DELETE {OF_ACCOUNT}/(\d+)", "packages: write")
+@route(rf"DELETE {OF_ACCOUNT}/(\d+)", "packages: write", "Packages")
 def _delete(double: Double, asked: re.Match[str], *_: object) -> Answer:
     assert isinstance(double, Packages)
     found, number = double.found(asked), int(asked[4])

@@ -58,18 +58,18 @@ class Reported(Double):
             each["changed_files"] = len(self.files)
 
 
-@route(r"GET /pulls/(\d+)/files", "pull-requests: read")
+@route(r"GET /pulls/(\d+)/files", "pull-requests: read", "Reported")
 def _files(double: Double, *_: object) -> Answer:
     return 200, double.files[:3000] if isinstance(double, Reported) else []
 
 
-@route(r"GET /commits/([0-9a-f]{40})/statuses", "statuses: read")
+@route(r"GET /commits/([0-9a-f]{40})/statuses", "statuses: read", "Reported")
 def _statuses(double: Double, found: re.Match[str], *_: object) -> Answer:
     statuses = double.statuses if isinstance(double, Reported) else []
     return 200, [each for each in reversed(statuses) if each["sha"] == found[1]]
 
 
-@route(r"POST /statuses/([0-9a-f]{40})", "statuses: write")
+@route(r"POST /statuses/([0-9a-f]{40})", "statuses: write", "Reported")
 def _add_status(double: Double, found: re.Match[str], _: object, body: Any) -> Answer:
     if not isinstance(double, Reported):
         return 201, body

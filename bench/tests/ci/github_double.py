@@ -31,16 +31,16 @@ FIRST_DISPATCHED = 9000
 Answer = tuple[int, Any]
 NOT_FOUND: Answer = (404, {"message": "Not Found"})
 Reply = Callable[["Double", re.Match[str], dict[str, list[str]], Any], Answer]
-ROUTES: list[tuple[str, str, str, Reply]] = []
-"""method, path below the repository, the permission that GitHub asks for, answer; modules of single areas add theirs"""
+ROUTES: list[tuple[str, str, str, str, Reply]] = []
+"""method, path below the repository, the permission that GitHub asks for, class of doubles that have it, answer"""
 
 
-def route(request: str, permission: str) -> Callable[[Reply], Reply]:
-    """Register the answer to a request such as `GET /pulls/(\\d+)`."""
+def route(request: str, permission: str, of: str = "Double") -> Callable[[Reply], Reply]:
+    """Register the answer to a request such as `GET /pulls/(\\d+)`; a class of an area may answer it otherwise."""
     verb, _, shape = request.partition(" ")
 
     def register(reply: Reply) -> Reply:
-        ROUTES.append((verb, shape, permission, reply))
+        ROUTES.append((verb, shape, permission, of, reply))
         return reply
 
     return register
@@ -164,7 +164,9 @@ class Double:
         parts = urlsplit(target)
         body = json.loads(content) if content else {}
         path = parts.path.removeprefix(f"/repos/{REPOSITORY}")
-        for verb, shape, permission, reply in ROUTES:
+        classes = [each.__name__ for each in type(self).__mro__]
+        own = sorted((each for each in ROUTES if each[3] in classes), key=lambda each: classes.index(each[3]))
+        for verb, shape, permission, _, reply in own:
             found = re.fullmatch(shape, path)
             if verb == method and found:
                 if not self._granted(permission):
