@@ -67,8 +67,20 @@ def test_each_repository_variable_is_known_to_actionlint() -> None:
 def test_a_newer_push_ends_the_measurement_of_a_pull_request_and_of_nothing_else() -> None:
     concurrency = YAML(typ="safe").load(ROOT / ".github" / "workflows" / "bench.yml")["concurrency"]
     assert concurrency["cancel-in-progress"] is True
+    assert concurrency["group"] == "bench-${{ github.event.pull_request.number || github.run_id }}"
+
+
+def test_two_callers_in_one_run_do_not_cancel_each_other() -> None:
+    concurrency = YAML(typ="safe").load(ROOT / ".github" / "workflows" / "own-server.yml")["concurrency"]
     run = "${{ github.event.pull_request.number || github.run_id }}"
-    assert concurrency["group"] == f"bench-${{{{ github.workflow }}}}-${{{{ inputs.folder }}}}-{run}"
+    assert concurrency["group"] == f"own-server-${{{{ github.workflow }}}}-${{{{ inputs.folder }}}}-{run}"
+
+
+def test_a_file_that_others_call_asks_only_for_the_right_to_read() -> None:
+    """GitHub refuses a called workflow of which any job asks for more than the caller grants."""
+    for file in FILES:
+        if "workflow_call" in YAML(typ="safe").load(file)["on"]:
+            assert [job["permissions"] for job in jobs(file).values()] == [{"contents": "read"}] * len(jobs(file))
 
 
 def checkouts(file: Path) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -105,7 +117,7 @@ def test_a_fork_and_another_branch_start_nothing() -> None:
 
 
 def test_a_server_of_another_repository_is_admitted_on_a_hosted_machine_first() -> None:
-    found = jobs(ROOT / ".github" / "workflows" / "bench.yml")
+    found = jobs(ROOT / ".github" / "workflows" / "own-server.yml")
     assert found["admit"]["runs-on"] == "ubuntu-24.04"
     assert "./pushbench ci admit" in str(found["admit"]["steps"])
     assert found["own-server"]["needs"] == "admit"

@@ -1,4 +1,4 @@
-"""Other repositories call bench.yml: several times in one run, and for pull requests of strangers."""
+"""Other repositories call own-server.yml: several times in one run, and for pull requests of strangers."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ TWO = """\
 on: push
 jobs:
   one:
-    uses: ./.github/workflows/bench.yml
+    uses: ./.github/workflows/own-server.yml
     with: {folder: bench/mine, pushbench: acme/pushbench@main, profile: smoke}
   two:
-    uses: ./.github/workflows/bench.yml
+    uses: ./.github/workflows/own-server.yml
     with: {folder: bench/yours, pushbench: acme/pushbench@main, profile: smoke}
 """
 ELSEWHERE = """\
 on: [push, pull_request]
 jobs:
   one:
-    uses: ./.github/workflows/bench.yml
+    uses: ./.github/workflows/own-server.yml
     with: {folder: bench/mine, pushbench: acme/pushbench@main, profile: smoke, runs-on: self-hosted}
 """
 

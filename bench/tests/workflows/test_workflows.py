@@ -180,7 +180,7 @@ CALLER = """\
 on: push
 jobs:
   benchmark:
-    uses: ./.github/workflows/bench.yml
+    uses: ./.github/workflows/own-server.yml
     with: {folder: bench/mine, pushbench: acme/pushbench@main, profile: smoke, runs-on: ubuntu-24.04}
 """
 

@@ -18,6 +18,7 @@ WORKFLOWS = {
     "clean.yml": "deletes images that nobody needs",
     "command.yml": "reads comments such as /pushbench",
     "night.yml": "starts the measurement of every night",
+    "own-server.yml": "is called by other repositories",
     "publish.yml": "adds to gh-pages and deploys the site",
     "report.yml": "writes the check and the comment",
     "watch.yml": "notices that the machine is gone",
