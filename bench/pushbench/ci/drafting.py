@@ -73,6 +73,8 @@ class Draft:
     """it is not green because a person has to act, and nothing is wrong"""
     told: bool = True
     """whether the pull request gets the comment"""
+    counts: bool = True
+    """whether it is a verdict or becomes one; what every other run of the commit may replace is none"""
 
     @property
     def summary(self) -> str:
@@ -127,6 +129,7 @@ def draft(
         comment=comment(told),
         annotations=list(_annotations([part.summary.verdict for part in told.parts]))[:MOST_ANNOTATIONS],
         conclusion="cancelled" if run.conclusion == "cancelled" else CONCLUSIONS[outcome],
+        counts=run.conclusion != "cancelled",
     )
 
 

@@ -41,6 +41,7 @@ class About:
         commands: Sequence[str] = (),
         waits: bool = False,
         told: bool = True,
+        counts: bool = True,
     ) -> Draft:
         said = Message(
             outcome=conclusion or "in progress",
@@ -51,7 +52,7 @@ class About:
             advice=advice,
             commands=commands,
         )
-        return Draft(one_line(title, 200), comment(said), conclusion, waits=waits, told=told)
+        return Draft(one_line(title, 200), comment(said), conclusion, waits=waits, told=told, counts=counts)
 
 
 def commands_of_a_maintainer(number: int, sha: str) -> list[str]:
@@ -166,6 +167,7 @@ def not_measured(about: About, number: int, wanted: Wanted | None) -> Draft:
             f"git push origin FETCH_HEAD:refs/heads/{branch}",
             f"gh pr create --head {branch} --fill",
         ],
+        counts=False,
     )
 
 

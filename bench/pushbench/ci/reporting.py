@@ -142,10 +142,10 @@ class Reporter:
             return states.cannot_be_shown(about, error)
         if results and results.result.outcome == "gave-way" and not problems(run, jobs):
             return states.gave_way(about, results)
-        if drafted.conclusion == "success" and found.source == "dispatch" and results and not results.result.steps:
+        idle = results is not None and not results.result.steps and drafted.conclusion in ("success", "action_required")
+        if found.pull_request and idle:
             wanted = self._wanted(subject)
             if wanted is None or wanted:
-                assert found.pull_request
                 return states.not_measured(about, found.pull_request, wanted)
         return drafted
 
@@ -189,7 +189,7 @@ class Reporter:
 
     def publish(self, subject: Subject, drafted: Draft, checks: Sequence[CheckRun]) -> bool:
         """Write check run and commit status, unless the commit has a verdict that outranks this one's."""
-        origin = Origin(subject.run.id, subject.standing.source)
+        origin = Origin(subject.run.id, subject.standing.source if drafted.counts else "doubted")
         there = _newest(checks)
         former = origin_of(there.external_id) if there else None
         if former and former.outranks(origin):

@@ -191,6 +191,12 @@ def test_a_fork_waits_for_a_maintainer_and_is_told_the_command() -> None:
     assert double.statuses[-1]["description"] == "Waiting for a maintainer. Nothing is wrong."
 
 
+def test_a_dispatch_that_was_cancelled_has_no_verdict_that_outranks_others() -> None:
+    double = Double(run=dispatched(display_title=f"bench pull request 7 at {HEAD}", conclusion="cancelled"))
+    told(double)
+    assert double.checks[0]["external_id"] == f"run:{RUN}:doubted"
+
+
 @pytest.mark.parametrize("status", ["queued", "in_progress", "completed"])
 def test_a_fork_with_nothing_to_measure_is_green_by_github_s_own_list(status: str) -> None:
     double = Double()
@@ -263,6 +269,7 @@ def test_a_dispatch_that_had_nothing_to_do_for_a_new_server_is_not_green(tmp_pat
     told(double)
     assert not double.required_passes()
     assert "git push origin FETCH_HEAD:refs/heads/pull-request-7" in double.comments[0]["body"]
+    assert double.checks[0]["external_id"] == f"run:{RUN}:doubted", "the run of that branch may replace it"
     double.changes("README.md")
     told(double)
     assert double.required_passes()
