@@ -30,6 +30,7 @@ from pushbench.ci.trust import (
     Standing,
     Wanted,
     continuing,
+    of_foreign_head,
     origin_of,
     standing,
     to_measure,
@@ -173,7 +174,7 @@ class Reporter:
     def _queued(self, run: Run) -> tuple[int | None, str]:
         """The pull request that a merge group is of, and why it may not be merged, if so."""
         named = QUEUED.fullmatch(run.head_branch or "")
-        if not named:
+        if not named or of_foreign_head(run, self.home):
             return None, "its branch names no pull request"
         number = int(named[2])
         try:
