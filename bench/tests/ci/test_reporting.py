@@ -187,7 +187,7 @@ def test_a_fork_waits_for_a_maintainer_and_is_told_the_command() -> None:
     assert comment["body"].startswith(f"{MARK}\n### Pushbench: Waiting for a maintainer. Nothing is wrong.\n")
     assert f"\ngh workflow run bench.yml -f pull_request=7 -f head={HEAD}\n" in comment["body"]
     assert f"\n/pushbench head={HEAD}\n" in comment["body"]
-    assert "- compared with the base: node-ws\n- new: mine\n" in comment["body"]
+    assert "- to be compared with the base: node-ws\n- new, to be held against the limits: mine\n" in comment["body"]
     assert double.statuses[-1]["description"] == "Waiting for a maintainer. Nothing is wrong."
 
 
