@@ -73,6 +73,8 @@ class Draft:
     """it is not green because a person has to act, and nothing is wrong"""
     told: bool = True
     """whether the pull request gets the comment"""
+    counts: bool = True
+    """whether it is a verdict or becomes one; what every other run of the commit may replace is none"""
 
     @property
     def summary(self) -> str:
@@ -119,14 +121,16 @@ def draft(
         outcome=outcome,
         sentences=[*sentences, *told.sentences, *notices],
         links=[*links_of(run, site), *_logs(jobs)],
+        headline="cancelled" if run.conclusion == "cancelled" else "",
         advice=[*told.advice, *advice],
         commands=[*told.commands, *commands],
     )
     return Draft(
-        title=one_line(f"{outcome}: {TITLES.get(outcome) or told.sentences[0]}", 200),
+        title=one_line(f"{told.headline or outcome}: {TITLES.get(outcome) or told.sentences[0]}", 200),
         comment=comment(told),
         annotations=list(_annotations([part.summary.verdict for part in told.parts]))[:MOST_ANNOTATIONS],
         conclusion="cancelled" if run.conclusion == "cancelled" else CONCLUSIONS[outcome],
+        counts=run.conclusion != "cancelled",
     )
 
 

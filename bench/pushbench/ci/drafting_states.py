@@ -41,6 +41,7 @@ class About:
         commands: Sequence[str] = (),
         waits: bool = False,
         told: bool = True,
+        counts: bool = True,
     ) -> Draft:
         said = Message(
             outcome=conclusion or "in progress",
@@ -51,7 +52,7 @@ class About:
             advice=advice,
             commands=commands,
         )
-        return Draft(one_line(title, 200), comment(said), conclusion, waits=waits, told=told)
+        return Draft(one_line(title, 200), comment(said), conclusion, waits=waits, told=told, counts=counts)
 
 
 def commands_of_a_maintainer(number: int, sha: str) -> list[str]:
@@ -78,7 +79,8 @@ def waiting(about: About, number: int, sha: str, wanted: Wanted | None, why: str
     """A pull request whose own runs are not believed: a maintainer reads the commit and starts the measurement."""
     approval = "GitHub also waits for a maintainer to approve the workflows of this pull request"
     sentences = [
-        f"this pull request is not measured by itself, because its run {why}",
+        "a maintainer reads what people without write access wrote before the measuring machine runs it",
+        f"the run of this pull request {why}",
         *_to_do(wanted),
         *([approval] if about.run.conclusion == "action_required" else []),
     ]
@@ -166,6 +168,7 @@ def not_measured(about: About, number: int, wanted: Wanted | None) -> Draft:
             f"git push origin FETCH_HEAD:refs/heads/{branch}",
             f"gh pr create --head {branch} --fill",
         ],
+        counts=False,
     )
 
 
@@ -211,11 +214,11 @@ def _to_do(wanted: Wanted | None) -> list[str]:
         return ["what it changes cannot be told from GitHub's list of files, so it counts as something to measure"]
     said = []
     if wanted.compared:
-        said.append(f"compared with the base: {_names(wanted.compared)}")
+        said.append(f"to be compared with the base: {_names(wanted.compared)}")
     if wanted.new:
-        said.append(f"new: {_names(wanted.new)}")
+        said.append(f"new, to be held against the limits: {_names(wanted.new)}")
     if wanted.everything:
-        said.append(f"every server counts: {', '.join(wanted.everything)}")
+        said.append(f"every server is to be measured: {', '.join(wanted.everything)}")
     return said or [NOTHING]
 
 

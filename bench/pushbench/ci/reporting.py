@@ -30,6 +30,7 @@ from pushbench.ci.trust import (
     Standing,
     Wanted,
     continuing,
+    of_foreign_head,
     origin_of,
     standing,
     to_measure,
@@ -142,10 +143,10 @@ class Reporter:
             return states.cannot_be_shown(about, error)
         if results and results.result.outcome == "gave-way" and not problems(run, jobs):
             return states.gave_way(about, results)
-        if drafted.conclusion == "success" and found.source == "dispatch" and results and not results.result.steps:
+        idle = results is not None and not results.result.steps and drafted.conclusion in ("success", "action_required")
+        if found.pull_request and idle:
             wanted = self._wanted(subject)
             if wanted is None or wanted:
-                assert found.pull_request
                 return states.not_measured(about, found.pull_request, wanted)
         return drafted
 
@@ -173,7 +174,7 @@ class Reporter:
     def _queued(self, run: Run) -> tuple[int | None, str]:
         """The pull request that a merge group is of, and why it may not be merged, if so."""
         named = QUEUED.fullmatch(run.head_branch or "")
-        if not named:
+        if not named or of_foreign_head(run, self.home):
             return None, "its branch names no pull request"
         number = int(named[2])
         try:
@@ -189,7 +190,7 @@ class Reporter:
 
     def publish(self, subject: Subject, drafted: Draft, checks: Sequence[CheckRun]) -> bool:
         """Write check run and commit status, unless the commit has a verdict that outranks this one's."""
-        origin = Origin(subject.run.id, subject.standing.source)
+        origin = Origin(subject.run.id, subject.standing.source if drafted.counts else "doubted")
         there = _newest(checks)
         former = origin_of(there.external_id) if there else None
         if former and former.outranks(origin):

@@ -189,7 +189,7 @@ class _Reader:
         except (ValueError, RecursionError):
             raise UserError(f"{name} is no JSON document", where=self.where) from None
         try:
-            return model.model_validate(found, extra="ignore" if self.ignore_unknown else None)
+            document = model.model_validate(found, extra="ignore" if self.ignore_unknown else None)
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
             said = one_line(f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}", MESSAGE)
@@ -198,6 +198,9 @@ class _Reader:
             ):
                 raise self._differs(name, said) from None
             raise UserError(f"{name} is not what a bench job writes: {said}", where=self.where) from None
+        if not _in_bounds(document.model_dump()):  # a text such as "Infinity" is taken for a number, too
+            raise UserError(f"{name} has a number out of bounds", where=self.where)
+        return document
 
     def _differs(self, name: str, said: str) -> OtherSchema:
         return OtherSchema(f"{name} has another schema than this version of Pushbench reads: {said}", where=self.where)
@@ -212,6 +215,14 @@ def _bounded(text: str) -> float:
     if abs(number) > LARGEST_NUMBER:
         raise ValueError("a number out of bounds")
     return number
+
+
+def _in_bounds(found: object) -> bool:
+    if isinstance(found, dict):
+        return all(map(_in_bounds, found.values()))
+    if isinstance(found, list):
+        return all(map(_in_bounds, found))
+    return not isinstance(found, int | float) or abs(found) <= LARGEST_NUMBER
 
 
 def _whole(text: str) -> int:

@@ -30,10 +30,10 @@ RANKS: Mapping[Source, int] = {
     "doubted": 0,
     "demand": 1,  # a part of the servers, chosen by hand
     "merge_group": 2,
-    "night": 2,
-    "push": 2,
     "pull_request": 2,
     "dispatch": 3,  # somebody with write access has read this very commit
+    "push": 3,  # it is on the default branch
+    "night": 3,
 }
 """what outranks what on the same commit; between equals the newer run counts"""
 ORIGIN = re.compile(r"run:([0-9]{1,18}):([a-z_]{1,20})", re.ASCII)

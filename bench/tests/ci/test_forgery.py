@@ -102,6 +102,15 @@ def test_a_branch_of_a_fork_that_is_called_as_the_default_branch_is_not_it(tmp_p
     assert not double.required_passes()
 
 
+def test_a_branch_of_a_fork_that_is_called_as_a_merge_group_is_none(tmp_path: Path) -> None:
+    double = Reported(artifacts={"results": artifact(tmp_path)})
+    told(double)
+    group = {"event": "merge_group", "head_branch": f"gh-readonly-queue/main/pr-7-{'b' * 40}"}
+    double.run = run(**group, head_repository=FORK, head_sha="f" * 40)
+    told(double)
+    assert not double.required_passes("f" * 40)
+
+
 def test_a_dispatch_on_another_branch_names_no_pull_request(tmp_path: Path) -> None:
     """Its name comes from that branch's workflow file."""
     double = forged()

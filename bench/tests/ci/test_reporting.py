@@ -187,8 +187,14 @@ def test_a_fork_waits_for_a_maintainer_and_is_told_the_command() -> None:
     assert comment["body"].startswith(f"{MARK}\n### Pushbench: Waiting for a maintainer. Nothing is wrong.\n")
     assert f"\ngh workflow run bench.yml -f pull_request=7 -f head={HEAD}\n" in comment["body"]
     assert f"\n/pushbench head={HEAD}\n" in comment["body"]
-    assert "- compared with the base: node-ws\n- new: mine\n" in comment["body"]
+    assert "- to be compared with the base: node-ws\n- new, to be held against the limits: mine\n" in comment["body"]
     assert double.statuses[-1]["description"] == "Waiting for a maintainer. Nothing is wrong."
+
+
+def test_a_dispatch_that_was_cancelled_has_no_verdict_that_outranks_others() -> None:
+    double = Double(run=dispatched(display_title=f"bench pull request 7 at {HEAD}", conclusion="cancelled"))
+    told(double)
+    assert double.checks[0]["external_id"] == f"run:{RUN}:doubted"
 
 
 @pytest.mark.parametrize("status", ["queued", "in_progress", "completed"])
@@ -263,6 +269,7 @@ def test_a_dispatch_that_had_nothing_to_do_for_a_new_server_is_not_green(tmp_pat
     told(double)
     assert not double.required_passes()
     assert "git push origin FETCH_HEAD:refs/heads/pull-request-7" in double.comments[0]["body"]
+    assert double.checks[0]["external_id"] == f"run:{RUN}:doubted", "the run of that branch may replace it"
     double.changes("README.md")
     told(double)
     assert double.required_passes()

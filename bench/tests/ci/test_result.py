@@ -203,6 +203,8 @@ def changed(folder: Path, name: str, change: Callable[[Any], object]) -> dict[st
             lambda it: it["trials"][0]["validity"]["warnings"].append({"code": "a", "message": "a", "stage": -1}),
             "a finding is of the stage -1",
         ),
+        ("1.verdict.json", lambda it: it["limits"][0]["bound"].update(value="1e999"), "a number out of bounds"),
+        ("1.verdict.json", lambda it: it["limits"][0]["bound"].update(value="nan"), "a number out of bounds"),
         ("result.json", lambda it: it["plan"].update(steps=[]), "other steps than its plan"),
         ("result.json", lambda it: it["steps"][0].update(measured=None), "no record"),
         ("result.json", lambda it: it["steps"][0].update(outcome="fail"), "another outcome than"),
