@@ -21,7 +21,7 @@ STEPS, _, REST = TEXT.partition("\n## Private repositories\n")
 def table(name: str) -> set[str]:
     """The first cells of the table with this heading."""
     rows = TEXT.partition(f"\n| {name} |")[2].partition("\n\n")[0]
-    return set(re.findall(r"^\| `([\w.]+)` \|", rows, re.MULTILINE))
+    return set(re.findall(r"^\| `([\w.-]+)` \|", rows, re.MULTILINE))
 
 
 def workflows() -> Mapping[str, str]:
