@@ -19,6 +19,8 @@ ROOT = Path(__file__).parents[3]
 DOUBLES = Path(__file__).parent / "doubles"
 ACT = ["go", "run", "github.com/nektos/act@v0.2.89"]
 REPOSITORY = "acme/pushbench"
+OWN = {"full_name": REPOSITORY, "default_branch": "main", "fork": False}
+"""which GitHub puts into every event"""
 KEPT_SERVERS = ("fastapi", "node-ws")
 LONGEST_SECONDS = 900
 VARIABLES = {
@@ -104,7 +106,7 @@ class Forge:
     def act(
         self,
         event: str,
-        payload: object,
+        payload: Mapping[str, object],
         workflow: str,
         variables: Mapping[str, str] = VARIABLES,
         at: str = "main",
@@ -113,7 +115,7 @@ class Forge:
         """The workflow as it is on the branch `at`, which is also what act takes for the commit of the event."""
         _git(self.work, "checkout", "--quiet", at)
         file = self.folder / "event.json"
-        file.write_text(json.dumps(payload))
+        file.write_text(json.dumps({"repository": OWN, **payload}))
         command = [*ACT, event, "--eventpath", str(file), "--workflows", f".github/workflows/{workflow}"]
         command += ["--platform", "ubuntu-24.04=-self-hosted", "--platform", "self-hosted=-self-hosted"]
         command += [
@@ -141,6 +143,9 @@ class Forge:
             check=False,
         )
         return Played(done.returncode == 0, done.stdout)
+
+    def has_artifact(self, name: str) -> bool:
+        return (self.folder / "artifacts" / f"{name}.zip").exists()
 
     def artifact(self, name: str) -> bytes:
         return (self.folder / "artifacts" / f"{name}.zip").read_bytes()

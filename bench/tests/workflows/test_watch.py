@@ -13,6 +13,7 @@ from pushbench.ci.causes import MACHINE, Cause, causes_of, marked
 from pushbench.ci.github_issues import LABEL
 from tests.ci.double_issues import issue, open_issues
 from tests.ci.double_queue import queued
+from tests.ci.double_reporting import Reported
 from tests.ci.double_watch import workflow
 from tests.ci.github_double import Double, job, run
 from tests.ci.test_alerting import SLOW, SLOW_CAUSE, artifact
@@ -52,7 +53,7 @@ def test_the_watch_enables_what_stopped_and_closes_the_issue_of_a_machine_that_i
 
 
 def test_the_report_of_a_red_night_opens_an_issue_and_keeps_the_watch_alive(forge: Forge, tmp_path: Path) -> None:
-    double = Double(
+    double = Reported(
         permissions=rights("report.yml", "report"),
         run=run(event="workflow_dispatch", display_title="bench night", head_branch="main", conclusion="failure"),
         jobs=[job("plan"), job("bench", "failure", "Bench")],
@@ -60,7 +61,9 @@ def test_the_report_of_a_red_night_opens_an_issue_and_keeps_the_watch_alive(forg
         workflows=[workflow("watch.yml", "disabled_inactivity")],
     )
     with double.served() as url:
-        played = forge.act("workflow_run", {"workflow_run": double.run}, "report.yml", GITHUB_API_URL=url)
+        played = forge.act(
+            "workflow_run", {"action": "completed", "workflow_run": double.run}, "report.yml", GITHUB_API_URL=url
+        )
     assert played.passed, played.output[-4000:]
     [opened] = double.issues
     assert causes_of(opened["body"]) == {SLOW_CAUSE}

@@ -52,6 +52,7 @@ def require(played: Played, *, passes: bool) -> None:
 
 def require_measured(forge: Forge, played: Played, artifact: str = "results") -> Measured:
     """The one run of the job. A machine that disturbs it makes it invalid, and then the job must be red and say so."""
+    assert forge.has_artifact(artifact), played.output[-8000:]
     found = parse_results(unzip(forge.artifact(artifact)), artifact)
     assert found.result.outcome in ("pass", "invalid"), played.output[-8000:]
     require(played, passes=found.result.outcome == "pass")
