@@ -9,7 +9,7 @@ import pytest
 
 from pushbench.ci.result import parse_results, unzip
 from tests.workflows.forge import VARIABLES, Forge
-from tests.workflows.test_workflows import change, of, reported, require
+from tests.workflows.test_workflows import change, of, reported, require, skip_where_disturbed
 
 pytestmark = [pytest.mark.workflows]
 
@@ -47,6 +47,7 @@ def test_an_accepted_regression_passes_and_is_shown_with_its_reason(tmp_path: Pa
     forge.change_main(ask_for_one_metric, "Ask for one metric")
     payload = forge.pull_request(slower_on_purpose, "Think before each message, as everybody wants")
     played = forge.act("pull_request", payload, "bench.yml", SHORT, at="change")
+    skip_where_disturbed(forge)
     found = parse_results(unzip(forge.artifact("results")), "results")
     assert [each.step.kind for each in found.result.steps] == ["compare"], "thresholds.yml is no other harness"
     [measured] = found.measured.values()

@@ -50,6 +50,16 @@ def require(played: Played, *, passes: bool) -> None:
     assert played.passed == passes, played.output[-8000:]
 
 
+def skip_where_disturbed(forge: Forge) -> None:
+    """Skip the test where the machine disturbed most trials of the job, which then decided nothing and said so."""
+    found = parse_results(unzip(forge.artifact("results")), "results")
+    trials = [trial for each in found.measured.values() for trial in each.record.trials]
+    invalid = [trial for trial in trials if not trial.validity.valid]
+    if found.result.outcome in ("invalid", "inconclusive") and 2 * len(invalid) > len(trials):
+        codes = sorted({reason.code for trial in invalid for reason in trial.validity.reasons})
+        pytest.skip(f"the machine disturbed {len(invalid)} of {len(trials)} trials: {', '.join(codes)}")
+
+
 def require_measured(forge: Forge, played: Played, artifact: str = "results") -> Measured:
     """The one run of the job. A machine that disturbs it makes it invalid, and then the job must be red and say so."""
     assert forge.has_artifact(artifact), played.output[-8000:]
@@ -115,7 +125,9 @@ def test_a_push_is_built_measured_and_published(forge: Forge) -> None:
 def test_a_harmless_pull_request_passes(forge: Forge) -> None:
     harmless = change("servers/node-ws/src/client.js", "// One connection: turns", "// A connection: turns")
     payload = forge.pull_request(harmless, "Say it in other words")
-    require(forge.act("pull_request", payload, "bench.yml", at="change"), passes=True)
+    played = forge.act("pull_request", payload, "bench.yml", at="change")
+    skip_where_disturbed(forge)
+    require(played, passes=True)
     comment = reported(forge, of(forge, payload, passes=True))
     assert "### Pushbench: pass" in comment
     assert re.search(r"Nothing changed: (\d+) of \1 comparisons are the same", comment)
@@ -129,6 +141,7 @@ def test_a_pull_request_that_slows_a_server_fails_and_says_which_and_how_much(fo
     )
     payload = forge.pull_request(slower, "Think before each message")
     played = forge.act("pull_request", payload, "bench.yml", at="change")
+    skip_where_disturbed(forge)
     require(played, passes=False)
     double = of(forge, payload, passes=False)
     comment = reported(forge, double)
