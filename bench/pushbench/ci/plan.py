@@ -29,6 +29,8 @@ HARNESS = (
     "pushbench",
 )
 """what every number depends on (fnmatch, where `*` also matches slashes)"""
+PLACES = frozenset({"servers", *(str(up) for each in HARNESS for up in PurePosixPath(each).parents)})
+"""folders of what counts: a path of such a name is a link or a submodule in the folder's place"""
 FULL_LABEL = "bench:full"
 
 
@@ -137,8 +139,15 @@ def make_plan(event: Event, catalog: Sequence[Server], change: Change | None, se
 def touched(paths: Sequence[str]) -> tuple[frozenset[str], bool]:
     """The folders below servers/ that changed, and whether the harness did."""
     parts = [PurePosixPath(path).parts for path in paths]
-    folders = frozenset(each[1] for each in parts if len(each) > 2 and each[0] == "servers")
-    return folders, any(fnmatch.fnmatchcase(path, pattern) for path in paths for pattern in HARNESS)
+    folders = frozenset(each[1] for each in parts if each[:1] == ("servers",) and (len(each) > 2 or is_link(each)))
+    harness = any(path in PLACES or fnmatch.fnmatchcase(path, each) for path in paths for each in HARNESS)
+    return folders, harness
+
+
+def is_link(parts: Sequence[str]) -> bool:
+    """Whether a path is a link or a submodule in the place of a server's folder, whose name has no dot. Git lists it
+    as one path, whatever it leads to."""
+    return len(parts) == 2 and parts[0] == "servers" and "." not in parts[1]
 
 
 def _of_change(

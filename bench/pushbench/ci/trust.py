@@ -15,7 +15,7 @@ from typing import Literal
 
 from pushbench.ci.event import DEPENDABOT
 from pushbench.ci.github_answers import Run
-from pushbench.ci.plan import FULL_LABEL, touched
+from pushbench.ci.plan import FULL_LABEL, is_link, touched
 
 WORKFLOW = ".github/workflows/bench.yml"
 DISPATCHED = re.compile(r"bench pull request ([0-9]{1,9}) at ([0-9a-f]{40})", re.ASCII)
@@ -146,7 +146,8 @@ def to_measure(changed: Mapping[str, bool], labels: frozenset[str], folders: fro
     """
     touched_folders, harness = touched(list(changed))
     gone = {PurePosixPath(path).parts[1] for path, is_gone in changed.items() if is_gone and _describes_a_server(path)}
-    left = sorted(touched_folders - gone)
+    parts = [PurePosixPath(path).parts for path, is_gone in changed.items() if not is_gone]
+    left = sorted(touched_folders - (gone - {each[1] for each in parts if is_link(each)}))
     return Wanted(
         compared=[folder for folder in left if folder in folders],
         new=[folder for folder in left if folder not in folders],

@@ -167,6 +167,18 @@ def test_a_renamed_server_shows_both_its_names() -> None:
     assert "compared with the base: node-ws" in double.comments[0]["body"]
 
 
+def test_a_server_that_is_replaced_by_a_link_to_another_folder_is_not_gone() -> None:
+    double = forged()
+    double.files = [
+        {"filename": "servers/node-ws/server.yml", "status": "removed"},
+        {"filename": "servers/node-ws", "status": "added"},
+        {"filename": "docs/node-ws/server.yml", "status": "added"},
+    ]
+    double.pulls[0]["changed_files"] = len(double.files)
+    told(double)
+    assert not double.required_passes()
+
+
 def test_a_workflow_of_another_file_with_the_name_of_ours_is_not_ours(tmp_path: Path) -> None:
     double = forged(path=".github/workflows/evil.yml")
     double.has_job("Pushbench")

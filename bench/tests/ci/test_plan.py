@@ -337,3 +337,14 @@ def test_paths_touch_servers_or_the_harness_or_nothing() -> None:
     assert touched(["compose/bench.yml"]) == (frozenset(), True)
     assert touched(["compose/stack.yml", "bench/tests/x.py", "docs/k6/x"]) == (frozenset(), False)
     assert touched([]) == (frozenset(), False)
+
+
+@pytest.mark.parametrize(
+    ("path", "folder", "harness"),
+    [("servers/go", {"go"}, False), ("servers", set(), True), ("bench", set(), True), ("compose", set(), True)],
+)
+def test_a_link_or_submodule_in_place_of_a_folder_counts_as_its_change(
+    path: str, folder: set[str], *, harness: bool
+) -> None:
+    """Git lists it as one path, and what it leads to lies elsewhere."""
+    assert touched([path]) == (frozenset(folder), harness)

@@ -152,5 +152,14 @@ def test_a_server_that_goes_is_nothing_to_measure_and_one_that_only_loses_files_
     assert to_measure({**gone, "servers/moved/server.yml": False}, frozenset(), SERVERS).new == ["moved"]
 
 
+@pytest.mark.parametrize("link", ["servers/node-ws", "servers"])
+def test_a_link_in_place_of_a_server_s_folder_is_something_to_measure(link: str) -> None:
+    """Its files are gone there, and the server that they made is another one elsewhere."""
+    gone = {"servers/node-ws/server.yml": True, "servers/node-ws/Dockerfile": True}
+    assert to_measure({**gone, link: False, "docs/evil/server.yml": False}, frozenset(), SERVERS)
+    assert to_measure({"servers/evil": False, "docs/evil/server.yml": False}, frozenset(), SERVERS).new == ["evil"]
+    assert not to_measure({**gone, "servers/README.md": False}, frozenset(), SERVERS)
+
+
 def test_the_label_asks_for_everything() -> None:
     assert to_measure({"README.md": False}, frozenset({"bench:full"}), SERVERS).everything
