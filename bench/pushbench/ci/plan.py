@@ -75,7 +75,7 @@ class Plan(Document):
     steps: list[Step]
     images: list[str] = Field(description="servers whose images the steps need")
     notes: list[str] = Field(description="sentences")
-    left_out: list[str] = Field(default=[], description="changed servers that the inputs exclude: no pass without them")
+    left_out: list[str] = Field(default=[], description="what changed and is not measured: no pass without it")
 
 
 @dataclass(frozen=True)
@@ -153,7 +153,7 @@ def is_link(parts: Sequence[str]) -> bool:
 def _of_change(
     event: Event, catalog: Sequence[Server], change: Change, settings: Settings, notes: list[str]
 ) -> Iterator[Step]:
-    folders, harness = touched([path for path in change.paths if not (change.accepts_only and path == THRESHOLDS)])
+    folders, harness = _touched_by(change)
     given = event.inputs  # of a dispatch; empty for the event of a pull request
     named = select(catalog, _names(given)) if _names(given) else None
     own = [server for server in catalog if server.folder.name in folders] if named is None else named
@@ -226,14 +226,20 @@ def _names(given: Inputs) -> list[str]:
 
 
 def _left_out(event: Event, catalog: Sequence[Server], change: Change | None) -> list[str]:
-    """What a pull request changed and the inputs do not name: else a run of one server would pass all of them."""
-    names = _names(event.inputs)
-    if not (change and names and event.inputs.pull_request):
+    """What a pull request changed and a maintainer's run of it does not measure: it cannot pass without that. Servers
+    that the inputs do not name, new ones, and what measures, which is that of the default branch in such a run."""
+    if not (change and event.inputs.pull_request):
         return []
-    folders, _ = touched(change.paths)
-    named = {server.id for server in select(catalog, names)}
-    changed = [server for server in catalog if server.folder.name in folders & change.servers_at_base]
-    return [server.id for server in changed if server.id not in named]
+    folders, harness = _touched_by(change)
+    changed = [server.id for server in catalog if server.folder.name in folders & change.servers_at_base]
+    names = _names(event.inputs)
+    named = {server.id for server in select(catalog, names)} if names else set(changed)
+    left = [server for server in changed if server not in named]
+    return [*left, *sorted(folders - change.servers_at_base), *(["what measures"] if harness else [])]
+
+
+def _touched_by(change: Change) -> tuple[frozenset[str], bool]:
+    return touched([path for path in change.paths if not (change.accepts_only and path == THRESHOLDS)])
 
 
 def _measure(catalog: Sequence[Server], profile: str, why: str) -> Iterator[Step]:

@@ -179,6 +179,19 @@ def test_a_server_that_is_replaced_by_a_link_to_another_folder_is_not_gone() -> 
     assert not double.required_passes()
 
 
+@pytest.mark.parametrize("changed", [{"sha": "f" * 40}, {"pull_request": 8}, {"pull_request": None}])
+def test_results_of_another_commit_or_pull_request_than_the_run_s_name_says_do_not_pass(
+    tmp_path: Path, changed: dict[str, Any]
+) -> None:
+    """The name has what somebody typed into the inputs. What was measured has to agree with it."""
+    double = forged()
+    dispatched(double)
+    double.artifacts = {"results": artifact(tmp_path, **changed)}
+    told(double)
+    assert not double.required_passes()
+    assert "another" in double.comments[0]["body"]
+
+
 def test_a_workflow_of_another_file_with_the_name_of_ours_is_not_ours(tmp_path: Path) -> None:
     double = forged(path=".github/workflows/evil.yml")
     double.has_job("Pushbench")

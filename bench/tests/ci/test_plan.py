@@ -191,7 +191,7 @@ def test_a_maintainer_measures_a_fork_as_images_by_our_harness(tmp_path: Path, c
         f"compare --base {MERGED} --head {HEAD} --suite tiny --profile compare --max-time 10m --servers beta"
     ]
     assert (plan.untrusted, plan.driver, plan.sha) == (True, "docker", HEAD)
-    assert plan.notes == ["new, and measured when they are merged: gamma"]
+    assert plan.notes[0] == "new, and measured when they are merged: gamma"
 
 
 @pytest.mark.parametrize(
@@ -238,7 +238,34 @@ def test_a_run_without_a_changed_server_says_so_and_cannot_pass(tmp_path: Path, 
 def test_a_server_that_main_does_not_have_is_new_and_not_gone(tmp_path: Path, catalog: Sequence[Server]) -> None:
     event = read(tmp_path, "workflow_dispatch", {"inputs": {"pull_request": "7", "head": HEAD}})
     plan = planned(catalog, event, "servers/beta/x", "servers/delta/x", "servers/omega/x", at_base=["beta", "omega"])
-    assert plan.notes == ["new, and measured when they are merged: delta", "no longer there, so not measured: omega"]
+    told = ["new, and measured when they are merged: delta", "no longer there, so not measured: omega"]
+    assert plan.notes[:2] == told
+
+
+@pytest.mark.parametrize(
+    ("path", "left_out"),
+    [
+        ("servers/new/server.yml", ["new"]),
+        ("bench/pushbench/verdict.py", ["what measures"]),
+        ("thresholds.yml", ["what measures"]),
+        ("README.md", []),
+    ],
+)
+def test_a_stranger_s_server_does_not_pass_what_is_not_measured_beside_it(
+    tmp_path: Path, catalog: Sequence[Server], path: str, left_out: list[str]
+) -> None:
+    event = read(tmp_path, "workflow_dispatch", {"inputs": {"pull_request": "7", "head": HEAD}})
+    plan = planned(catalog, event, "servers/beta/main.py", path, head=HEAD)
+    assert [step.servers for step in plan.steps] == [["beta"]]
+    assert plan.left_out == left_out
+    passed = StepResult(step=plan.steps[0], outcome="pass", seconds=1, said="", measured=0)
+    assert Result(plan=plan, steps=[passed]).outcome == ("inconclusive" if left_out else "pass")
+
+
+def test_a_change_of_thresholds_that_only_accepts_is_measured(tmp_path: Path, catalog: Sequence[Server]) -> None:
+    event = read(tmp_path, "workflow_dispatch", {"inputs": {"pull_request": "7", "head": HEAD, "accept": "true"}})
+    paths = ("servers/beta/main.py", "thresholds.yml")
+    assert planned(catalog, event, *paths, head=HEAD, accepts_only=True).left_out == []
 
 
 @pytest.mark.parametrize("default", ["main", "trunk"])
