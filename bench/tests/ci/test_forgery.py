@@ -61,7 +61,8 @@ def test_a_forged_later_run_does_not_replace_the_verdict_of_a_maintainer_s(tmp_p
     double = forged()
     dispatched(double, conclusion="failure")
     double.jobs = [job("plan"), job("bench", "failure", "Bench")]
-    double.artifacts = {"results": artifact(tmp_path / "slow", make_record([measured("node-ws", SLOW)]))}
+    record = make_record([measured("node-ws", SLOW)])
+    double.artifacts = {"results": artifact(tmp_path / "slow", record, pull_request=7)}
     told(double)
     [check] = double.checks
     assert check["conclusion"] == "failure"
@@ -253,6 +254,6 @@ def test_a_check_that_no_run_caused_is_replaced_by_every_run(tmp_path: Path) -> 
     double = forged()
     assert swept(double) == [7]
     dispatched(double)
-    double.artifacts = {"results": artifact(tmp_path)}
+    double.artifacts = {"results": artifact(tmp_path, pull_request=7)}
     told(double)
     assert double.required_passes()

@@ -255,14 +255,14 @@ def test_the_verdict_of_a_dispatch_makes_the_pull_request_of_a_fork_green(tmp_pa
     told(double)
     assert (double.checks[-1]["status"], double.statuses[-1]["state"]) == ("in_progress", "pending")
     double.run |= {"status": "completed"}
-    double.artifacts["results"] = artifact(tmp_path)
+    double.artifacts["results"] = artifact(tmp_path, pull_request=7)
     told(double)
     assert double.required_passes()
     assert double.comments[0]["body"].startswith(f"{MARK}\n### Pushbench: pass")
 
 
 def test_a_dispatch_that_had_nothing_to_do_for_a_new_server_is_not_green(tmp_path: Path) -> None:
-    results.write_result(tmp_path, make_result(event="workflow_dispatch", notes=["new: mine"]))
+    results.write_result(tmp_path, make_result(event="workflow_dispatch", pull_request=7, notes=["new: mine"]))
     double = Double(pulls=[pull(repository=FORK)], artifacts={"plan": zipped(files(tmp_path))})
     double.run = dispatched(display_title=f"bench pull request 7 at {HEAD}")
     double.changes("servers/mine/server.yml")
@@ -460,7 +460,8 @@ def test_a_missing_image_is_named_by_what_the_job_said() -> None:
 
 
 def test_a_run_whose_last_job_tells_is_waited_for(tmp_path: Path) -> None:
-    double = Double(run=dispatched(status="in_progress", conclusion=None), artifacts={"results": artifact(tmp_path)})
+    double = Double(run=dispatched(status="in_progress", conclusion=None))
+    double.artifacts = {"results": artifact(tmp_path, sha="d" * 40)}
     double.jobs = [job("bench"), {**job("tell"), "conclusion": None}]
 
     def ends(_: float) -> None:
