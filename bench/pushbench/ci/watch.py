@@ -1,4 +1,4 @@
-"""One turn of the watch: schedules, checks that were left open, and the benchmark machine."""
+"""One turn of the watch: schedules, checks that were left open or never made, and the benchmark machine."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ from pushbench.ci.github_workflows import (
     workflows,
 )
 from pushbench.ci.reporting import CHECK
+from pushbench.ci.sweeping import unchecked
 from pushbench.ci.watching import Queue
 from pushbench.errors import UserError
 
@@ -49,9 +50,9 @@ class Watch:
     sleep: Callable[[float], None] = time.sleep
 
     def turn(self) -> None:
-        """All three, whichever of them fails. Raises UserError."""
+        """All of it, whichever part fails. Raises UserError."""
         problems = []
-        for part in (self._schedules, self._sweep, self._alert):
+        for part in (self._schedules, self._sweep, self._forks, self._alert):
             try:
                 part()
             except UserError as error:
@@ -72,6 +73,14 @@ class Watch:
                 self.github, watching.REPORT, home(self.github).default_branch, {"run": str(number)}, repeatable=True
             )
             self.note(f"report started for the run {number}, whose check was left open")
+
+    def _forks(self) -> None:
+        """A fork without bench.yml causes no run that is reported, on an idle repository perhaps for days."""
+        if found := unchecked(self.github):
+            dispatch(self.github, watching.REPORT, home(self.github).default_branch, {}, repeatable=True)
+            self.note(
+                f"report started for pull requests without a check: {', '.join(str(each.number) for each in found)}"
+            )
 
     def _alert(self) -> None:
         try:

@@ -129,8 +129,17 @@ def test_a_server_of_another_repository_is_admitted_on_a_hosted_machine_first() 
 def test_the_required_name_is_written_by_trusted_code_and_by_no_job() -> None:
     names = {job["name"] for file in FILES for job in jobs(file).values()}
     assert not {"Pushbench", "gate"} & names
-    writers = [file.name for file in FILES for job in jobs(file).values() if "statuses" in job["permissions"]]
+    writers = [
+        file.name for file in FILES for job in jobs(file).values() if job["permissions"].get("statuses") == "write"
+    ]
     assert writers == ["report.yml"]
+
+
+def test_a_report_without_a_run_does_only_what_needs_none() -> None:
+    for step in jobs(ROOT / ".github" / "workflows" / "report.yml")["report"]["steps"]:
+        if "RUN" in step.get("env", {}):
+            assert "inputs.run != ''" in step["if"], step["name"]
+            assert "github.event_name == 'workflow_dispatch'" not in step["if"], step["name"]
 
 
 def test_each_state_of_a_run_is_reported_and_the_last_one_wins() -> None:
