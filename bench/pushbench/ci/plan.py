@@ -116,6 +116,7 @@ def make_plan(event: Event, catalog: Sequence[Server], change: Change | None, se
             assert change, "a pull request has a base"
             steps = list(_of_change(event, catalog, change, settings, notes))
         case "workflow_dispatch":
+            _require_consistent(event.inputs)
             steps = list(_of_inputs(event, catalog, change, settings, notes))
     if event.name == "pull_request" and event.untrusted and steps:
         notes.append(_waiting(event))
@@ -283,6 +284,16 @@ def _by_suite(servers: Sequence[Server]) -> dict[str, list[Server]]:
 def _require_alone(event: Event) -> None:
     if given := event.inputs.besides("night"):
         raise UserError(f"a night measures everything, so it takes no {', '.join(given)}", hint="leave them empty")
+
+
+def _require_consistent(given: Inputs) -> None:
+    """The name of the run comes from the same inputs, and `trust` goes by it."""
+    if given.head and not given.pull_request:
+        raise UserError("the input head needs pull_request", hint="without it the default branch is measured")
+    fits_not = {"first": given.first, **({"base": given.base, "suite": given.suite} if given.pull_request else {})}
+    if wrong := [name for name, value in fits_not.items() if value]:
+        what = "run of a pull request" if given.pull_request else "run that goes on with no other one"
+        raise UserError(f"a {what} takes no {', '.join(wrong)}", hint="leave them empty")
 
 
 def _number(event: Event) -> int | None:

@@ -127,8 +127,9 @@ def standing(run: Run, home: Home, authors: Sequence[str | None] = ()) -> Standi
 
 def continuing(found: Standing, first: Standing | None) -> Standing:
     """The standing of a run that goes on with another, whose own is `first`; None where that is unknown."""
-    if first is None or not first.believed or first.sha != found.sha:
-        doubt = f"claims to go on with the run {found.continues}, which is not known or is of another commit"
+    taken_up = first is not None and first.source in ("push", "night") and first.continues is None
+    if first is None or not taken_up or not first.believed or first.sha != found.sha:
+        doubt = f"claims to go on with the run {found.continues}, which is no night or push of that commit"
         return replace(found, source="doubted", doubt=doubt)
     return replace(found, source=first.source)
 

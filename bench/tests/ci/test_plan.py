@@ -288,6 +288,24 @@ def test_inputs_that_mean_nothing_are_refused_with_what_there_is(tmp_path: Path,
 
 
 @pytest.mark.parametrize(
+    ("inputs", "said"),
+    [
+        ({"head": HEAD}, "head needs pull_request"),
+        ({"first": "17"}, "first"),
+        ({"pull_request": "7", "head": HEAD, "first": "17"}, "first"),
+        ({"pull_request": "7", "head": HEAD, "base": "main"}, "base"),
+        ({"pull_request": "7", "head": HEAD, "suite": "posts"}, "suite"),
+    ],
+)
+def test_inputs_that_do_not_belong_together_are_refused(
+    tmp_path: Path, catalog: Sequence[Server], inputs: dict[str, str], said: str
+) -> None:
+    """The name of the run would say one thing, and the plan another."""
+    with pytest.raises(UserError, match=said):
+        planned(catalog, read(tmp_path, "workflow_dispatch", {"inputs": inputs}), "servers/beta/x", head=HEAD)
+
+
+@pytest.mark.parametrize(
     "inputs",
     [
         {"servers": HOSTILE},

@@ -95,6 +95,11 @@ def test_a_continuation_counts_as_what_it_goes_on_with() -> None:
     found = standing(made(**DISPATCH, display_title=f"bench continues 7 at {HEAD}"), HOME)
     assert continuing(found, night).source == "night"
     assert not continuing(found, None).believed
+    assert not continuing(found, found).believed, "the first run does not go on with another one"
+    for title in ("bench on demand", f"bench pull request 7 at {HEAD}"):
+        other = standing(made(**{**DISPATCH, "head_sha": HEAD, "display_title": title}), HOME)
+        assert other.believed
+        assert not continuing(found, other).believed, "only nights and pushes are gone on with"
     assert not continuing(found, standing(made(head_repository=FORK), HOME)).believed
     assert not continuing(found, standing(made(event="push", head_branch="main", head_sha=OTHER), HOME)).believed
 
