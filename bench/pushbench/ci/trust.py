@@ -17,7 +17,8 @@ from pushbench.ci.event import DEPENDABOT
 from pushbench.ci.github_answers import Run
 from pushbench.ci.plan import FULL_LABEL, is_link, touched
 
-WORKFLOW = ".github/workflows/bench.yml"
+BENCH = "bench.yml"
+WORKFLOW = f".github/workflows/{BENCH}"
 DISPATCHED = re.compile(r"bench pull request ([0-9]{1,9}) at ([0-9a-f]{40})", re.ASCII)
 """the name that bench.yml gives to runs that a maintainer started for a pull request"""
 CONTINUED = re.compile(r"bench continues ([0-9]{1,18}) at ([0-9a-f]{40})", re.ASCII)

@@ -27,6 +27,7 @@ from pushbench.ci.github_workflows import (
 )
 from pushbench.ci.reporting import CHECK
 from pushbench.ci.sweeping import unchecked
+from pushbench.ci.trust import BENCH
 from pushbench.ci.watching import Queue
 from pushbench.errors import UserError
 
@@ -108,7 +109,7 @@ class Watch:
         return queue, machines, watching.is_gone(queue, machines, self.now())
 
     def _runs(self) -> list[DatedRun]:
-        return runs_since(self.github, watching.BENCH, self.now() - watching.LISTED)
+        return runs_since(self.github, BENCH, self.now() - watching.LISTED)
 
     def _queue(self, runs: list[DatedRun]) -> Queue:
         ended = sorted((run for run in runs if run.status == "completed"), key=lambda run: run.updated)

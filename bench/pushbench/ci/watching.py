@@ -8,15 +8,15 @@ from datetime import datetime, timedelta
 
 from pushbench.ci.causes import MACHINE, Cause
 from pushbench.ci.github_workflows import Check, DatedRun, QueuedJob, Runner, Workflow
-from pushbench.ci.trust import CONTINUED, DISPATCHED, origin_of
+from pushbench.ci.queueing import LABELS
+from pushbench.ci.trust import BENCH, CONTINUED, DISPATCHED, origin_of
 from pushbench.markdown import escape
 
-BENCH, REPORT = "bench.yml", "report.yml"
+REPORT = "report.yml"
 SCHEDULED = ("night.yml", "watch.yml")
 WATCHED = (BENCH, "publish.yml", REPORT, *SCHEDULED)
 LABEL = "pushbench"
-LABELS = frozenset({"self-hosted", LABEL})
-"""that bench.yml asks for; a job that asks for more is not for the benchmark machine"""
+"""of the two that bench.yml asks for, the one that is ours; a job that asks for more is for another machine"""
 
 LONGEST_WAIT = timedelta(minutes=30)
 """of a job while the machine has nothing to do: between two jobs it cleans up and registers again, for some minutes"""

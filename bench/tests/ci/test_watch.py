@@ -14,9 +14,9 @@ from pushbench.ci.github import GitHub
 from pushbench.ci.github_issues import LABEL
 from pushbench.ci.watch import SECOND_LOOK_SECONDS, Watch, keep_alive
 from pushbench.errors import UserError
-from tests.ci.double_reporting import Reported
 from tests.ci.double_issues import issue, open_issues
 from tests.ci.double_queue import OWN_LABELS, queued
+from tests.ci.double_reporting import Reported
 from tests.ci.double_watch import machine, workflow
 from tests.ci.events import HEAD, REPOSITORY
 from tests.ci.github_double import FORK, Double, run
