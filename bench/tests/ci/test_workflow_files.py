@@ -27,6 +27,10 @@ def test_each_job_ends_by_itself_and_has_the_rights_it_names(file: Path) -> None
         assert job["permissions"], name
 
 
+def test_nothing_runs_with_the_rights_of_the_base_for_a_pull_request() -> None:
+    assert [file.name for file in FILES if "pull_request_target" in YAML(typ="safe").load(file)["on"]] == []
+
+
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
 def test_commands_hold_no_expression(file: Path) -> None:
     for name, job in jobs(file).items():
@@ -34,7 +38,7 @@ def test_commands_hold_no_expression(file: Path) -> None:
             assert "${{" not in step.get("run", ""), f"{name}: {step['name']}"
 
 
-@pytest.mark.parametrize("name", ["report.yml", "publish.yml", "command.yml", "watch.yml"])
+@pytest.mark.parametrize("name", ["clean.yml", "command.yml", "night.yml", "publish.yml", "report.yml", "watch.yml"])
 def test_workflows_with_rights_check_out_nothing_of_a_pull_request(name: str) -> None:
     checkouts = [
         step
