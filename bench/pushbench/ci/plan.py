@@ -15,6 +15,7 @@ from pushbench.catalog import Server, select
 from pushbench.ci.event import Event, Inputs
 from pushbench.errors import UserError
 from pushbench.model import Document
+from pushbench.text import one_line
 
 Kind = Literal["run", "compare", "control"]
 
@@ -32,6 +33,8 @@ HARNESS = (
 PLACES = frozenset({"servers", *(str(up) for each in HARNESS for up in PurePosixPath(each).parents)})
 """folders of what counts: a path of such a name is a link or a submodule in the folder's place"""
 FULL_LABEL = "bench:full"
+LONGEST_NOTE, LONGEST_NAME, MOST_NAMES = 2_000, 100, 20
+"""of what a plan says: strangers choose names of folders, logs show them, and a variable holds the whole plan"""
 
 
 @dataclass(frozen=True)
@@ -132,7 +135,7 @@ def make_plan(event: Event, catalog: Sequence[Server], change: Change | None, se
         driver="docker" if event.untrusted else settings.driver,
         steps=steps,
         images=sorted({server for step in steps for server in step.servers}),
-        notes=notes,
+        notes=[one_line(note, LONGEST_NOTE) for note in notes],
         left_out=left_out,
     )
 
@@ -236,7 +239,8 @@ def _left_out(event: Event, catalog: Sequence[Server], change: Change | None) ->
     names = _names(event.inputs)
     named = {server.id for server in select(catalog, names)} if names else set(changed)
     left = [server for server in changed if server not in named]
-    return [*left, *sorted(folders - change.servers_at_base), *(["what measures"] if harness else [])]
+    new = [one_line(folder, LONGEST_NAME) for folder in sorted(folders - change.servers_at_base)[:MOST_NAMES]]
+    return [*left, *new, *(["what measures"] if harness else [])]
 
 
 def _touched_by(change: Change) -> tuple[frozenset[str], bool]:

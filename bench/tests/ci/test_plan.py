@@ -268,6 +268,17 @@ def test_a_change_of_thresholds_that_only_accepts_is_measured(tmp_path: Path, ca
     assert planned(catalog, event, *paths, head=HEAD, accepts_only=True).left_out == []
 
 
+def test_names_that_strangers_chose_are_short_and_one_line_in_what_is_said(
+    tmp_path: Path, catalog: Sequence[Server]
+) -> None:
+    """The plan is printed into a log, where a line that begins with :: is a command, and is a variable of each job."""
+    event = read(tmp_path, "workflow_dispatch", {"inputs": {"pull_request": "7", "head": HEAD}})
+    plan = planned(catalog, event, "servers/beta/x", *(f"servers/\n::error::{'x' * 200}{i}/y" for i in range(900)))
+    assert all("\n" not in each and len(each) <= 2_000 for each in [*plan.notes, *plan.left_out])
+    assert len(plan.model_dump_json()) < 20_000
+    assert plan.left_out
+
+
 @pytest.mark.parametrize("default", ["main", "trunk"])
 def test_only_pushes_to_the_default_branch_are_points_of_the_trend(
     tmp_path: Path, catalog: Sequence[Server], default: str

@@ -261,6 +261,24 @@ def test_the_verdict_of_a_dispatch_makes_the_pull_request_of_a_fork_green(tmp_pa
     assert double.comments[0]["body"].startswith(f"{MARK}\n### Pushbench: pass")
 
 
+def test_a_dispatch_that_leaves_something_out_takes_no_verdict_away(tmp_path: Path) -> None:
+    """It measured a part, with another harness perhaps. A regression that it found counts all the same."""
+    double = Double(artifacts={"results": artifact(tmp_path / "own")})
+    double.changes("servers/node-ws/src/client.js", "bench/pushbench/verdict.py")
+    told(double)
+    assert double.required_passes()
+    double.checks[0]["external_id"] = f"run:{RUN - 1}:pull_request"
+    double.run = dispatched(display_title=f"bench pull request 7 at {HEAD}")
+    partial: dict[str, object] = {"pull_request": 7, "left_out": ["what measures"]}
+    double.artifacts["results"] = artifact(tmp_path / "part", **partial)
+    told(double)
+    assert double.required_passes()
+    slow = artifact(tmp_path / "slow", make_record([measured("node-ws", SLOW)]), **partial)
+    double.artifacts["results"] = slow
+    told(double)
+    assert not double.required_passes()
+
+
 def test_a_dispatch_that_had_nothing_to_do_for_a_new_server_is_not_green(tmp_path: Path) -> None:
     results.write_result(tmp_path, make_result(event="workflow_dispatch", pull_request=7, notes=["new: mine"]))
     double = Double(pulls=[pull(repository=FORK)], artifacts={"plan": zipped(files(tmp_path))})
