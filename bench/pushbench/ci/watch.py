@@ -18,7 +18,6 @@ from pushbench.ci.github_issues import IssuesOff
 from pushbench.ci.github_workflows import (
     DatedRun,
     Runner,
-    checks,
     enable,
     jobs,
     runners,
@@ -68,7 +67,7 @@ class Watch:
         runs = self._runs()
         now = self.now()
         commits = list(dict.fromkeys(watching.subject(run) for run in watching.finished(runs, now)))[:MOST_COMMITS]
-        found = {sha: checks(self.github, sha, CHECK) for sha in commits}
+        found = {sha: self.github.check_runs(sha, CHECK) for sha in commits}
         for number in watching.to_report(runs, found, self._queue(runs), now):
             dispatch(
                 self.github, watching.REPORT, home(self.github).default_branch, {"run": str(number)}, repeatable=True

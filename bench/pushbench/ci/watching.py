@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from pushbench.ci.causes import MACHINE, Cause
-from pushbench.ci.github_workflows import Check, DatedRun, QueuedJob, Runner, Workflow
+from pushbench.ci.github_answers import CheckRun
+from pushbench.ci.github_workflows import DatedRun, QueuedJob, Runner, Workflow
 from pushbench.ci.queueing import LABELS
 from pushbench.ci.trust import BENCH, CONTINUED, DISPATCHED, origin_of
 from pushbench.markdown import escape
@@ -151,14 +152,14 @@ def subject(run: DatedRun) -> str:
     return named[2] if named else run.head_sha
 
 
-def origin(check: Check) -> int | None:
+def origin(check: CheckRun) -> int | None:
     """The run that the check is of; None where report.yml did not write it."""
     found = origin_of(check.external_id)
     return found.run if found else None
 
 
 def to_report(
-    runs: Sequence[DatedRun], checks: Mapping[str, Sequence[Check]], queue: Queue, now: datetime
+    runs: Sequence[DatedRun], checks: Mapping[str, Sequence[CheckRun]], queue: Queue, now: datetime
 ) -> list[int]:
     """The runs whose check has to be ended: `checks` are those of each commit. At most `MOST_SWEPT`."""
     going_on = {subject(run) for run in runs if run.status != "completed"}

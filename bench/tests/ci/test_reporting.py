@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from markdown_it import MarkdownIt
@@ -269,7 +270,7 @@ def test_a_dispatch_that_leaves_something_out_takes_no_verdict_away(tmp_path: Pa
     assert double.required_passes()
     double.checks[0]["external_id"] = f"run:{RUN - 1}:pull_request"
     double.run = dispatched(display_title=f"bench pull request 7 at {HEAD}")
-    partial: dict[str, object] = {"pull_request": 7, "left_out": ["what measures"]}
+    partial: dict[str, Any] = {"pull_request": 7, "left_out": ["what measures"]}
     double.artifacts["results"] = artifact(tmp_path / "part", **partial)
     told(double)
     assert double.required_passes()

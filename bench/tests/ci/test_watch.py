@@ -211,7 +211,7 @@ class TestWithATokenThatListsMachines:
 
 def check(status: str = "in_progress", **changed: Any) -> dict[str, Any]:
     values = {"id": 1, "name": "Pushbench", "status": status, "external_id": "run:12:push", "head_sha": HEAD}
-    values["app"] = {"slug": "github-actions"}
+    values |= {"app": {"slug": "github-actions"}, "html_url": "", "output": {"annotations_count": 0}}
     return values | changed
 
 
