@@ -116,7 +116,9 @@ class Server:
 
 
 def read_servers(folder: Path) -> list[Server]:
-    """The servers that `folder/server.yml` describes: itself and its variants."""
+    """The servers that `folder/server.yml` describes: itself and its variants. Raises UserError."""
+    if "." in folder.name:  # what looks like a file's name among changed paths must not be a server's (ci/plan.py)
+        raise UserError(f"the server's folder {folder.name!r} has a dot in its name", hint="use - instead")
     described = read_yaml(folder / "server.yml").validate(ServerFile)
     base = described.model_dump(exclude={"variants", "variants_only"}, by_alias=False)
     itself = Server(folder.name, folder, folder.name, ServerSpec.model_validate(base))

@@ -96,3 +96,10 @@ def test_a_mistake_in_a_server_yml_has_its_line(tmp_path: Path, written: str, in
     with pytest.raises(UserError) as raised:
         read_servers(folder)
     assert told in str(raised.value)
+
+
+def test_a_folder_has_no_dot_in_its_name(tmp_path: Path) -> None:
+    """Among the changed paths of a pull request, `servers/x.y` is a file."""
+    folder = add_server(make_project(tmp_path), "x").folder
+    with pytest.raises(UserError, match="has a dot in its name"):
+        read_servers(folder.rename(folder.with_name("x.y")))

@@ -147,6 +147,10 @@ WHO_ELSE = {
     "an event of another repository": (PUSH.say("me/other", "repository", "full_name"), "'me/other'"),
     "an event without repository": (PUSH.say(None, "repository"), "repository.full_name is not known"),
     "a fork": (FORK, "a maintainer reads it and starts .github/workflows/bench.yml on main with its exact commit"),
+    "Dependabot": (
+        PULL_REQUEST.say({"login": "dependabot[bot]"}, "pull_request", "user"),
+        "pull requests from 'dependabot[bot]'",
+    ),
     "a fork that was deleted": (PULL_REQUEST.say(None, "pull_request", "head", "repo"), "pull_request.head.repo"),
     "a head that is a list": (PULL_REQUEST.say([OURS], "pull_request", "head", "repo"), "pull_request.head.repo"),
     "a pull request elsewhere": (PULL_REQUEST.say("x/y", "pull_request", "base", "repo", "full_name"), "'x/y'"),
@@ -214,6 +218,7 @@ def test_a_run_is_held_against_the_same_rules_by_what_github_says_of_it() -> Non
         {"repository": {"full_name": "me/other"}},
         {"head_repository": {"full_name": "mallory/pushbench"}},
         {"head_repository": None},
+        {"actor": {"login": "dependabot[bot]"}},
     ):
         with pytest.raises(Refused):
             check_run(SETTINGS, {**RUN, **other})

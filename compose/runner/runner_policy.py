@@ -16,6 +16,7 @@ from typing import Any
 
 ON_DEFAULT_BRANCH = ("push", "schedule", "workflow_dispatch")
 PULL_REQUEST = "pull_request"
+DEPENDABOT = "dependabot[bot]"  # pushes to our repository, but nobody here wrote or read what it updates
 MOST_EVENT_BYTES = 5 * 1024 * 1024  # a pull request's event is some 30 KB; GitHub itself stops at 25 MB
 READ_FIRST = "see compose/runner/README.md"
 
@@ -117,6 +118,8 @@ def check_run(settings: Settings, run: Any) -> None:
     if name not in (*ON_DEFAULT_BRANCH, PULL_REQUEST):
         raise _refused_event(name)
     _own_head(settings, _text(run, "head_repository", "full_name"))
+    if name == PULL_REQUEST:
+        _no_bot(settings, _login(run, "actor"))
     if name in ON_DEFAULT_BRANCH and branch != settings.branch:
         raise _refused_branch(settings, name, branch)
 
@@ -137,6 +140,7 @@ def _own_pull_request(settings: Settings, ref: str, event: Mapping[str, Any]) ->
     _own_repository(settings, _text(event, "repository", "full_name"))
     _own_repository(settings, _text(event, "pull_request", "base", "repo", "full_name"))
     _own_head(settings, _text(event, "pull_request", "head", "repo", "full_name"))
+    _no_bot(settings, _login(event, "pull_request", "user"))
     _commit("the pull request's head", _text(event, "pull_request", "head", "sha"))
 
 
@@ -148,8 +152,23 @@ def _own_repository(settings: Settings, repository: str) -> str:
 
 def _own_head(settings: Settings, repository: str) -> None:
     if repository != settings.repository:
-        hint = f"a maintainer reads it and starts {settings.workflow} on {settings.branch} with its exact commit"
-        raise Refused(f"pull requests from {_shown(repository)}", hint)
+        raise _refused_author(settings, repository)
+
+
+def _no_bot(settings: Settings, login: object) -> None:
+    if login == DEPENDABOT:
+        raise _refused_author(settings, DEPENDABOT)
+
+
+def _login(document: Any, *path: str) -> object:
+    for key in (*path, "login"):
+        document = document.get(key) if isinstance(document, dict) else None
+    return document
+
+
+def _refused_author(settings: Settings, who: str) -> Refused:
+    hint = f"a maintainer reads it and starts {settings.workflow} on {settings.branch} with its exact commit"
+    return Refused(f"pull requests from {_shown(who)}", hint)
 
 
 def _refused_event(name: str) -> Refused:

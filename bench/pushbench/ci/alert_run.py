@@ -11,9 +11,8 @@ from pushbench.ci.github_connection import GitHubError
 from pushbench.ci.github_dispatch import COMPLETED
 from pushbench.ci.reporting import fetch_results
 from pushbench.ci.trend import NoPoint, origin
+from pushbench.ci.trust import WORKFLOW
 from pushbench.errors import UserError
-
-WORKFLOW = ".github/workflows/bench.yml"
 
 
 def alert(github: GitHub, run_id: int, note: Note, tell: Note) -> None:

@@ -76,12 +76,16 @@ def _missing(root: Path, *commits: str) -> list[str]:
 
 
 def _known(root: Path, ref: str, token: str) -> str:
-    """The full name of a commit, or of the newest one of a branch of the origin."""
+    """The full name of a commit that is checked out or before it, or of the newest one of a branch of the origin.
+
+    No other commit is fetched: GitHub also has those of forks, by their SHA and as refs/pull/, and the machine that
+    measures would build and run what it is to compare with.
+    """
     fetch(root, [], token)
     try:
         return resolve(root, ref)
     except UserError:
-        return fetch(root, [ref], token)
+        return fetch(root, [f"refs/heads/{ref.removeprefix('refs/heads/')}"], token)
 
 
 def _require(answer: Answer) -> Answer:

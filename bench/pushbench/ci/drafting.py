@@ -130,8 +130,13 @@ def draft(
         comment=comment(told),
         annotations=list(_annotations([part.summary.verdict for part in told.parts]))[:MOST_ANNOTATIONS],
         conclusion="cancelled" if run.conclusion == "cancelled" else CONCLUSIONS[outcome],
-        counts=run.conclusion != "cancelled",
+        counts=run.conclusion != "cancelled" and not (results and _is_partial(results, outcome)),
     )
+
+
+def _is_partial(results: Results, outcome: Outcome) -> bool:
+    """Whether nothing is wrong but that something was left out, which other runs of the commit may have measured."""
+    return outcome == "inconclusive" and bool(results.result.plan.left_out)
 
 
 def message(results: Results) -> Message:

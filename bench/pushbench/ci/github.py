@@ -36,7 +36,7 @@ API = "https://api.github.com"
 ACTIONS = "github-actions"
 """the app behind the token of a job"""
 READ_ACTIONS, READ_PULLS = "actions: read", "pull-requests: read"
-WRITE_PULLS, WRITE_CHECKS = "pull-requests: write", "checks: write"
+READ_CHECKS, WRITE_PULLS, WRITE_CHECKS = "checks: read", "pull-requests: write", "checks: write"
 
 MOST_COMMENT = 65_536
 """characters that GitHub takes"""
@@ -214,7 +214,7 @@ class GitHub:
     def check_runs(self, sha: str, name: str) -> list[CheckRun]:
         """All of the token's app with that name: ours, and those of jobs that are called so."""
         query = {"check_name": name, "filter": "all"}
-        call = Call("GET", f"{self._path}/commits/{sha}/check-runs", WRITE_CHECKS, query)
+        call = Call("GET", f"{self._path}/commits/{sha}/check-runs", READ_CHECKS, query)
         return [
             check
             for page in self._connection.pages(call, CHECKS)

@@ -120,11 +120,6 @@ class PullRequest(Answer):
     """None in lists of pull requests"""
 
     @property
-    def is_fork(self) -> bool:
-        """A deleted fork is one, too."""
-        return self.head.repo is None or self.base.repo is None or self.head.repo.id != self.base.repo.id
-
-    @property
     def label_names(self) -> frozenset[str]:
         return frozenset(label.name for label in self.labels)
 

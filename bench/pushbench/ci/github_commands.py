@@ -13,17 +13,14 @@ from pydantic import TypeAdapter
 from pushbench.ci import commanding
 from pushbench.ci.commanding import Answer, CommentEvent, Known, Pull
 from pushbench.ci.github import COMMENTS, READ_PULLS, WRITE_PULLS, GitHub
-from pushbench.ci.github_answers import Account, PullRequest
 from pushbench.ci.github_answers import Answer as Shape
+from pushbench.ci.github_changes import READ_METADATA
 from pushbench.ci.github_connection import GitHubError
 from pushbench.ci.github_dispatch import Started, dispatch
+from pushbench.ci.trust import BENCH
 from pushbench.errors import UserError
 from pushbench.markdown import escape
 
-WORKFLOW = "bench.yml"
-WRITE_ACTIONS = "actions: write"
-METADATA = "metadata: read"
-"""which every token has"""
 MAY = ("admin", "write")
 """`permission` is one of admin, write, read and none: it maps maintain to write, triage to read, and a custom role to
 what it is based on (https://docs.github.com/en/rest/collaborators/collaborators#get-repository-permissions-for-a-user).
@@ -38,11 +35,7 @@ class Reaction(Shape):
     content: str
 
 
-class AuthoredPull(PullRequest):
-    user: Account | None
-
-
-PERMISSION, REACTION, PULL = TypeAdapter(Permission), TypeAdapter(Reaction), TypeAdapter(AuthoredPull)
+PERMISSION, REACTION = TypeAdapter(Permission), TypeAdapter(Reaction)
 
 
 def obey(github: GitHub, event: CommentEvent, known: Known, note: Callable[[str], None]) -> None:
@@ -67,7 +60,7 @@ def obey(github: GitHub, event: CommentEvent, known: Known, note: Callable[[str]
     before = run is not None
     if run is None:
         try:
-            run = dispatch(github, WORKFLOW, event.default_branch, decided, title=_title(decided))
+            run = dispatch(github, BENCH, event.default_branch, decided, title=_title(decided))
         except GitHubError as error:
             sentence = f"Nothing is started: {escape(error.what)}. The log of the workflow `command` has the rest."
             reply(github, event, commanding.refused(event.comment, Answer(sentence, ())))
@@ -87,7 +80,7 @@ def may_write(github: GitHub, login: str) -> bool:
     """Whether that person may push. GitHub does not know some people: 404."""
     try:
         path = f"/collaborators/{login}/permission"
-        return github.ask("GET", path, METADATA, PERMISSION).permission in MAY
+        return github.ask("GET", path, READ_METADATA, PERMISSION).permission in MAY
     except GitHubError as error:
         if error.status == 404:
             return False
@@ -101,7 +94,7 @@ def react(github: GitHub, comment: int, content: str) -> None:
 
 def pull_request(github: GitHub, number: int) -> Pull:
     """As it is now."""
-    found = github.ask("GET", f"/pulls/{number:d}", READ_PULLS, PULL)
+    found = github.pull_request(number)
     if not re.fullmatch(r"[0-9a-f]{40}", found.head.sha):
         raise UserError(f"pull request {number} has an odd head: {found.head.sha[:100]!r}")
     head, base = (side.repo.id if side.repo else None for side in (found.head, found.base))

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import PurePosixPath
-
 from pydantic import TypeAdapter
 
 from pushbench.ci.github import READ_ACTIONS, GitHub
 from pushbench.ci.github_answers import Answer, Run
-from pushbench.ci.trust import WORKFLOW
+from pushbench.ci.trust import BENCH
 
-BENCH = PurePosixPath(WORKFLOW).name
 UNFINISHED = ("queued", "pending", "in_progress")
 """GitHub gives a run the status of its least advanced job (https://github.com/cli/cli/issues/13972), so a run of which
 a job waits is `queued`; `in_progress` is asked for as well because no document promises that"""

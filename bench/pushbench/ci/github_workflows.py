@@ -7,10 +7,10 @@ from datetime import datetime
 from pydantic import Field, TypeAdapter
 
 from pushbench.ci.github import READ_ACTIONS, GitHub
-from pushbench.ci.github_answers import Answer, App, Label, Run, Text
+from pushbench.ci.github_answers import Answer, Label, Run, Text
 from pushbench.ci.github_dispatch import WRITE_ACTIONS
 
-READ_CHECKS, READ_ADMINISTRATION = "checks: read", "administration: read"
+READ_ADMINISTRATION = "administration: read"
 MOST_RUNS = 300
 """of one list, the newest; GitHub gives at most 1,000 (https://docs.github.com/en/rest/actions/workflow-runs)"""
 DONE: TypeAdapter[object] = TypeAdapter(object)
@@ -69,20 +69,8 @@ class Runners(Answer):
     runners: list[Runner]
 
 
-class Check(Answer):
-    id: int
-    name: str
-    status: Text
-    external_id: Text = ""
-    app: App | None
-
-
-class Checks(Answer):
-    check_runs: list[Check]
-
-
 WORKFLOWS, RUNS, JOBS = TypeAdapter(Workflows), TypeAdapter(Runs), TypeAdapter(QueuedJobs)
-RUNNERS, CHECKS = TypeAdapter(Runners), TypeAdapter(Checks)
+RUNNERS = TypeAdapter(Runners)
 
 
 def workflows(github: GitHub) -> list[Workflow]:
@@ -117,15 +105,3 @@ def runners(github: GitHub) -> list[Runner]:
     (https://docs.github.com/en/rest/actions/self-hosted-runners), which no `permissions:` gives."""
     pages = github.pages("/actions/runners", READ_ADMINISTRATION, RUNNERS)
     return [each for page in pages for each in page.runners]
-
-
-def checks(github: GitHub, sha: str, name: str) -> list[Check]:
-    """All of that name on the commit that our app made, those of jobs with that name included."""
-    query = {"check_name": name, "filter": "all"}
-    pages = github.pages(f"/commits/{sha}/check-runs", READ_CHECKS, CHECKS, query)
-    return [
-        check
-        for page in pages
-        for check in page.check_runs
-        if check.app and check.app.slug == github.app and check.name == name
-    ]

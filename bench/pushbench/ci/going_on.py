@@ -17,9 +17,9 @@ from pushbench.ci.plan import Plan, Step
 from pushbench.ci.reporting import expected_run, fetch_results
 from pushbench.ci.result import Measured, Result, Results, StepResult
 from pushbench.ci.trend import TREND, Origin, origin
+from pushbench.ci.trust import BENCH
 from pushbench.errors import UserError
 
-WORKFLOW = "bench.yml"
 WORD = r"[a-z0-9][a-z0-9._/-]{0,99}"
 COMMANDS: Mapping[str, re.Pattern[str]] = {
     "run": re.compile(rf"run --suite {WORD} --profile {WORD}", re.ASCII),
@@ -32,7 +32,7 @@ DRIVERS = ("auto", "docker", "process")
 def start(github: GitHub, run_id: int, planned: Plan, inputs: Inputs) -> Started:
     """Start the run that goes on with this one, which has `inputs`."""
     values = {"continue": str(run_id), "first": inputs.first or str(run_id), "head": planned.sha}
-    return dispatch(github, WORKFLOW, home(github).default_branch, values)
+    return dispatch(github, BENCH, home(github).default_branch, values)
 
 
 def take_up(github: GitHub, inputs: Inputs) -> Results:

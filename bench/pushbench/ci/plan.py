@@ -15,6 +15,7 @@ from pushbench.catalog import Server, select
 from pushbench.ci.event import Event, Inputs
 from pushbench.errors import UserError
 from pushbench.model import Document
+from pushbench.text import one_line
 
 Kind = Literal["run", "compare", "control"]
 
@@ -29,7 +30,11 @@ HARNESS = (
     "pushbench",
 )
 """what every number depends on (fnmatch, where `*` also matches slashes)"""
+PLACES = frozenset({"servers", *(str(up) for each in HARNESS for up in PurePosixPath(each).parents)})
+"""folders of what counts: a path of such a name is a link or a submodule in the folder's place"""
 FULL_LABEL = "bench:full"
+LONGEST_NOTE, LONGEST_NAME, MOST_NAMES = 2_000, 100, 20
+"""of what a plan says: strangers choose names of folders, logs show them, and a variable holds the whole plan"""
 
 
 @dataclass(frozen=True)
@@ -73,7 +78,7 @@ class Plan(Document):
     steps: list[Step]
     images: list[str] = Field(description="servers whose images the steps need")
     notes: list[str] = Field(description="sentences")
-    left_out: list[str] = Field(default=[], description="changed servers that the inputs exclude: no pass without them")
+    left_out: list[str] = Field(default=[], description="what changed and is not measured: no pass without it")
 
 
 @dataclass(frozen=True)
@@ -114,6 +119,7 @@ def make_plan(event: Event, catalog: Sequence[Server], change: Change | None, se
             assert change, "a pull request has a base"
             steps = list(_of_change(event, catalog, change, settings, notes))
         case "workflow_dispatch":
+            _require_consistent(event.inputs)
             steps = list(_of_inputs(event, catalog, change, settings, notes))
     if event.name == "pull_request" and event.untrusted and steps:
         notes.append(_waiting(event))
@@ -129,7 +135,7 @@ def make_plan(event: Event, catalog: Sequence[Server], change: Change | None, se
         driver="docker" if event.untrusted else settings.driver,
         steps=steps,
         images=sorted({server for step in steps for server in step.servers}),
-        notes=notes,
+        notes=[one_line(note, LONGEST_NOTE) for note in notes],
         left_out=left_out,
     )
 
@@ -137,14 +143,21 @@ def make_plan(event: Event, catalog: Sequence[Server], change: Change | None, se
 def touched(paths: Sequence[str]) -> tuple[frozenset[str], bool]:
     """The folders below servers/ that changed, and whether the harness did."""
     parts = [PurePosixPath(path).parts for path in paths]
-    folders = frozenset(each[1] for each in parts if len(each) > 2 and each[0] == "servers")
-    return folders, any(fnmatch.fnmatchcase(path, pattern) for path in paths for pattern in HARNESS)
+    folders = frozenset(each[1] for each in parts if each[:1] == ("servers",) and (len(each) > 2 or is_link(each)))
+    harness = any(path in PLACES or fnmatch.fnmatchcase(path, each) for path in paths for each in HARNESS)
+    return folders, harness
+
+
+def is_link(parts: Sequence[str]) -> bool:
+    """Whether a path is a link or a submodule in the place of a server's folder, whose name has no dot. Git lists it
+    as one path, whatever it leads to."""
+    return len(parts) == 2 and parts[0] == "servers" and "." not in parts[1]
 
 
 def _of_change(
     event: Event, catalog: Sequence[Server], change: Change, settings: Settings, notes: list[str]
 ) -> Iterator[Step]:
-    folders, harness = touched([path for path in change.paths if not (change.accepts_only and path == THRESHOLDS)])
+    folders, harness = _touched_by(change)
     given = event.inputs  # of a dispatch; empty for the event of a pull request
     named = select(catalog, _names(given)) if _names(given) else None
     own = [server for server in catalog if server.folder.name in folders] if named is None else named
@@ -217,14 +230,21 @@ def _names(given: Inputs) -> list[str]:
 
 
 def _left_out(event: Event, catalog: Sequence[Server], change: Change | None) -> list[str]:
-    """What a pull request changed and the inputs do not name: else a run of one server would pass all of them."""
-    names = _names(event.inputs)
-    if not (change and names and event.inputs.pull_request):
+    """What a pull request changed and a maintainer's run of it does not measure: it cannot pass without that. Servers
+    that the inputs do not name, new ones, and what measures, which is that of the default branch in such a run."""
+    if not (change and event.inputs.pull_request):
         return []
-    folders, _ = touched(change.paths)
-    named = {server.id for server in select(catalog, names)}
-    changed = [server for server in catalog if server.folder.name in folders & change.servers_at_base]
-    return [server.id for server in changed if server.id not in named]
+    folders, harness = _touched_by(change)
+    changed = [server.id for server in catalog if server.folder.name in folders & change.servers_at_base]
+    names = _names(event.inputs)
+    named = {server.id for server in select(catalog, names)} if names else set(changed)
+    left = [server for server in changed if server not in named]
+    new = [one_line(folder, LONGEST_NAME) for folder in sorted(folders - change.servers_at_base)[:MOST_NAMES]]
+    return [*left, *new, *(["what measures"] if harness else [])]
+
+
+def _touched_by(change: Change) -> tuple[frozenset[str], bool]:
+    return touched([path for path in change.paths if not (change.accepts_only and path == THRESHOLDS)])
 
 
 def _measure(catalog: Sequence[Server], profile: str, why: str) -> Iterator[Step]:
@@ -268,6 +288,16 @@ def _by_suite(servers: Sequence[Server]) -> dict[str, list[Server]]:
 def _require_alone(event: Event) -> None:
     if given := event.inputs.besides("night"):
         raise UserError(f"a night measures everything, so it takes no {', '.join(given)}", hint="leave them empty")
+
+
+def _require_consistent(given: Inputs) -> None:
+    """The name of the run comes from the same inputs, and `trust` goes by it."""
+    if given.head and not given.pull_request:
+        raise UserError("the input head needs pull_request", hint="without it the default branch is measured")
+    fits_not = {"first": given.first, **({"base": given.base, "suite": given.suite} if given.pull_request else {})}
+    if wrong := [name for name, value in fits_not.items() if value]:
+        what = "run of a pull request" if given.pull_request else "run that goes on with no other one"
+        raise UserError(f"a {what} takes no {', '.join(wrong)}", hint="leave them empty")
 
 
 def _number(event: Event) -> int | None:

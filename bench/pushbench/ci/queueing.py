@@ -14,6 +14,8 @@ from statistics import median
 from pushbench.ci.github_answers import Run
 from pushbench.ci.trust import DISPATCHED, Home, of_foreign_head
 
+LABELS = frozenset({"self-hosted", "pushbench"})
+"""of the machine that measures, as `runs-on` of the job bench names them; it takes jobs that ask for some of them"""
 MEASURED = ("success", "failure")
 """conclusions of runs that took as long as a run takes"""
 SHORTEST_SECONDS = 120.0

@@ -20,6 +20,7 @@ from pushbench.ci.github_connection import GitHubError
 from pushbench.ci.github_jobs import errors_of
 from pushbench.ci.github_runs import newest_runs
 from pushbench.ci.github_statuses import Status, set_status, status
+from pushbench.ci.plan import Plan
 from pushbench.ci.queueing import place, waiting
 from pushbench.ci.result import LARGEST_ARCHIVE, OtherSchema, Results, parse_results, unzip
 from pushbench.ci.trust import (
@@ -37,6 +38,7 @@ from pushbench.ci.trust import (
 )
 from pushbench.comment import Link
 from pushbench.errors import UserError
+from pushbench.text import one_line
 
 Note = Callable[[str], None]
 
@@ -136,6 +138,8 @@ class Reporter:
             results, problem = fetch_results(self.github, run)
         except OtherSchema as error:
             return states.other_schema(about, str(error))
+        if results and (said := _contradiction(results.result.plan, found)):
+            results, problem = None, said
         errors = {job.name: errors_of(self.github, job) for job in jobs_to_blame(jobs)}
         try:
             drafted = draft(run, jobs, results, problem, site=self.site, notices=about.notices, errors=errors)
@@ -286,6 +290,15 @@ def fetch_results(github: GitHub, run: Run) -> tuple[Results | None, str]:
         raise
     except UserError as error:
         return None, str(error)
+
+
+def _contradiction(plan: Plan, found: Standing) -> str:
+    """Why results are not of what the run is about, if so. The name of a dispatched run has what somebody typed."""
+    if plan.sha != found.sha:
+        return f"they are of another commit than {found.sha[:12]}: {one_line(plan.sha, 12)}"
+    if found.pull_request is not None and plan.pull_request != found.pull_request:
+        return f"they are of another pull request than {found.pull_request}: {plan.pull_request}"
+    return ""
 
 
 def _of_another_workflow(run: Run) -> UserError:

@@ -27,17 +27,20 @@ PULLS = TypeAdapter(list[PullRequest])
 
 def sweep(github: GitHub, note: Note) -> list[int]:
     """The numbers of the pull requests whose head got a check. Raises UserError."""
+    found = unchecked(github)
+    for pull in found:
+        _write(github, pull)
+        note(f"pull request {pull.number}: no run of bench is known of {pull.head.sha[:12]}; its check waits")
+    return [pull.number for pull in found]
+
+
+def unchecked(github: GitHub) -> list[PullRequest]:
+    """The open pull requests of forks whose head has no status of ours. Raises UserError."""
     own = home(github).name
     query = {"state": "open", "sort": "updated", "direction": "desc"}
-    pulls = next(github.pages("/pulls", READ_PULLS, PULLS, query), [])
-    found = []
-    for pull in pulls[:MOST_PULL_REQUESTS]:
-        of_fork = pull.head.repo is None or pull.head.repo.full_name != own
-        if of_fork and status(github, pull.head.sha, CHECK) is None:
-            _write(github, pull)
-            note(f"pull request {pull.number}: no run of bench is known of {pull.head.sha[:12]}; its check waits")
-            found.append(pull.number)
-    return found
+    pulls = next(github.pages("/pulls", READ_PULLS, PULLS, query), [])[:MOST_PULL_REQUESTS]
+    of_forks = [pull for pull in pulls if pull.head.repo is None or pull.head.repo.full_name != own]
+    return [pull for pull in of_forks if status(github, pull.head.sha, CHECK) is None]
 
 
 def _write(github: GitHub, pull: PullRequest) -> None:

@@ -15,9 +15,10 @@ from typing import Literal
 
 from pushbench.ci.event import DEPENDABOT
 from pushbench.ci.github_answers import Run
-from pushbench.ci.plan import FULL_LABEL, touched
+from pushbench.ci.plan import FULL_LABEL, is_link, touched
 
-WORKFLOW = ".github/workflows/bench.yml"
+BENCH = "bench.yml"
+WORKFLOW = f".github/workflows/{BENCH}"
 DISPATCHED = re.compile(r"bench pull request ([0-9]{1,9}) at ([0-9a-f]{40})", re.ASCII)
 """the name that bench.yml gives to runs that a maintainer started for a pull request"""
 CONTINUED = re.compile(r"bench continues ([0-9]{1,18}) at ([0-9a-f]{40})", re.ASCII)
@@ -127,8 +128,9 @@ def standing(run: Run, home: Home, authors: Sequence[str | None] = ()) -> Standi
 
 def continuing(found: Standing, first: Standing | None) -> Standing:
     """The standing of a run that goes on with another, whose own is `first`; None where that is unknown."""
-    if first is None or not first.believed or first.sha != found.sha:
-        doubt = f"claims to go on with the run {found.continues}, which is not known or is of another commit"
+    taken_up = first is not None and first.source in ("push", "night") and first.continues is None
+    if first is None or not taken_up or not first.believed or first.sha != found.sha:
+        doubt = f"claims to go on with the run {found.continues}, which is no night or push of that commit"
         return replace(found, source="doubted", doubt=doubt)
     return replace(found, source=first.source)
 
@@ -146,7 +148,8 @@ def to_measure(changed: Mapping[str, bool], labels: frozenset[str], folders: fro
     """
     touched_folders, harness = touched(list(changed))
     gone = {PurePosixPath(path).parts[1] for path, is_gone in changed.items() if is_gone and _describes_a_server(path)}
-    left = sorted(touched_folders - gone)
+    parts = [PurePosixPath(path).parts for path, is_gone in changed.items() if not is_gone]
+    left = sorted(touched_folders - (gone - {each[1] for each in parts if is_link(each)}))
     return Wanted(
         compared=[folder for folder in left if folder in folders],
         new=[folder for folder in left if folder not in folders],

@@ -1,4 +1,4 @@
-"""One turn of the watch: schedules, checks that were left open, and the benchmark machine."""
+"""One turn of the watch: schedules, checks that were left open or never made, and the benchmark machine."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from pushbench.ci.github_issues import IssuesOff
 from pushbench.ci.github_workflows import (
     DatedRun,
     Runner,
-    checks,
     enable,
     jobs,
     runners,
@@ -26,6 +25,8 @@ from pushbench.ci.github_workflows import (
     workflows,
 )
 from pushbench.ci.reporting import CHECK
+from pushbench.ci.sweeping import unchecked
+from pushbench.ci.trust import BENCH
 from pushbench.ci.watching import Queue
 from pushbench.errors import UserError
 
@@ -49,9 +50,9 @@ class Watch:
     sleep: Callable[[float], None] = time.sleep
 
     def turn(self) -> None:
-        """All three, whichever of them fails. Raises UserError."""
+        """All of it, whichever part fails. Raises UserError."""
         problems = []
-        for part in (self._schedules, self._sweep, self._alert):
+        for part in (self._schedules, self._sweep, self._forks, self._alert):
             try:
                 part()
             except UserError as error:
@@ -66,12 +67,20 @@ class Watch:
         runs = self._runs()
         now = self.now()
         commits = list(dict.fromkeys(watching.subject(run) for run in watching.finished(runs, now)))[:MOST_COMMITS]
-        found = {sha: checks(self.github, sha, CHECK) for sha in commits}
+        found = {sha: self.github.check_runs(sha, CHECK) for sha in commits}
         for number in watching.to_report(runs, found, self._queue(runs), now):
             dispatch(
                 self.github, watching.REPORT, home(self.github).default_branch, {"run": str(number)}, repeatable=True
             )
             self.note(f"report started for the run {number}, whose check was left open")
+
+    def _forks(self) -> None:
+        """A fork without bench.yml causes no run that is reported, on an idle repository perhaps for days."""
+        if found := unchecked(self.github):
+            dispatch(self.github, watching.REPORT, home(self.github).default_branch, {}, repeatable=True)
+            self.note(
+                f"report started for pull requests without a check: {', '.join(str(each.number) for each in found)}"
+            )
 
     def _alert(self) -> None:
         try:
@@ -99,7 +108,7 @@ class Watch:
         return queue, machines, watching.is_gone(queue, machines, self.now())
 
     def _runs(self) -> list[DatedRun]:
-        return runs_since(self.github, watching.BENCH, self.now() - watching.LISTED)
+        return runs_since(self.github, BENCH, self.now() - watching.LISTED)
 
     def _queue(self, runs: list[DatedRun]) -> Queue:
         ended = sorted((run for run in runs if run.status == "completed"), key=lambda run: run.updated)

@@ -7,16 +7,17 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from pushbench.ci.causes import MACHINE, Cause
-from pushbench.ci.github_workflows import Check, DatedRun, QueuedJob, Runner, Workflow
-from pushbench.ci.trust import CONTINUED, DISPATCHED, origin_of
+from pushbench.ci.github_answers import CheckRun
+from pushbench.ci.github_workflows import DatedRun, QueuedJob, Runner, Workflow
+from pushbench.ci.queueing import LABELS
+from pushbench.ci.trust import BENCH, CONTINUED, DISPATCHED, origin_of
 from pushbench.markdown import escape
 
-BENCH, REPORT = "bench.yml", "report.yml"
+REPORT = "report.yml"
 SCHEDULED = ("night.yml", "watch.yml")
 WATCHED = (BENCH, "publish.yml", REPORT, *SCHEDULED)
 LABEL = "pushbench"
-LABELS = frozenset({"self-hosted", LABEL})
-"""that bench.yml asks for; a job that asks for more is not for the benchmark machine"""
+"""of the two that bench.yml asks for, the one that is ours; a job that asks for more is for another machine"""
 
 LONGEST_WAIT = timedelta(minutes=30)
 """of a job while the machine has nothing to do: between two jobs it cleans up and registers again, for some minutes"""
@@ -151,14 +152,14 @@ def subject(run: DatedRun) -> str:
     return named[2] if named else run.head_sha
 
 
-def origin(check: Check) -> int | None:
+def origin(check: CheckRun) -> int | None:
     """The run that the check is of; None where report.yml did not write it."""
     found = origin_of(check.external_id)
     return found.run if found else None
 
 
 def to_report(
-    runs: Sequence[DatedRun], checks: Mapping[str, Sequence[Check]], queue: Queue, now: datetime
+    runs: Sequence[DatedRun], checks: Mapping[str, Sequence[CheckRun]], queue: Queue, now: datetime
 ) -> list[int]:
     """The runs whose check has to be ended: `checks` are those of each commit. At most `MOST_SWEPT`."""
     going_on = {subject(run) for run in runs if run.status != "completed"}

@@ -14,13 +14,12 @@ from typing import NoReturn
 from pushbench.ci.github import GitHub
 from pushbench.ci.github_answers import Run
 from pushbench.ci.github_runs import QueuedJob, jobs_of, unfinished_runs
+from pushbench.ci.queueing import LABELS
 from pushbench.ci.trust import CONTINUED, NIGHT
 from pushbench.errors import UserError
 
 Note = Callable[[str], None]
 
-LABELS = frozenset({"self-hosted", "pushbench"})
-"""of the machine that measures, as `runs-on` of the job bench names them; it takes jobs that ask for some of them"""
 LEAST_SECONDS = 60.0
 """between two questions: a token has 1,000 requests an hour"""
 LONGEST_SECONDS = 30.0

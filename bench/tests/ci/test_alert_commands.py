@@ -19,7 +19,15 @@ SECRET = "T0000-B0000-XyZ"
 
 @pytest.fixture
 def double(monkeypatch: pytest.MonkeyPatch) -> Iterator[Double]:
-    double = Double(permissions={"actions": "write", "checks": "read", "issues": "write"})
+    double = Double(
+        permissions={
+            "actions": "write",
+            "checks": "read",
+            "issues": "write",
+            "pull-requests": "read",
+            "statuses": "read",
+        }
+    )
     with double.served() as url:
         monkeypatch.setenv("GITHUB_API_URL", url)
         monkeypatch.setenv("GITHUB_TOKEN", "ghs_token")

@@ -123,6 +123,27 @@ def test_a_base_may_be_a_branch_that_was_not_checked_out(origin: Path, tmp_path:
         read_change(tmp_path / "clone", of_inputs(origin, base="nowhere"))
 
 
+@pytest.mark.parametrize("base", ["pull/7/head", "refs/pull/7/head", "SHA"])
+def test_a_base_is_no_commit_of_a_stranger(origin: Path, tmp_path: Path, base: str) -> None:
+    """GitHub gives out every commit of a fork by its SHA, and the machine that measures would build it."""
+    git(origin, "checkout", "--quiet", "--detach", "main")
+    sha = commit(origin, servers__a__main="stolen")
+    git(origin, "update-ref", "refs/pull/7/head", sha)
+    git(origin, "checkout", "--quiet", "main")
+    git(origin, "config", "uploadpack.allowAnySHA1InWant", "true")
+    git(tmp_path, "clone", "--no-local", "--branch", "main", "--single-branch", str(origin), "clone")
+    with pytest.raises(UserError, match="git cannot fetch it"):
+        read_change(tmp_path / "clone", of_inputs(origin, base=base.replace("SHA", sha)))
+
+
+def test_a_base_may_be_a_commit_of_the_default_branch(origin: Path, tmp_path: Path) -> None:
+    git(tmp_path, "clone", "--branch", "main", "--single-branch", str(origin), "clone")
+    older = git(origin, "rev-parse", "main~1")
+    change = read_change(tmp_path / "clone", of_inputs(origin, base=older))
+    assert change
+    assert change.base == older
+
+
 def test_commits_without_a_common_one_are_told(origin: Path, tmp_path: Path) -> None:
     git(origin, "checkout", "--orphan", "other")
     head, base = commit(origin, README="x"), git(origin, "rev-parse", "main")

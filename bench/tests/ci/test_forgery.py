@@ -61,7 +61,8 @@ def test_a_forged_later_run_does_not_replace_the_verdict_of_a_maintainer_s(tmp_p
     double = forged()
     dispatched(double, conclusion="failure")
     double.jobs = [job("plan"), job("bench", "failure", "Bench")]
-    double.artifacts = {"results": artifact(tmp_path / "slow", make_record([measured("node-ws", SLOW)]))}
+    record = make_record([measured("node-ws", SLOW)])
+    double.artifacts = {"results": artifact(tmp_path / "slow", record, pull_request=7)}
     told(double)
     [check] = double.checks
     assert check["conclusion"] == "failure"
@@ -167,6 +168,31 @@ def test_a_renamed_server_shows_both_its_names() -> None:
     assert "compared with the base: node-ws" in double.comments[0]["body"]
 
 
+def test_a_server_that_is_replaced_by_a_link_to_another_folder_is_not_gone() -> None:
+    double = forged()
+    double.files = [
+        {"filename": "servers/node-ws/server.yml", "status": "removed"},
+        {"filename": "servers/node-ws", "status": "added"},
+        {"filename": "docs/node-ws/server.yml", "status": "added"},
+    ]
+    double.pulls[0]["changed_files"] = len(double.files)
+    told(double)
+    assert not double.required_passes()
+
+
+@pytest.mark.parametrize("changed", [{"sha": "f" * 40}, {"pull_request": 8}, {"pull_request": None}])
+def test_results_of_another_commit_or_pull_request_than_the_run_s_name_says_do_not_pass(
+    tmp_path: Path, changed: dict[str, Any]
+) -> None:
+    """The name has what somebody typed into the inputs. What was measured has to agree with it."""
+    double = forged()
+    dispatched(double)
+    double.artifacts = {"results": artifact(tmp_path, **changed)}
+    told(double)
+    assert not double.required_passes()
+    assert "another" in double.comments[0]["body"]
+
+
 def test_a_workflow_of_another_file_with_the_name_of_ours_is_not_ours(tmp_path: Path) -> None:
     double = forged(path=".github/workflows/evil.yml")
     double.has_job("Pushbench")
@@ -228,6 +254,6 @@ def test_a_check_that_no_run_caused_is_replaced_by_every_run(tmp_path: Path) -> 
     double = forged()
     assert swept(double) == [7]
     dispatched(double)
-    double.artifacts = {"results": artifact(tmp_path)}
+    double.artifacts = {"results": artifact(tmp_path, pull_request=7)}
     told(double)
     assert double.required_passes()

@@ -191,7 +191,7 @@ def test_a_maintainer_measures_a_fork_as_images_by_our_harness(tmp_path: Path, c
         f"compare --base {MERGED} --head {HEAD} --suite tiny --profile compare --max-time 10m --servers beta"
     ]
     assert (plan.untrusted, plan.driver, plan.sha) == (True, "docker", HEAD)
-    assert plan.notes == ["new, and measured when they are merged: gamma"]
+    assert plan.notes[0] == "new, and measured when they are merged: gamma"
 
 
 @pytest.mark.parametrize(
@@ -238,7 +238,45 @@ def test_a_run_without_a_changed_server_says_so_and_cannot_pass(tmp_path: Path, 
 def test_a_server_that_main_does_not_have_is_new_and_not_gone(tmp_path: Path, catalog: Sequence[Server]) -> None:
     event = read(tmp_path, "workflow_dispatch", {"inputs": {"pull_request": "7", "head": HEAD}})
     plan = planned(catalog, event, "servers/beta/x", "servers/delta/x", "servers/omega/x", at_base=["beta", "omega"])
-    assert plan.notes == ["new, and measured when they are merged: delta", "no longer there, so not measured: omega"]
+    told = ["new, and measured when they are merged: delta", "no longer there, so not measured: omega"]
+    assert plan.notes[:2] == told
+
+
+@pytest.mark.parametrize(
+    ("path", "left_out"),
+    [
+        ("servers/new/server.yml", ["new"]),
+        ("bench/pushbench/verdict.py", ["what measures"]),
+        ("thresholds.yml", ["what measures"]),
+        ("README.md", []),
+    ],
+)
+def test_a_stranger_s_server_does_not_pass_what_is_not_measured_beside_it(
+    tmp_path: Path, catalog: Sequence[Server], path: str, left_out: list[str]
+) -> None:
+    event = read(tmp_path, "workflow_dispatch", {"inputs": {"pull_request": "7", "head": HEAD}})
+    plan = planned(catalog, event, "servers/beta/main.py", path, head=HEAD)
+    assert [step.servers for step in plan.steps] == [["beta"]]
+    assert plan.left_out == left_out
+    passed = StepResult(step=plan.steps[0], outcome="pass", seconds=1, said="", measured=0)
+    assert Result(plan=plan, steps=[passed]).outcome == ("inconclusive" if left_out else "pass")
+
+
+def test_a_change_of_thresholds_that_only_accepts_is_measured(tmp_path: Path, catalog: Sequence[Server]) -> None:
+    event = read(tmp_path, "workflow_dispatch", {"inputs": {"pull_request": "7", "head": HEAD, "accept": "true"}})
+    paths = ("servers/beta/main.py", "thresholds.yml")
+    assert planned(catalog, event, *paths, head=HEAD, accepts_only=True).left_out == []
+
+
+def test_names_that_strangers_chose_are_short_and_one_line_in_what_is_said(
+    tmp_path: Path, catalog: Sequence[Server]
+) -> None:
+    """The plan is printed into a log, where a line that begins with :: is a command, and is a variable of each job."""
+    event = read(tmp_path, "workflow_dispatch", {"inputs": {"pull_request": "7", "head": HEAD}})
+    plan = planned(catalog, event, "servers/beta/x", *(f"servers/\n::error::{'x' * 200}{i}/y" for i in range(900)))
+    assert all("\n" not in each and len(each) <= 2_000 for each in [*plan.notes, *plan.left_out])
+    assert len(plan.model_dump_json()) < 20_000
+    assert plan.left_out
 
 
 @pytest.mark.parametrize("default", ["main", "trunk"])
@@ -258,6 +296,24 @@ def test_inputs_that_mean_nothing_are_refused_with_what_there_is(tmp_path: Path,
         planned(catalog, event)
     with pytest.raises(UserError, match="no server is of the suite 'posts'"):
         planned(catalog, read(tmp_path, "workflow_dispatch", {"inputs": {"suite": "posts"}}))
+
+
+@pytest.mark.parametrize(
+    ("inputs", "said"),
+    [
+        ({"head": HEAD}, "head needs pull_request"),
+        ({"first": "17"}, "first"),
+        ({"pull_request": "7", "head": HEAD, "first": "17"}, "first"),
+        ({"pull_request": "7", "head": HEAD, "base": "main"}, "base"),
+        ({"pull_request": "7", "head": HEAD, "suite": "posts"}, "suite"),
+    ],
+)
+def test_inputs_that_do_not_belong_together_are_refused(
+    tmp_path: Path, catalog: Sequence[Server], inputs: dict[str, str], said: str
+) -> None:
+    """The name of the run would say one thing, and the plan another."""
+    with pytest.raises(UserError, match=said):
+        planned(catalog, read(tmp_path, "workflow_dispatch", {"inputs": inputs}), "servers/beta/x", head=HEAD)
 
 
 @pytest.mark.parametrize(
@@ -337,3 +393,14 @@ def test_paths_touch_servers_or_the_harness_or_nothing() -> None:
     assert touched(["compose/bench.yml"]) == (frozenset(), True)
     assert touched(["compose/stack.yml", "bench/tests/x.py", "docs/k6/x"]) == (frozenset(), False)
     assert touched([]) == (frozenset(), False)
+
+
+@pytest.mark.parametrize(
+    ("path", "folder", "harness"),
+    [("servers/go", {"go"}, False), ("servers", set(), True), ("bench", set(), True), ("compose", set(), True)],
+)
+def test_a_link_or_submodule_in_place_of_a_folder_counts_as_its_change(
+    path: str, folder: set[str], *, harness: bool
+) -> None:
+    """Git lists it as one path, and what it leads to lies elsewhere."""
+    assert touched([path]) == (frozenset(folder), harness)

@@ -7,8 +7,8 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
+from pushbench.ci.queueing import LABELS
 from pushbench.ci.trust import CONTINUED, NIGHT
-from pushbench.ci.yielding import LABELS
 
 WORKFLOWS = Path(__file__).parents[3] / ".github" / "workflows"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from markdown_it import MarkdownIt
@@ -255,14 +256,32 @@ def test_the_verdict_of_a_dispatch_makes_the_pull_request_of_a_fork_green(tmp_pa
     told(double)
     assert (double.checks[-1]["status"], double.statuses[-1]["state"]) == ("in_progress", "pending")
     double.run |= {"status": "completed"}
-    double.artifacts["results"] = artifact(tmp_path)
+    double.artifacts["results"] = artifact(tmp_path, pull_request=7)
     told(double)
     assert double.required_passes()
     assert double.comments[0]["body"].startswith(f"{MARK}\n### Pushbench: pass")
 
 
+def test_a_dispatch_that_leaves_something_out_takes_no_verdict_away(tmp_path: Path) -> None:
+    """It measured a part, with another harness perhaps. A regression that it found counts all the same."""
+    double = Double(artifacts={"results": artifact(tmp_path / "own")})
+    double.changes("servers/node-ws/src/client.js", "bench/pushbench/verdict.py")
+    told(double)
+    assert double.required_passes()
+    double.checks[0]["external_id"] = f"run:{RUN - 1}:pull_request"
+    double.run = dispatched(display_title=f"bench pull request 7 at {HEAD}")
+    partial: dict[str, Any] = {"pull_request": 7, "left_out": ["what measures"]}
+    double.artifacts["results"] = artifact(tmp_path / "part", **partial)
+    told(double)
+    assert double.required_passes()
+    slow = artifact(tmp_path / "slow", make_record([measured("node-ws", SLOW)]), **partial)
+    double.artifacts["results"] = slow
+    told(double)
+    assert not double.required_passes()
+
+
 def test_a_dispatch_that_had_nothing_to_do_for_a_new_server_is_not_green(tmp_path: Path) -> None:
-    results.write_result(tmp_path, make_result(event="workflow_dispatch", notes=["new: mine"]))
+    results.write_result(tmp_path, make_result(event="workflow_dispatch", pull_request=7, notes=["new: mine"]))
     double = Double(pulls=[pull(repository=FORK)], artifacts={"plan": zipped(files(tmp_path))})
     double.run = dispatched(display_title=f"bench pull request 7 at {HEAD}")
     double.changes("servers/mine/server.yml")
@@ -460,7 +479,8 @@ def test_a_missing_image_is_named_by_what_the_job_said() -> None:
 
 
 def test_a_run_whose_last_job_tells_is_waited_for(tmp_path: Path) -> None:
-    double = Double(run=dispatched(status="in_progress", conclusion=None), artifacts={"results": artifact(tmp_path)})
+    double = Double(run=dispatched(status="in_progress", conclusion=None))
+    double.artifacts = {"results": artifact(tmp_path, sha="d" * 40)}
     double.jobs = [job("bench"), {**job("tell"), "conclusion": None}]
 
     def ends(_: float) -> None:

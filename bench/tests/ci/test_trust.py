@@ -95,6 +95,11 @@ def test_a_continuation_counts_as_what_it_goes_on_with() -> None:
     found = standing(made(**DISPATCH, display_title=f"bench continues 7 at {HEAD}"), HOME)
     assert continuing(found, night).source == "night"
     assert not continuing(found, None).believed
+    assert not continuing(found, found).believed, "the first run does not go on with another one"
+    for title in ("bench on demand", f"bench pull request 7 at {HEAD}"):
+        other = standing(made(**{**DISPATCH, "head_sha": HEAD, "display_title": title}), HOME)
+        assert other.believed
+        assert not continuing(found, other).believed, "only nights and pushes are gone on with"
     assert not continuing(found, standing(made(head_repository=FORK), HOME)).believed
     assert not continuing(found, standing(made(event="push", head_branch="main", head_sha=OTHER), HOME)).believed
 
@@ -150,6 +155,15 @@ def test_a_server_that_goes_is_nothing_to_measure_and_one_that_only_loses_files_
     assert not to_measure(gone, frozenset(), SERVERS)
     assert to_measure({"servers/node-ws/Dockerfile": True}, frozenset(), SERVERS).compared == ["node-ws"]
     assert to_measure({**gone, "servers/moved/server.yml": False}, frozenset(), SERVERS).new == ["moved"]
+
+
+@pytest.mark.parametrize("link", ["servers/node-ws", "servers"])
+def test_a_link_in_place_of_a_server_s_folder_is_something_to_measure(link: str) -> None:
+    """Its files are gone there, and the server that they made is another one elsewhere."""
+    gone = {"servers/node-ws/server.yml": True, "servers/node-ws/Dockerfile": True}
+    assert to_measure({**gone, link: False, "docs/evil/server.yml": False}, frozenset(), SERVERS)
+    assert to_measure({"servers/evil": False, "docs/evil/server.yml": False}, frozenset(), SERVERS).new == ["evil"]
+    assert not to_measure({**gone, "servers/README.md": False}, frozenset(), SERVERS)
 
 
 def test_the_label_asks_for_everything() -> None:

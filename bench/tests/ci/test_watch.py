@@ -16,12 +16,15 @@ from pushbench.ci.watch import SECOND_LOOK_SECONDS, Watch, keep_alive
 from pushbench.errors import UserError
 from tests.ci.double_issues import issue, open_issues
 from tests.ci.double_queue import OWN_LABELS, queued
+from tests.ci.double_reporting import Reported
 from tests.ci.double_watch import machine, workflow
 from tests.ci.events import HEAD, REPOSITORY
 from tests.ci.github_double import FORK, Double, run
+from tests.ci.test_workflow_files import ROOT, jobs
 
 NOW = datetime(2026, 11, 22, 12, 17, tzinfo=UTC)
-RIGHTS = {"actions": "write", "checks": "read", "issues": "write"}
+RIGHTS = dict(jobs(ROOT / ".github" / "workflows" / "watch.yml")["watch"]["permissions"])
+"""that the workflow grants, and no more"""
 FILES = ("bench.yml", "ci.yml", "night.yml", "publish.yml", "report.yml", "watch.yml")
 
 
@@ -208,7 +211,7 @@ class TestWithATokenThatListsMachines:
 
 def check(status: str = "in_progress", **changed: Any) -> dict[str, Any]:
     values = {"id": 1, "name": "Pushbench", "status": status, "external_id": "run:12:push", "head_sha": HEAD}
-    values["app"] = {"slug": "github-actions"}
+    values |= {"app": {"slug": "github-actions"}, "html_url": "", "output": {"annotations_count": 0}}
     return values | changed
 
 
@@ -281,6 +284,19 @@ def test_a_job_that_waited_longer_than_github_lets_it_is_reported(turns: Turns) 
     turns.double.others = [waits(11, hours=25), works(12)]
     turns.turn()
     assert turns.double.dispatched == [("report.yml", {"run": "11"})]
+
+
+def test_a_fork_that_deleted_bench_yml_gets_its_check_on_an_idle_repository_too(turns: Turns) -> None:
+    reported = Reported(permissions=dict(RIGHTS), workflows=turns.double.workflows)
+    reported.of_fork()
+    reported.has_job("Pushbench")
+    turns.double, reported.run = reported, run(updated_at=ago(days=3), created_at=ago(days=3))
+    turns.turn()
+    assert reported.dispatched == [("report.yml", {})]
+    assert "report started for pull requests without a check: 7" in turns.notes
+    reported.statuses.append({"sha": HEAD, "context": "Pushbench", "state": "pending"})
+    turns.turn()
+    assert len(reported.dispatched) == 1
 
 
 def test_one_turn_starts_a_bounded_number_of_reports(turns: Turns) -> None:

@@ -27,6 +27,10 @@ def test_each_job_ends_by_itself_and_has_the_rights_it_names(file: Path) -> None
         assert job["permissions"], name
 
 
+def test_nothing_runs_with_the_rights_of_the_base_for_a_pull_request() -> None:
+    assert [file.name for file in FILES if "pull_request_target" in YAML(typ="safe").load(file)["on"]] == []
+
+
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
 def test_commands_hold_no_expression(file: Path) -> None:
     for name, job in jobs(file).items():
@@ -34,7 +38,7 @@ def test_commands_hold_no_expression(file: Path) -> None:
             assert "${{" not in step.get("run", ""), f"{name}: {step['name']}"
 
 
-@pytest.mark.parametrize("name", ["report.yml", "publish.yml", "command.yml", "watch.yml"])
+@pytest.mark.parametrize("name", ["clean.yml", "command.yml", "night.yml", "publish.yml", "report.yml", "watch.yml"])
 def test_workflows_with_rights_check_out_nothing_of_a_pull_request(name: str) -> None:
     checkouts = [
         step
@@ -129,8 +133,17 @@ def test_a_server_of_another_repository_is_admitted_on_a_hosted_machine_first() 
 def test_the_required_name_is_written_by_trusted_code_and_by_no_job() -> None:
     names = {job["name"] for file in FILES for job in jobs(file).values()}
     assert not {"Pushbench", "gate"} & names
-    writers = [file.name for file in FILES for job in jobs(file).values() if "statuses" in job["permissions"]]
+    writers = [
+        file.name for file in FILES for job in jobs(file).values() if job["permissions"].get("statuses") == "write"
+    ]
     assert writers == ["report.yml"]
+
+
+def test_a_report_without_a_run_does_only_what_needs_none() -> None:
+    for step in jobs(ROOT / ".github" / "workflows" / "report.yml")["report"]["steps"]:
+        if "RUN" in step.get("env", {}):
+            assert "inputs.run != ''" in step["if"], step["name"]
+            assert "github.event_name == 'workflow_dispatch'" not in step["if"], step["name"]
 
 
 def test_each_state_of_a_run_is_reported_and_the_last_one_wins() -> None:

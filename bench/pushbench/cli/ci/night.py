@@ -21,7 +21,8 @@ def night() -> None:
     """
     from pushbench.ci.github_changes import home
     from pushbench.ci.github_dispatch import dispatch
+    from pushbench.ci.trust import BENCH
 
     with github_of_job() as github:
-        started = dispatch(github, "bench.yml", home(github).default_branch, {"night": "true"})
+        started = dispatch(github, BENCH, home(github).default_branch, {"night": "true"})
     options.note(f"started {started.html_url}")

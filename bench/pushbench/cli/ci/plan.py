@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pushbench.ci.event import Inputs
     from pushbench.project import Project
 
-_EXAMPLE = "Example: `pushbench ci plan --json` in a job of GitHub Actions; its outputs are plan, steps and said."
+_EXAMPLE = "Example: `pushbench ci plan --json` in a job of GitHub Actions; its output plan is for later jobs."
 
 
 def register(group: typer.Typer) -> None:
@@ -56,8 +56,6 @@ def plan(*, as_json: JsonOption = False) -> None:
     write_result(results_folder(fresh_out(project)), Result(plan=made, steps=steps))
     actions.set_outputs(
         {
-            "steps": str(len(made.steps)),
-            "said": "; ".join(made.notes),
             "measure": str(bool(made.steps) and not waits).lower(),
             "untrusted": str(made.untrusted).lower(),
             "source": event.sha,
@@ -79,6 +77,5 @@ def _take_up(project: Project, inputs: Inputs, *, as_json: bool) -> None:
     for number, measured in found.measured.items():
         write_measured(folder, number, measured.record, measured.verdict)
     write_result(folder, found.result)
-    outputs = {"steps": str(len(made.steps)), "said": "; ".join(made.notes), "measure": "true", "untrusted": "false"}
-    actions.set_outputs({**outputs, "source": made.sha, "earlier": "out/earlier"})
+    actions.set_outputs({"measure": "true", "untrusted": "false", "source": made.sha, "earlier": "out/earlier"})
     tell(made, as_json=as_json)

@@ -26,9 +26,9 @@ def watch(
     """Look for a benchmark machine that is gone, for checks that nobody ended, and for schedules that stopped.
 
     Opens an issue for what it cannot mend, and closes it later. Reads GITHUB_REPOSITORY, GITHUB_API_URL and
-    GITHUB_TOKEN, which needs the permissions actions: write, checks: read and issues: write. With
-    PUSHBENCH_RUNNERS_TOKEN, which may list the machines, a machine is missed before a job waits for it.
-    PUSHBENCH_WEBHOOK is an address that is told what is opened and closed.
+    GITHUB_TOKEN, which needs the permissions actions: write, checks: read, issues: write, pull-requests: read and
+    statuses: read. With PUSHBENCH_RUNNERS_TOKEN, which may list the machines, a machine is missed before a job waits
+    for it. PUSHBENCH_WEBHOOK is an address that is told what is opened and closed.
     """
     from pushbench.ci import webhook
     from pushbench.ci.watch import Watch, keep_alive
