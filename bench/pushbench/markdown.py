@@ -67,11 +67,25 @@ def points(section: notes.Section) -> Iterator[str]:
 
 def escape(text: str) -> str:
     """`text` as text: no markup, no table cell, no mention, no link of its own."""
+    return _escaped(one_line(text))
+
+
+def _escaped(line: str) -> str:
     return (
-        _MENTIONS.sub(r"\1&#8203;", _SPECIAL.sub(r"\\\1", one_line(text)))
-        .replace("://", ":&#47;/")
-        .replace("www.", "www&#46;")
+        _MENTIONS.sub(r"\1&#8203;", _SPECIAL.sub(r"\\\1", line)).replace("://", ":&#47;/").replace("www.", "www&#46;")
     )
+
+
+def inline(text: str) -> str:
+    """`escape`, but what stands between two backticks is code, in which nothing is markup, mention or link."""
+    *pieces, last = one_line(text).split("`")
+    if len(pieces) % 2:
+        pieces, last = pieces[:-1], f"{pieces[-1]}`{last}"
+    shown = [
+        _escaped(piece) if index % 2 == 0 else f"`{piece}`" if piece.strip() else "\\`\\`"
+        for index, piece in enumerate(pieces)
+    ]
+    return "".join([*shown, _escaped(last)])
 
 
 def _largest_first(summary: Summary) -> list[int]:
@@ -86,10 +100,13 @@ def _sections(record: Record, summary: Summary) -> Iterator[str]:
 
 
 def table_lines(table: Table) -> Iterator[str]:
-    yield _cells(["", "", *(escape(heading) for heading in table.headings)])
-    yield _cells(["---", "---", *("---:" for _ in table.headings)])
+    has_units = any(line.unit for line in table.lines)
+    first = 2 if has_units else 1
+    yield _cells([*[""] * first, *(escape(heading) for heading in table.headings)])
+    yield _cells([*["---"] * first, *("---:" for _ in table.headings)])
     for line in table.lines:
-        yield _cells([escape(line.title), escape(line.unit), *(_cell(cell) for cell in line.cells)])
+        titles = [line.title, line.unit] if has_units else [line.title]
+        yield _cells([*(escape(title) for title in titles), *(_cell(cell) for cell in line.cells)])
     for sentence in table.legend:
         yield from ("", escape(sentence))
 

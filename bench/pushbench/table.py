@@ -16,7 +16,7 @@ from pushbench.judged_history import JudgedLevel
 from pushbench.metrics import METRICS, Unit
 from pushbench.record import Trial
 from pushbench.sentences import interval, signed
-from pushbench.stages import short
+from pushbench.stages import places, short
 from pushbench.summary import ServerSummary, Spread, StageSummary, Summary, summarize_trial
 from pushbench.units import NOT_MEASURED, format_number, format_quantity
 from pushbench.verdict import JudgedLimit, Outcome, Verdict
@@ -84,6 +84,7 @@ _BRIEF = {"clients", "throughput_per_second", "loss_ratio", "delivery_seconds.p9
 BRIEF = [[row for group in ROWS for row in group if row.metric in _BRIEF]]
 
 
+MOVED_COLUMNS = ["before", "now", "change", "allowed", "verdict"]
 LEVEL_COLUMNS = ["value", "level", "margin", "runs", "word"]
 CHANGE_COLUMNS = ["head", "change", "margin", "visible", "word"]
 
@@ -199,6 +200,25 @@ def _change(found: JudgedChange) -> list[Cell]:
     ]
 
 
+def moved_table(verdict: Verdict) -> Table:
+    """The changes for people who see such a table for the first time: in fewer columns, with all of them explained."""
+    pairs = _count_range(sorted({change.pairs for change in verdict.changes}))
+    legend = [
+        f"Both commits were measured in turn, {pairs} times (rounds); before and now are the medians. In brackets is "
+        "the 95 % interval of the change. A change counts when it is larger than allowed (its margin) and further "
+        "rounds confirm it."
+    ]
+    lines = _by_server(verdict.changes, _moved, len(MOVED_COLUMNS), always_staged=True)
+    return Table(MOVED_COLUMNS, lines, legend)
+
+
+def _moved(found: JudgedChange) -> list[Cell]:
+    head, _, margin, _, word = _change(found)
+    before = Cell(format_quantity(found.base, METRICS[found.metric].unit))
+    surely = f" ({interval(found)})" if found.low is not None else ""
+    return [before, head, Cell(signed(found, found.change) + surely), margin, word]
+
+
 def levels_table(verdict: Verdict) -> Table:
     """Every metric beside the level that it had, the servers below each other."""
     legend = ["below the level the band in which its runs lie; margin: from where on a change counts"]
@@ -222,15 +242,18 @@ def _level(found: JudgedLevel) -> list[Cell]:
     ]
 
 
-def _by_server(rows: Sequence[Judged], cells: Callable[[Judged], list[Cell]], columns: int) -> list[Line]:
-    """A line for each row, below the name of its server; the stage is told where there are several."""
+def _by_server(
+    rows: Sequence[Judged], cells: Callable[[Judged], list[Cell]], columns: int, *, always_staged: bool = False
+) -> list[Line]:
+    """A line for each row, below the name of its server; the stage is told where there are several, or always."""
     lines: list[Line] = []
     for server, of_server in groupby(rows, lambda row: row.server):
         lines.append(Line(server, "", [Cell("")] * columns, opens_group=bool(lines)))
         own = list(of_server)
         several = len({row.stage for row in own}) > 1
         for row in own:
-            title = METRICS[row.metric].title + (f" {short(row)}" if several else "")
+            stage = f" {places([row])}" if always_staged else f" {short(row)}" if several else ""
+            title = METRICS[row.metric].title + stage
             lines.append(Line(f"  {title}", "", cells(row)))
     return lines
 

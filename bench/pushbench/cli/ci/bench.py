@@ -85,7 +85,8 @@ def bench(
             options.note("ended: what was measured until then is in out/ci")
     found = read_results(results_folder(out))
     outcome = found.result.outcome
-    actions.add_summary(_summary(found))
+    lines = project.thresholds.read_text(encoding="utf-8") if project.thresholds.exists() else None
+    actions.add_summary(_summary(found, lines))
     actions.set_outputs({"outcome": outcome})
     options.note(f"{outcome}: {project.relative(results_folder(out))}")
     raise typer.Exit(
@@ -93,8 +94,8 @@ def bench(
     )
 
 
-def _summary(found: Results) -> str:
+def _summary(found: Results, thresholds: str | None) -> str:
     from pushbench.ci.drafting import message
     from pushbench.comment import MARK, comment
 
-    return comment(message(found)).removeprefix(f"{MARK}\n")
+    return comment(message(found, thresholds)).removeprefix(f"{MARK}\n")

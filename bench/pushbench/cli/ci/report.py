@@ -42,8 +42,12 @@ def report(*, run: RunOption = None, open_: OpenOption = False) -> None:
             sweeping.sweep(github, options.note)
         return
     site = os.environ.get("PUSHBENCH_SITE", "")
-    folders = frozenset(server.folder.name for server in read_catalog(Project.current().servers))
+    project = Project.current()
+    folders = frozenset(server.folder.name for server in read_catalog(project.servers))
+    thresholds = project.thresholds.read_text(encoding="utf-8") if project.thresholds.exists() else None
     patient = os.environ.get("GITHUB_EVENT_NAME") == "workflow_dispatch"
     with github_of_job() as github:
-        drafted = reporting.report(github, run, site, options.note, folders=folders, patient=patient)
+        drafted = reporting.report(
+            github, run, site, options.note, folders=folders, thresholds=thresholds, patient=patient
+        )
     actions.add_summary(drafted.summary)
