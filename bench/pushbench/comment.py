@@ -22,11 +22,14 @@ MOST_BYTES = 60_000
 """in UTF-8; GitHub takes comments of 65,536 characters and check runs of 65,535 bytes"""
 MOST_SENTENCES = 12
 """of one kind on the first screen"""
+MOST_ROWS = 8
+"""of changes on the first screen"""
 MOST_INTENDED = 12
 """lines of thresholds.yml on the first screen"""
 LONGEST_LINE = 2_000
 """of the names of all servers"""
 CHANGED = ("worse", "accepted", "better")
+"""in the order in which they are shown"""
 TALLY: dict[Outcome, str] = {
     "fail": "Failed",
     "invalid": "Not valid",
@@ -134,18 +137,19 @@ def _length(lines: Sequence[str]) -> int:
 
 def _changed(verdict: Verdict) -> Iterator[str]:
     """A table of what changed, and of nothing else."""
-    moved = verdict.model_copy(
-        update={
-            "changes": [change for change in verdict.changes if change.word in CHANGED],
-            "levels": [level for level in verdict.levels if level.word in CHANGED],
-        }
+    changes = sorted(
+        (change for change in verdict.changes if change.word in CHANGED), key=lambda each: CHANGED.index(each.word)
     )
-    if moved.changes:
-        yield from [*table_lines(moved_table(moved)), ""]
-    if moved.levels:
-        yield from [*table_lines(replace(levels_table(moved), legend=[])), ""]
+    levels = [level for level in verdict.levels if level.word in CHANGED]
+    if changes:
+        yield from [*table_lines(moved_table(changes[:MOST_ROWS])), ""]
+    if len(changes) > MOST_ROWS:
+        yield from (f"Below are {len(changes) - MOST_ROWS} more changes, with all that was compared.", "")
+    if levels:
+        only_these = verdict.model_copy(update={"levels": levels})
+        yield from [*table_lines(replace(levels_table(only_these), legend=[])), ""]
     compared = len(verdict.changes) + len(verdict.levels)
-    if compared and not (moved.changes or moved.levels):
+    if compared and not (changes or levels):
         same = [*(each.word for each in verdict.changes), *(each.word for each in verdict.levels)].count("same")
         if same:
             said = "Nothing changed: " if same == compared else ""
@@ -185,6 +189,8 @@ def _intended(part: Part) -> Iterator[str]:
     if 0 < len(part.intended) <= MOST_INTENDED:
         yield from ("**If this is intended**, add to `thresholds.yml` in this pull request:", "")
         yield from [*_block(part), ""]
+    elif part.intended:
+        yield from ("**If this is intended**, the lines to add to `thresholds.yml` are folded below.", "")
 
 
 def _block(part: Part) -> Iterator[str]:

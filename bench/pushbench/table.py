@@ -15,7 +15,7 @@ from pushbench.judged_changes import JudgedChange
 from pushbench.judged_history import JudgedLevel
 from pushbench.metrics import METRICS, Unit
 from pushbench.record import Trial
-from pushbench.sentences import interval, signed
+from pushbench.sentences import interval, metric_in_sentence, signed
 from pushbench.stages import places, short
 from pushbench.summary import ServerSummary, Spread, StageSummary, Summary, summarize_trial
 from pushbench.units import NOT_MEASURED, format_number, format_quantity
@@ -200,23 +200,23 @@ def _change(found: JudgedChange) -> list[Cell]:
     ]
 
 
-def moved_table(verdict: Verdict) -> Table:
-    """The changes for people who see such a table for the first time: in fewer columns, with all of them explained."""
-    pairs = _count_range(sorted({change.pairs for change in verdict.changes}))
+def moved_table(changes: Sequence[JudgedChange]) -> Table:
+    """Some changes for people who see such a table for the first time: in fewer columns, with all of them explained."""
+    pairs = _count_range(sorted({change.pairs for change in changes}))
     legend = [
         f"Both commits were measured in turn, {pairs} times (rounds); before and now are the medians. In brackets is "
         "the 95 % interval of the change. A change counts when it is larger than allowed (its margin) and further "
         "rounds confirm it."
     ]
-    lines = _by_server(verdict.changes, _moved, len(MOVED_COLUMNS), always_staged=True)
-    return Table(MOVED_COLUMNS, lines, legend)
+    return Table(MOVED_COLUMNS, [_moved(change) for change in changes], legend)
 
 
-def _moved(found: JudgedChange) -> list[Cell]:
+def _moved(found: JudgedChange) -> Line:
     head, _, margin, _, word = _change(found)
     before = Cell(format_quantity(found.base, METRICS[found.metric].unit))
     surely = f" ({interval(found)})" if found.low is not None else ""
-    return [before, head, Cell(signed(found, found.change) + surely), margin, word]
+    title = f"{found.server}: {metric_in_sentence(found.metric)} {places([found])}"
+    return Line(title, "", [before, head, Cell(signed(found, found.change) + surely), margin, word])
 
 
 def levels_table(verdict: Verdict) -> Table:
@@ -242,18 +242,15 @@ def _level(found: JudgedLevel) -> list[Cell]:
     ]
 
 
-def _by_server(
-    rows: Sequence[Judged], cells: Callable[[Judged], list[Cell]], columns: int, *, always_staged: bool = False
-) -> list[Line]:
-    """A line for each row, below the name of its server; the stage is told where there are several, or always."""
+def _by_server(rows: Sequence[Judged], cells: Callable[[Judged], list[Cell]], columns: int) -> list[Line]:
+    """A line for each row, below the name of its server; the stage is told where there are several."""
     lines: list[Line] = []
     for server, of_server in groupby(rows, lambda row: row.server):
         lines.append(Line(server, "", [Cell("")] * columns, opens_group=bool(lines)))
         own = list(of_server)
         several = len({row.stage for row in own}) > 1
         for row in own:
-            stage = f" {places([row])}" if always_staged else f" {short(row)}" if several else ""
-            title = METRICS[row.metric].title + stage
+            title = METRICS[row.metric].title + (f" {short(row)}" if several else "")
             lines.append(Line(f"  {title}", "", cells(row)))
     return lines
 

@@ -81,7 +81,7 @@ def waiting(about: About, number: int, sha: str, wanted: Wanted | None, why: str
     approval = "GitHub also waits for a maintainer to approve the workflows of this pull request."
     sentences = [
         "A maintainer reads every pull request of people without write access before the measuring machine runs it.",
-        f"So the run of this pull request measured nothing: it {why}.",
+        f"Nothing was measured yet. The run of this pull request itself is not used: it {why}.",
         *_to_do(wanted),
         *([approval] if about.run.conclusion == "action_required" else []),
     ]

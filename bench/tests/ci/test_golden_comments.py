@@ -134,10 +134,35 @@ def worse_where_the_file_has_the_server(folder: Path) -> Case:
 
 
 @case
+def much_worse(folder: Path) -> Case:
+    names = [f"server-{number}-of-many" for number in range(1, 8)]
+    return Case(measured_as(folder, compared([each for name in names for each in arms(name, cpu=0.15, loss=0.02)])))
+
+
+@case
 def worse_of_a_fork(folder: Path) -> Case:
     double = measured_as(folder, compared(arms("node-ws", cpu=0.15)), event="workflow_dispatch", untrusted=True)
     double.run |= DISPATCHED
     double.pulls = [pull(repository=FORK)]
+    return Case(double)
+
+
+@case
+def worse_beside_a_new_server(folder: Path) -> Case:
+    """A run of two commands: a comparison, and a run by the limits."""
+    thresholds = make_thresholds(folder)
+    made = [(compared(arms("node-ws", cpu=0.15)), THRESHOLDS), (make_record([make_trial("fastapi")]), thresholds)]
+    kinds: list[Kind] = ["compare", "run"]
+    done = []
+    for number, (kind, (record, by)) in enumerate(zip(kinds, made, strict=True), 1):
+        step = Step(kind=kind, arguments=[kind, "--suite", "whiteboard"], servers=record.servers, why="it changed")
+        verdict = judge(record, by)
+        done.append(StepResult(step=step, outcome=verdict.outcome, seconds=900.0, said="", measured=number))
+        results.write_measured(folder, number, record, verdict)
+    plan = make_plan(*(each.step for each in done), event="pull_request", base=BASE, pull_request=7)
+    results.write_result(folder, Result(plan=plan, steps=done))
+    double = Reported(run=run(conclusion="failure"), artifacts={"results": zipped(files(folder))})
+    double.jobs = [job("plan"), job("bench", "failure", "Bench")]
     return Case(double)
 
 

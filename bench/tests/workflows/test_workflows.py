@@ -133,7 +133,7 @@ def test_a_pull_request_that_slows_a_server_fails_and_says_which_and_how_much(fo
     comment = reported(forge, double)
     assert "### Pushbench: FAIL" in comment
     screen, _, _ = comment.partition("<details>")
-    [line] = [line for line in screen.splitlines() if line.startswith("| Delivery p50 at 260 clients |")]
+    [line] = [line for line in screen.splitlines() if line.startswith("| node-ws: delivery p50 at 260 clients |")]
     assert line.endswith("| WORSE |")
     assert re.search(r"\+[\d.,]+ %|\+[\d.,]+ ms", line)
     assert double.checks[0]["conclusion"] == "failure"
