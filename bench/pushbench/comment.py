@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from pushbench import notes, sentences
-from pushbench.markdown import escape, fenced, inline, measured_by, points, table_lines
+from pushbench.markdown import escape, fenced, in_html, inline, measured_by, points, table_lines
 from pushbench.record import Record
 from pushbench.summary import Summary
 from pushbench.table import changes_table, levels_table, limits_table, loud, moved_table, stage_table
@@ -81,9 +81,11 @@ def comment(message: Message) -> str:
     first += [inline(one_line(message.about, 600)), ""] if message.about else []
     first += _list(message.sentences)
     for part in message.parts:
-        first += [f"#### {_title(part)}", ""] if several else []
-        if several or len(part.summary.verdict.servers) != 1:
-            first += [escape(one_line(_tally(part.summary.verdict), LONGEST_LINE)), ""]
+        tally = escape(one_line(_tally(part.summary.verdict), LONGEST_LINE))
+        if several:
+            first += [f"#### {escape(_title(part))}. {tally}", ""]
+        elif len(part.summary.verdict.servers) != 1:
+            first += [tally, ""]
         first += [*_changed(part.summary.verdict), *_reasons(part.summary.verdict)]
     first += [*_advice(message), *(line for part in message.parts for line in _intended(part))]
     lines = [*_bounded(first, MOST_BYTES // 2), *_links(message.links), ""]
@@ -91,8 +93,8 @@ def comment(message: Message) -> str:
     left_out = []
     for part in message.parts:
         for title, content in _folded(part):
-            full = f"{escape(title)} ({_title(part)})" if several else escape(title)
-            section = ["<details>", f"<summary>{full}</summary>", "", *content, "", "</details>", ""]
+            full = f"{title} ({_title(part)})" if several else title
+            section = ["<details>", f"<summary>{in_html(full)}</summary>", "", *content, "", "</details>", ""]
             if _length(section) <= left:
                 lines += section
                 left -= _length(section)
@@ -107,7 +109,7 @@ def _title(part: Part) -> str:
     what = "against the base" if part.record.comparison else "by the limits"
     if part.record.comparison and part.record.comparison.injected:
         what = "control, against itself"
-    return escape(f"{notes.heading(part.record)}, {what}: {part.summary.verdict.outcome}")
+    return one_line(f"{part.record.suite}, profile {part.record.profile}, {what}", LONGEST_LINE)
 
 
 def _tally(verdict: Verdict) -> str:

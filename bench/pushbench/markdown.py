@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Iterator, Sequence
 
@@ -14,6 +15,7 @@ from pushbench.text import one_line
 # `@` would notify people and `#` link issues when the report becomes a comment. GitHub looks for both in the text that
 # Markdown gave, so no escape helps: a space of no width has to follow.
 _MENTIONS = re.compile(r"(@|\\#)")
+_BEFORE_A_UNIT = re.compile(r"(?<=[0-9]) (?=[^ (]+$)")
 _SPECIAL = re.compile(r"([\\`*_\[\]<>#|~$])")
 
 
@@ -76,6 +78,11 @@ def _escaped(line: str) -> str:
     )
 
 
+def in_html(text: str) -> str:
+    """`text` as text inside a line of HTML, where Markdown's escapes are shown as they are and protect from nothing."""
+    return re.sub(r"([@#])", r"\1&#8203;", html.escape(one_line(text), quote=False))
+
+
 def inline(text: str) -> str:
     """`escape`, but what stands between two backticks is code, in which nothing is markup, mention or link."""
     *pieces, last = one_line(text).split("`")
@@ -116,7 +123,7 @@ def _cells(cells: Sequence[str]) -> str:
 
 
 def _cell(cell: Cell) -> str:
-    text = escape(cell.text)
+    text = _BEFORE_A_UNIT.sub("&nbsp;", escape(cell.text))
     shown = f"**{text} !**" if cell.broken else text
     return f"{shown} <sub>{escape(cell.spread)}</sub>" if cell.spread else shown
 

@@ -16,7 +16,7 @@ from pushbench.summary import summarize
 from pushbench.thresholds import Thresholds
 from pushbench.verdict import judge
 from tests.factories import make_record, make_thresholds, make_trial, measured
-from tests.test_changes import THRESHOLDS, arms, compared
+from tests.test_changes import BASE, THRESHOLDS, arms, compared
 from tests.test_report import CONTROL, bad, hostile
 
 
@@ -80,6 +80,20 @@ def test_a_comment_is_text_whatever_the_pull_request_says(record: object, tmp_pa
     assert "#1" not in outside
 
 
+def test_what_can_be_unfolded_has_titles_without_markup_of_others() -> None:
+    """Inside HTML a backslash escapes nothing: `\\<img ...\\>` would be an image."""
+    base = BASE.model_copy(
+        update={"subject": "a_b <img src=//evil.example> <a href='//evil.example'> @team </details>"}
+    )
+    text = said(compared(arms("node-ws"), base=base), make_record([make_trial("fastapi")]))
+    html = MarkdownIt("commonmark").enable("table").render(text)
+    assert "against base 0123456: a_b &lt;img src=//evil.example&gt;" in html
+    assert "<img" not in html
+    assert html.count("<a ") == 1, "ours, to the run"
+    assert "@team" not in html
+    assert html.count("</details>") == text.count("\n</details>\n")
+
+
 def test_a_comment_of_very_many_servers_keeps_to_what_fits(tmp_path: Path) -> None:
     trials = [measured(f"server-{number:03d}-{'ü' * 60}", {"loss_ratio": 0.5}) for number in range(300)]
     run = make_record(trials)
@@ -101,8 +115,8 @@ def test_several_steps_have_a_heading_each_and_one_line_says_what_it_amounts_to(
     screen = first_screen(text)
     assert screen.startswith(f"{MARK}\n### Pushbench: FAIL\n\n- go: it is new\n")
     assert [line for line in screen.splitlines() if line.startswith("#### ")] == [
-        "#### whiteboard, profile quick (board\\_size 10, pattern steady), against the base: fail",
-        "#### whiteboard, profile quick (board\\_size 10, pattern steady), by the limits: inconclusive",
+        "#### whiteboard, profile quick, against the base. Failed: node-ws.",
+        "#### whiteboard, profile quick, by the limits. Not decided: fastapi.",
     ]
     assert text.count("<summary>Environment and versions") == 2
 
