@@ -12,8 +12,8 @@ from types import MappingProxyType
 
 from pushbench.ci.github_answers import Annotation, Conclusion, Job, Run
 from pushbench.ci.github_statuses import State
-from pushbench.ci.headlines import headline
-from pushbench.ci.intending import with_intended
+from pushbench.ci.headlines import headline, not_working
+from pushbench.ci.intending import PLAIN, with_intended
 from pushbench.ci.plan import Plan
 from pushbench.ci.result import Outcome, Results, StepResult
 from pushbench.comment import MARK, Link, Message, Part, comment
@@ -116,11 +116,14 @@ def draft(
         sentences.append("The run ended and left no results, so nothing is known of this commit.")
         cause = "the run left no results"
     told = message(results, thresholds) if results else Message(outcome, ())
+    verdicts = [part.summary.verdict for part in told.parts]
     advice, commands = _advice(run, outcome, of_fork=results is not None and results.result.plan.untrusted)
+    if outcome == "fail":
+        advice = [*_to_verify(verdicts), *advice]
     if run.conclusion == "cancelled":
         told = replace(told, headline="cancelled, nothing was decided")
     elif outcome != told.outcome or cause or not told.headline:
-        told = replace(told, headline=headline(outcome, [part.summary.verdict for part in told.parts], cause))
+        told = replace(told, headline=headline(outcome, verdicts, cause))
     told = replace(
         told,
         outcome=outcome,
@@ -132,7 +135,7 @@ def draft(
     return Draft(
         title=one_line(told.headline, 200),
         comment=comment(told),
-        annotations=list(_annotations([part.summary.verdict for part in told.parts]))[:MOST_ANNOTATIONS],
+        annotations=list(_annotations(verdicts))[:MOST_ANNOTATIONS],
         conclusion="cancelled" if run.conclusion == "cancelled" else CONCLUSIONS[outcome],
         counts=run.conclusion != "cancelled",
     )
@@ -254,6 +257,13 @@ def _advice(run: Run, outcome: Outcome, *, of_fork: bool) -> tuple[list[str], li
                 "The log, linked below, says more. If your change is not the cause, somebody with write access starts "
                 "the run again:"
             ], again
+
+
+def _to_verify(verdicts: Sequence[Verdict]) -> Iterator[str]:
+    """The command that shows why servers do not work, to be copied: only names that a server can have are in it."""
+    if names := [name for name in not_working(verdicts) if PLAIN.fullmatch(name)][:MOST_BLAMED]:
+        command = f"`./pushbench verify {' '.join(names)}`"
+        yield f"On your machine {command} builds and starts it, and says which rules of its protocol it does not keep."
 
 
 def _annotations(verdicts: Sequence[Verdict]) -> Iterator[Annotation]:

@@ -10,6 +10,7 @@ from pushbench.verdict import ServerVerdict, Verdict
 
 MOST_NAMES = 3
 LONGEST_NAME = 60
+NOT_WORKING = "does not work"
 WORDS: dict[Outcome, str] = {
     "pass": "pass",
     "fail": "FAIL",
@@ -41,6 +42,16 @@ def headline(outcome: Outcome, verdicts: Sequence[Verdict], cause: str = "") -> 
     return f"{WORDS[outcome]}, {said}"
 
 
+def not_working(verdicts: Sequence[Verdict]) -> list[str]:
+    """The servers that failed and neither got worse nor broke a limit: they do not build, start or keep a rule."""
+    return [
+        server.server
+        for verdict in verdicts
+        for server in verdict.servers
+        if server.outcome == "fail" and NOT_WORKING in _kinds(verdict, server)
+    ]
+
+
 def _of_pass(verdicts: Sequence[Verdict]) -> str:
     if not verdicts:
         return "there is nothing to measure"
@@ -54,7 +65,7 @@ def _of_pass(verdicts: Sequence[Verdict]) -> str:
 
 def _of_fail(verdicts: Sequence[Verdict]) -> Iterator[str]:
     """What went wrong with which servers, one kind after the other."""
-    kinds: dict[str, list[str]] = {"got worse": [], "broke a limit": [], "does not work": []}
+    kinds: dict[str, list[str]] = {"got worse": [], "broke a limit": [], NOT_WORKING: []}
     for verdict in verdicts:
         for server in verdict.servers:
             if server.outcome == "fail":
@@ -63,7 +74,7 @@ def _of_fail(verdicts: Sequence[Verdict]) -> Iterator[str]:
     for kind, found in kinds.items():
         names = list(dict.fromkeys(found))
         if names:
-            yield f"{_listed(names)} {kind if len(names) == 1 else kind.replace('does not', 'do not')}"
+            yield f"{_listed(names)} {kind if len(names) == 1 else kind.replace('does', 'do')}"
 
 
 def _kinds(verdict: Verdict, server: ServerVerdict) -> Iterator[str]:
@@ -75,7 +86,7 @@ def _kinds(verdict: Verdict, server: ServerVerdict) -> Iterator[str]:
     if broken:
         yield "broke a limit"
     if not (worse or broken):
-        yield "does not work"
+        yield NOT_WORKING
 
 
 def _listed(names: Sequence[str]) -> str:
