@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pushbench.cli import options
-from pushbench.cli.ci.job import branch_of, fresh_out, planned_by, queue_of_job, results_folder
+from pushbench.cli.ci.job import branch_of, fresh_out, planned_by, queue_of_job, results_folder, thresholds_text
 from pushbench.errors import EXIT_FAIL, EXIT_PASS, EXIT_UNDECIDED, UserError
 
 if TYPE_CHECKING:
@@ -85,8 +85,7 @@ def bench(
             options.note("ended: what was measured until then is in out/ci")
     found = read_results(results_folder(out))
     outcome = found.result.outcome
-    lines = project.thresholds.read_text(encoding="utf-8") if project.thresholds.exists() else None
-    actions.add_summary(_summary(found, lines))
+    actions.add_summary(_summary(found, thresholds_text(project)))
     actions.set_outputs({"outcome": outcome})
     options.note(f"{outcome}: {project.relative(results_folder(out))}")
     raise typer.Exit(
