@@ -27,10 +27,13 @@ def with_intended(part: Part, plan: Plan, thresholds: str | None) -> Part:
     if plan.pull_request is None or verdict.outcome != "fail" or control or not PLAIN.fullmatch(record.suite):
         return part
     verdict = _acceptable(record, verdict)
-    lines = in_full(record, verdict, thresholds).splitlines()
+    try:
+        lines = in_full(record, verdict, thresholds).splitlines()
+        places = [each.where for each in propose(record, verdict, thresholds)]
+    except (ArithmeticError, ValueError):  # a date or a number that no measurement has
+        return part
     if not lines:
         return part
-    places = [each.where for each in propose(record, verdict, thresholds)]
     how = " ".join(
         [*_where(verdict, places), f"Write your reason in place of `{PLACEHOLDER}`.", *_of_fork(plan, verdict)]
     )

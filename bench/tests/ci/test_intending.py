@@ -71,6 +71,23 @@ def test_nothing_is_proposed_for_a_push() -> None:
     assert intended(compared(arms("node-ws", cpu=0.15)), pull_request=None).intended == ()
 
 
+@pytest.mark.parametrize("created", ["9999-12-31T10:15:00+00:00", "2026-02-31T10:15:00+00:00"])
+def test_a_day_that_has_no_ninety_days_after_it_is_no_crash(created: str) -> None:
+    record = compared(arms("node-ws", cpu=0.15))
+    part = Part(record, summarize(record, judge(record, THRESHOLDS)))
+    forged = Part(record.model_copy(update={"created": created}), part.summary)
+    assert with_intended(forged, make_plan(pull_request=7), None).intended == ()
+
+
+def test_a_value_without_digits_is_no_crash(tmp_path: Path) -> None:
+    record = make_record([measured("node-ws", SLOW)])
+    verdict = judge(record, make_thresholds(tmp_path))
+    limits = [each.model_copy(update={"value": 5e-324}) for each in verdict.limits]
+    forged = verdict.model_copy(update={"limits": limits})
+    summary = summarize(record, verdict).model_copy(update={"verdict": forged})
+    assert with_intended(Part(record, summary), make_plan(pull_request=7), None).intended == ()
+
+
 def test_a_line_that_accepts_too_little_is_replaced() -> None:
     part = intended(compared(arms("node-ws", cpu=0.15), accepting=[accepting(change=0.12)]))
     assert part.intended_how.startswith("It takes the place of what accepts too little, thresholds.yml:30.")
