@@ -85,7 +85,8 @@ def _verified(
 def _failures(arm: ArmName, prepared: Sequence[Prepared]) -> Iterator[OneSided]:
     for each in prepared:
         if isinstance(each.result, Failure):
-            reason = f"the {arm} failed before any trial: {each.result.step}: {each.result.message}"
+            which = "the changed server" if arm == "head" else "the server of the base"
+            reason = f"{which} does not work: {each.result.step}: {each.result.message}"
             yield OneSided(server=each.server.id, reason=reason, failed=arm)
 
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from pushbench import notes
-from pushbench.markdown import escape, fenced, measured_by, points, table_lines
+from pushbench import notes, sentences
+from pushbench.markdown import escape, fenced, in_html, inline, measured_by, points, table_lines
 from pushbench.record import Record
 from pushbench.summary import Summary
-from pushbench.table import changes_table, levels_table, limits_table, loud, stage_table
+from pushbench.table import changes_table, levels_table, limits_table, loud, moved_table, stage_table
 from pushbench.text import one_line
-from pushbench.verdict import Verdict
+from pushbench.verdict import Outcome, Verdict
 
 MARK = "<!-- pushbench: this comment is kept up to date -->"
 """by which the comment of an earlier push is found"""
@@ -22,13 +22,20 @@ MOST_BYTES = 60_000
 """in UTF-8; GitHub takes comments of 65,536 characters and check runs of 65,535 bytes"""
 MOST_SENTENCES = 12
 """of one kind on the first screen"""
+MOST_ROWS = 8
+"""of changes on the first screen"""
+MOST_INTENDED = 12
+"""lines of thresholds.yml on the first screen"""
 LONGEST_LINE = 2_000
 """of the names of all servers"""
 CHANGED = ("worse", "accepted", "better")
-CHANGES_LEGEND = [
-    "Below each change is its 95 % interval. A change counts from the margin on. Visible is the smallest change that "
-    "nine of ten such comparisons find."
-]
+"""in the order in which they are shown"""
+TALLY: dict[Outcome, str] = {
+    "fail": "Failed",
+    "invalid": "Not valid",
+    "inconclusive": "Not decided",
+    "pass": "Passed",
+}
 
 
 @dataclass(frozen=True)
@@ -46,6 +53,8 @@ class Part:
     summary: Summary
     intended: Sequence[str] = ()
     """lines of YAML for thresholds.yml that accept what got worse"""
+    intended_how: str = ""
+    """where they go and what else is to be done, in sentences"""
 
 
 @dataclass(frozen=True)
@@ -55,6 +64,8 @@ class Message:
     sentences: Sequence[str] = ()
     """what happened beside what was measured, such as why something was not"""
     links: Sequence[Link] = ()
+    about: str = ""
+    """which commit was measured, in a sentence"""
     headline: str = ""
     """the outcome in words of the reader, such as `waiting for a maintainer`; the outcome itself where it is empty"""
     advice: Sequence[str] = ()
@@ -66,19 +77,24 @@ class Message:
 def comment(message: Message) -> str:
     """At most `MOST_BYTES`: what does not fit of the folded parts is left out, and said."""
     several = len(message.parts) > 1
-    first = [MARK, f"### Pushbench: {escape(message.headline or loud(message.outcome))}", "", *_list(message.sentences)]
+    first = [MARK, f"### Pushbench: {escape(message.headline or loud(message.outcome))}", ""]
+    first += [inline(one_line(message.about, 600)), ""] if message.about else []
+    first += _list(message.sentences)
     for part in message.parts:
-        first += [f"#### {_title(part)}", ""] if several else []
-        first += [escape(one_line(notes.tally(part.summary.verdict), LONGEST_LINE)), ""]
+        tally = escape(one_line(_tally(part.summary.verdict), LONGEST_LINE))
+        if several:
+            first += [f"#### {escape(_title(part))}. {tally}", ""]
+        elif len(part.summary.verdict.servers) != 1:
+            first += [tally, ""]
         first += [*_changed(part.summary.verdict), *_reasons(part.summary.verdict)]
     first += [*_advice(message), *(line for part in message.parts for line in _intended(part))]
     lines = [*_bounded(first, MOST_BYTES // 2), *_links(message.links), ""]
     left = MOST_BYTES - _length(lines) - 400
     left_out = []
     for part in message.parts:
-        for title, content in _folded(part.record, part.summary):
-            full = f"{escape(title)} ({_title(part)})" if several else escape(title)
-            section = ["<details>", f"<summary>{full}</summary>", "", *content, "", "</details>", ""]
+        for title, content in _folded(part):
+            full = f"{title} ({_title(part)})" if several else title
+            section = ["<details>", f"<summary>{in_html(full)}</summary>", "", *content, "", "</details>", ""]
             if _length(section) <= left:
                 lines += section
                 left -= _length(section)
@@ -93,7 +109,16 @@ def _title(part: Part) -> str:
     what = "against the base" if part.record.comparison else "by the limits"
     if part.record.comparison and part.record.comparison.injected:
         what = "control, against itself"
-    return escape(f"{notes.heading(part.record)}, {what}: {part.summary.verdict.outcome}")
+    return one_line(f"{part.record.suite}, profile {part.record.profile}, {what}", LONGEST_LINE)
+
+
+def _tally(verdict: Verdict) -> str:
+    """How the servers came off, the worst first: `Failed: fastapi. Passed: node-ws, spring-stomp.`"""
+    found = {
+        word: [each.server for each in verdict.servers if each.outcome == outcome] for outcome, word in TALLY.items()
+    }
+    said = " ".join(f"{word}: {', '.join(servers)}." for word, servers in found.items() if servers)
+    return said or "No server was measured."
 
 
 def _bounded(lines: list[str], most: int) -> list[str]:
@@ -114,33 +139,41 @@ def _length(lines: Sequence[str]) -> int:
 
 def _changed(verdict: Verdict) -> Iterator[str]:
     """A table of what changed, and of nothing else."""
-    moved = verdict.model_copy(
-        update={
-            "changes": [change for change in verdict.changes if change.word in CHANGED],
-            "levels": [level for level in verdict.levels if level.word in CHANGED],
-        }
+    changes = sorted(
+        (change for change in verdict.changes if change.word in CHANGED), key=lambda each: CHANGED.index(each.word)
     )
-    if moved.changes:
-        yield from [*table_lines(replace(changes_table(moved), legend=CHANGES_LEGEND)), ""]
-    if moved.levels:
-        yield from [*table_lines(replace(levels_table(moved), legend=[])), ""]
+    levels = [level for level in verdict.levels if level.word in CHANGED]
+    if changes:
+        yield from [*table_lines(moved_table(changes[:MOST_ROWS])), ""]
+    if len(changes) > MOST_ROWS:
+        yield from (f"Below are {len(changes) - MOST_ROWS} more changes, with all that was compared.", "")
+    if levels:
+        only_these = verdict.model_copy(update={"levels": levels})
+        yield from [*table_lines(replace(levels_table(only_these), legend=[])), ""]
     compared = len(verdict.changes) + len(verdict.levels)
-    if compared and not (moved.changes or moved.levels):
+    if compared and not (changes or levels):
         same = [*(each.word for each in verdict.changes), *(each.word for each in verdict.levels)].count("same")
-        yield from (f"Nothing changed: {same} of {compared} comparisons are the same within their margins.", "")
+        if same:
+            said = "Nothing changed: " if same == compared else ""
+            yield from (f"{said}{same} of {compared} comparisons are the same within what is allowed.", "")
 
 
 def _reasons(verdict: Verdict) -> Iterator[str]:
-    """Why it is no pass, what was not decided, and what was not measured."""
-    yield from _list([*verdict.reasons, *verdict.notes])
+    """Why it is no pass, what was not decided, and what was not measured. What the table says is not said again."""
+    in_table = {
+        sentences.change(change)
+        for change in verdict.changes
+        if change.word in ("worse", "better") and not change.acceptance
+    }
+    yield from _list([each for each in (*verdict.reasons, *verdict.notes) if each not in in_table])
 
 
-def _list(sentences: Sequence[str]) -> Iterator[str]:
-    for sentence in sentences[:MOST_SENTENCES]:
-        yield f"- {escape(one_line(sentence, 600))}"
-    if len(sentences) > MOST_SENTENCES:
-        yield f"- and {len(sentences) - MOST_SENTENCES} more, in the report"
-    if sentences:
+def _list(points_: Sequence[str]) -> Iterator[str]:
+    for point in points_[:MOST_SENTENCES]:
+        yield f"- {inline(one_line(point, 600))}"
+    if len(points_) > MOST_SENTENCES:
+        yield f"- and {len(points_) - MOST_SENTENCES} more, in the report"
+    if points_:
         yield ""
 
 
@@ -154,9 +187,23 @@ def _advice(message: Message) -> Iterator[str]:
 
 
 def _intended(part: Part) -> Iterator[str]:
-    if part.intended:
+    """What accepts it, where that is short enough for the first screen; else it is folded."""
+    if 0 < len(part.intended) <= MOST_INTENDED:
         yield from ("**If this is intended**, add to `thresholds.yml` in this pull request:", "")
-        yield from [*fenced(part.intended, "yaml"), ""]
+        yield from [*_block(part), ""]
+    elif part.intended:
+        yield from ("**If this is intended**, the lines to add to `thresholds.yml` are folded below.", "")
+
+
+def _block(part: Part) -> Iterator[str]:
+    yield from fenced([_printable(line) for line in part.intended], "yaml")
+    if part.intended_how:
+        yield from ("", inline(one_line(part.intended_how, LONGEST_LINE)))
+
+
+def _printable(line: str) -> str:
+    """One line, with its indentation."""
+    return " " * (len(line) - len(line.lstrip(" "))) + one_line(line, LONGEST_LINE)
 
 
 def _links(links: Sequence[Link]) -> Iterator[str]:
@@ -164,9 +211,11 @@ def _links(links: Sequence[Link]) -> Iterator[str]:
         yield " · ".join(f"[{escape(link.title)}]({link.url})" for link in links)
 
 
-def _folded(record: Record, summary: Summary) -> Iterator[tuple[str, list[str]]]:
+def _folded(part: Part) -> Iterator[tuple[str, list[str]]]:
     """What can be unfolded, the most wanted first."""
-    verdict = summary.verdict
+    record, summary, verdict = part.record, part.summary, part.summary.verdict
+    if len(part.intended) > MOST_INTENDED:
+        yield "If this is intended: what to add to thresholds.yml in this pull request", list(_block(part))
     yield "Do it again", fenced([one_line(notes.command(record))], "sh")
     if verdict.changes:
         yield f"All changes {notes.against(record)}", list(table_lines(changes_table(verdict)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Iterator, Sequence
 
@@ -14,6 +15,7 @@ from pushbench.text import one_line
 # `@` would notify people and `#` link issues when the report becomes a comment. GitHub looks for both in the text that
 # Markdown gave, so no escape helps: a space of no width has to follow.
 _MENTIONS = re.compile(r"(@|\\#)")
+_BEFORE_A_UNIT = re.compile(r"(?<=[0-9]) (?=[^ (]+$)")
 _SPECIAL = re.compile(r"([\\`*_\[\]<>#|~$])")
 
 
@@ -67,11 +69,30 @@ def points(section: notes.Section) -> Iterator[str]:
 
 def escape(text: str) -> str:
     """`text` as text: no markup, no table cell, no mention, no link of its own."""
+    return _escaped(one_line(text))
+
+
+def _escaped(line: str) -> str:
     return (
-        _MENTIONS.sub(r"\1&#8203;", _SPECIAL.sub(r"\\\1", one_line(text)))
-        .replace("://", ":&#47;/")
-        .replace("www.", "www&#46;")
+        _MENTIONS.sub(r"\1&#8203;", _SPECIAL.sub(r"\\\1", line)).replace("://", ":&#47;/").replace("www.", "www&#46;")
     )
+
+
+def in_html(text: str) -> str:
+    """`text` as text inside a line of HTML, where Markdown's escapes are shown as they are and protect from nothing."""
+    return re.sub(r"([@#])", r"\1&#8203;", html.escape(one_line(text), quote=False))
+
+
+def inline(text: str) -> str:
+    """`escape`, but what stands between two backticks is code, in which nothing is markup, mention or link."""
+    *pieces, last = one_line(text).split("`")
+    if len(pieces) % 2:
+        pieces, last = pieces[:-1], f"{pieces[-1]}`{last}"
+    shown = [
+        _escaped(piece) if index % 2 == 0 else f"`{piece}`" if piece.strip() else "\\`\\`"
+        for index, piece in enumerate(pieces)
+    ]
+    return "".join([*shown, _escaped(last)])
 
 
 def _largest_first(summary: Summary) -> list[int]:
@@ -86,10 +107,13 @@ def _sections(record: Record, summary: Summary) -> Iterator[str]:
 
 
 def table_lines(table: Table) -> Iterator[str]:
-    yield _cells(["", "", *(escape(heading) for heading in table.headings)])
-    yield _cells(["---", "---", *("---:" for _ in table.headings)])
+    has_units = any(line.unit for line in table.lines)
+    first = 2 if has_units else 1
+    yield _cells([*[""] * first, *(escape(heading) for heading in table.headings)])
+    yield _cells([*["---"] * first, *("---:" for _ in table.headings)])
     for line in table.lines:
-        yield _cells([escape(line.title), escape(line.unit), *(_cell(cell) for cell in line.cells)])
+        titles = [line.title, line.unit] if has_units else [line.title]
+        yield _cells([*(escape(title) for title in titles), *(_cell(cell) for cell in line.cells)])
     for sentence in table.legend:
         yield from ("", escape(sentence))
 
@@ -99,7 +123,7 @@ def _cells(cells: Sequence[str]) -> str:
 
 
 def _cell(cell: Cell) -> str:
-    text = escape(cell.text)
+    text = _BEFORE_A_UNIT.sub("&nbsp;", escape(cell.text))
     shown = f"**{text} !**" if cell.broken else text
     return f"{shown} <sub>{escape(cell.spread)}</sub>" if cell.spread else shown
 

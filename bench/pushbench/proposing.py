@@ -58,13 +58,8 @@ def propose(record: Record, verdict: Verdict, text: str | None = None) -> list[A
 
     `text` is the present thresholds.yml. Without it, and where it cannot be read, the lines begin with `servers:`.
     """
-    until = datetime.fromisoformat(record.created).date() + LONGEST_ACCEPTANCE
     data = _data(text)
-    wanted: Tree = {}
-    for server, kind, metric, bound, stages in _wanted(record, verdict):
-        own = wanted.setdefault(server, {}).setdefault(record.suite, {}).setdefault(kind, {})
-        there = _at(data, ("servers", server, record.suite, kind, metric))
-        own[metric] = _entry(*_merged(there, kind, metric, bound, stages), str(until))
+    wanted = _tree(record, verdict, data)
     if not wanted:
         return []
     root = YAML(typ="safe", pure=True).compose(text) if text and data else None
@@ -72,6 +67,23 @@ def propose(record: Record, verdict: Verdict, text: str | None = None) -> list[A
         return [Addition(_rendered({"servers": wanted}, 0), f"to {FILE}", None)]
     found = list(_additions(root, {"servers": wanted}, (), len(text.splitlines())))
     return sorted(found, key=lambda each: -1 if each.after is None else each.after)
+
+
+def in_full(record: Record, verdict: Verdict, text: str | None = None) -> str:
+    """What `propose` says in one piece, from `servers:` down, for people who look for the place themselves."""
+    wanted = _tree(record, verdict, _data(text))
+    return _rendered({"servers": wanted}, 0) if wanted else ""
+
+
+def _tree(record: Record, verdict: Verdict, data: Any) -> Tree:
+    """Server, suite, kind and metric of each line. `data` is what thresholds.yml has now."""
+    until = datetime.fromisoformat(record.created).date() + LONGEST_ACCEPTANCE
+    wanted: Tree = {}
+    for server, kind, metric, bound, stages in _wanted(record, verdict):
+        own = wanted.setdefault(server, {}).setdefault(record.suite, {}).setdefault(kind, {})
+        there = _at(data, ("servers", server, record.suite, kind, metric))
+        own[metric] = _entry(*_merged(there, kind, metric, bound, stages), str(until))
+    return wanted
 
 
 def _data(text: str | None) -> Any:

@@ -51,8 +51,11 @@ def failure(trial: Trial) -> str:
 
 
 def none_valid(server: str, trials: Sequence[Trial]) -> str:
-    codes = sorted({finding.code for trial in trials for finding in trial.validity.reasons})
-    return f"{server}: no valid trial ({', '.join(codes)})"
+    """`node-ws: no trial is valid: the generator used 92 % of its CPU, above 80 % (generator_cpu)`."""
+    found = [finding for trial in trials for finding in trial.validity.reasons]
+    messages = {finding.code: one_line(finding.message, MESSAGE) for finding in reversed(found)}
+    why = "; ".join(f"{messages[code]} ({code})" for code in sorted(messages))
+    return f"{server}: no trial is valid: {why}"
 
 
 def some_invalid(server: str, valid: int, trials: int) -> str:

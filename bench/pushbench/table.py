@@ -15,8 +15,8 @@ from pushbench.judged_changes import JudgedChange
 from pushbench.judged_history import JudgedLevel
 from pushbench.metrics import METRICS, Unit
 from pushbench.record import Trial
-from pushbench.sentences import interval, signed
-from pushbench.stages import short
+from pushbench.sentences import interval, metric_in_sentence, signed
+from pushbench.stages import places, short
 from pushbench.summary import ServerSummary, Spread, StageSummary, Summary, summarize_trial
 from pushbench.units import NOT_MEASURED, format_number, format_quantity
 from pushbench.verdict import JudgedLimit, Outcome, Verdict
@@ -84,6 +84,7 @@ _BRIEF = {"clients", "throughput_per_second", "loss_ratio", "delivery_seconds.p9
 BRIEF = [[row for group in ROWS for row in group if row.metric in _BRIEF]]
 
 
+MOVED_COLUMNS = ["before", "now", "change", "allowed", "verdict"]
 LEVEL_COLUMNS = ["value", "level", "margin", "runs", "word"]
 CHANGE_COLUMNS = ["head", "change", "margin", "visible", "word"]
 
@@ -197,6 +198,25 @@ def _change(found: JudgedChange) -> list[Cell]:
         Cell(signed(found, found.visible).removeprefix("+")),
         Cell(_word(found.word)),
     ]
+
+
+def moved_table(changes: Sequence[JudgedChange]) -> Table:
+    """Some changes for people who see such a table for the first time: in fewer columns, with all of them explained."""
+    pairs = _count_range(sorted({change.pairs for change in changes}))
+    legend = [
+        f"Both commits were measured in turn, {pairs} times (rounds); before and now are the medians. In brackets is "
+        "the 95 % interval of the change. A change counts when it is larger than allowed (its margin) and further "
+        "rounds confirm it."
+    ]
+    return Table(MOVED_COLUMNS, [_moved(change) for change in changes], legend)
+
+
+def _moved(found: JudgedChange) -> Line:
+    head, _, margin, _, word = _change(found)
+    before = Cell(format_quantity(found.base, METRICS[found.metric].unit))
+    surely = f" ({interval(found)})" if found.low is not None else ""
+    title = f"{found.server}: {metric_in_sentence(found.metric)} {places([found])}"
+    return Line(title, "", [before, head, Cell(signed(found, found.change) + surely), margin, word])
 
 
 def levels_table(verdict: Verdict) -> Table:

@@ -170,7 +170,7 @@ def test_an_acceptance_of_what_did_not_get_worse_is_named_and_fails_nothing() ->
 def test_nothing_is_said_to_be_needless_while_it_is_not_decided_or_cannot_be_compared() -> None:
     unknown = judged(compared(arms("node-ws", noise=0.15)), accept())
     assert (word(unknown), unknown.outcome) == ("unknown", "inconclusive")
-    broken = OneSided(server="node-ws", reason="the head failed before any trial: build: no", failed="head")
+    broken = OneSided(server="node-ws", reason="the changed server does not work: build: no", failed="head")
     failed = judged(compared([], one_sided=[broken]), accept())
     assert failed.outcome == "fail"
     assert not [note for verdict in (unknown, failed) for note in verdict.notes if "remove the line" in note]

@@ -113,7 +113,9 @@ def test_without_a_valid_pair_a_server_is_invalid() -> None:
     assert verdict.reasons == ["node-ws: no round has a valid trial in both arms"]
     all_invalid = found([invalid(trial, stage=0) for trial in arms("node-ws")])
     assert all_invalid.outcome == "invalid"
-    assert all_invalid.reasons == ["node-ws: no valid trial (generator_cpu)"]
+    assert all_invalid.reasons == [
+        "node-ws: no trial is valid: the generator used 92 % of its CPU, above 80 % (generator_cpu)"
+    ]
 
 
 def test_the_worst_server_decides_and_each_is_told_apart() -> None:
@@ -133,11 +135,11 @@ def test_a_server_of_one_arm_is_named_and_not_passed() -> None:
 
 
 def test_a_head_that_breaks_what_works_at_the_base_fails_without_a_trial() -> None:
-    head = OneSided(server="go", reason="the head failed before any trial: verify: R07: no", failed="head")
+    head = OneSided(server="go", reason="the changed server does not work: verify: R07: no", failed="head")
     verdict = found([], one_sided=[head])
     assert verdict.outcome == "fail"
-    assert verdict.reasons == ["go: not compared: the head failed before any trial: verify: R07: no"]
-    base = OneSided(server="go", reason="the base failed before any trial: verify: R07: no", failed="base")
+    assert verdict.reasons == ["go: not compared: the changed server does not work: verify: R07: no"]
+    base = OneSided(server="go", reason="the server of the base does not work: verify: R07: no", failed="base")
     assert found([*arms("node-ws")], one_sided=[head, base]).outcome == "inconclusive"
     assert found([*arms("node-ws")], one_sided=[base]).outcome == "inconclusive"
 

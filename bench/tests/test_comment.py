@@ -10,12 +10,13 @@ import pytest
 from markdown_it import MarkdownIt
 
 from pushbench.comment import MARK, MOST_BYTES, Link, Message, Part, comment
+from pushbench.markdown import inline
 from pushbench.record import Record
 from pushbench.summary import summarize
 from pushbench.thresholds import Thresholds
 from pushbench.verdict import judge
 from tests.factories import make_record, make_thresholds, make_trial, measured
-from tests.test_changes import THRESHOLDS, arms, compared
+from tests.test_changes import BASE, THRESHOLDS, arms, compared
 from tests.test_report import CONTROL, bad, hostile
 
 
@@ -45,7 +46,7 @@ def test_what_got_worse_is_on_the_first_screen_and_nothing_that_stayed() -> None
 def test_where_nothing_changed_that_is_said_with_the_number_of_comparisons() -> None:
     text = first_screen(said(compared(arms("node-ws", rounds=20))))
     assert "### Pushbench: pass" in text
-    assert "comparisons are the same within their margins" in text
+    assert "comparisons are the same within what is allowed" in text
     assert "|" not in text
 
 
@@ -79,6 +80,20 @@ def test_a_comment_is_text_whatever_the_pull_request_says(record: object, tmp_pa
     assert "#1" not in outside
 
 
+def test_what_can_be_unfolded_has_titles_without_markup_of_others() -> None:
+    """Inside HTML a backslash escapes nothing: `\\<img ...\\>` would be an image."""
+    base = BASE.model_copy(
+        update={"subject": "a_b <img src=//evil.example> <a href='//evil.example'> @team </details>"}
+    )
+    text = said(compared(arms("node-ws"), base=base), make_record([make_trial("fastapi")]))
+    html = MarkdownIt("commonmark").enable("table").render(text)
+    assert "against base 0123456: a_b &lt;img src=//evil.example&gt;" in html
+    assert "<img" not in html
+    assert html.count("<a ") == 1, "ours, to the run"
+    assert "@team" not in html
+    assert html.count("</details>") == text.count("\n</details>\n")
+
+
 def test_a_comment_of_very_many_servers_keeps_to_what_fits(tmp_path: Path) -> None:
     trials = [measured(f"server-{number:03d}-{'ü' * 60}", {"loss_ratio": 0.5}) for number in range(300)]
     run = make_record(trials)
@@ -100,14 +115,14 @@ def test_several_steps_have_a_heading_each_and_one_line_says_what_it_amounts_to(
     screen = first_screen(text)
     assert screen.startswith(f"{MARK}\n### Pushbench: FAIL\n\n- go: it is new\n")
     assert [line for line in screen.splitlines() if line.startswith("#### ")] == [
-        "#### whiteboard, profile quick (board\\_size 10, pattern steady), against the base: fail",
-        "#### whiteboard, profile quick (board\\_size 10, pattern steady), by the limits: inconclusive",
+        "#### whiteboard, profile quick, against the base. Failed: node-ws.",
+        "#### whiteboard, profile quick, by the limits. Not decided: fastapi.",
     ]
     assert text.count("<summary>Environment and versions") == 2
 
 
 def test_a_first_screen_that_is_too_long_ends_with_a_sentence(tmp_path: Path) -> None:
-    records = [compared(arms(f"server-{number}-{'x' * 400}", rounds=20, cpu=0.10)) for number in range(20)]
+    records = [compared(arms(f"server-{number}-{'x' * 400}", rounds=20, cpu=0.10)) for number in range(60)]
     text = said(*records)
     assert len(text.encode()) <= MOST_BYTES
     assert "the rest is in the report" in text
@@ -131,6 +146,22 @@ def test_a_reader_is_told_what_to_do_and_what_to_copy() -> None:
     assert "```yaml\nservers:\n  node-ws: {}\n```" in screen
 
 
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("run `make a_b` now", "run `make a_b` now"),
+        ("a_b `c` d_e", "a\\_b `c` d\\_e"),
+        ("an odd ` one", "an odd \\` one"),
+        ("`a` and ` @team", "`a` and \\` @&#8203;team"),
+        ("``x``", "\\`\\`x\\`\\`"),
+        ("`` <b>", "\\`\\` \\<b\\>"),
+    ],
+)
+def test_between_two_backticks_is_code_and_all_else_is_text(text: str, shown: str) -> None:
+    assert inline(text) == shown
+    assert "<b>" not in MarkdownIt("commonmark").render(inline(text))
+
+
 def test_what_an_author_wrote_cannot_end_a_block_that_is_to_be_copied() -> None:
     hostile = "```\n@team <script>"
     screen = first_screen(comment(Message("fail", (), commands=[hostile], advice=[HOSTILE], headline=HOSTILE)))
@@ -141,5 +172,6 @@ def test_what_an_author_wrote_cannot_end_a_block_that_is_to_be_copied() -> None:
 
 def test_the_words_of_a_table_of_changes_are_explained_beside_it() -> None:
     screen = first_screen(said(compared(arms("node-ws", rounds=20, cpu=0.10))))
-    assert "A change counts from the margin on." in screen
-    assert "Visible is the smallest change" in screen
+    assert "A change counts when it is larger than allowed (its margin) and further rounds confirm it." in screen
+    for jargon in ("visible", " arm", "| head |"):
+        assert jargon not in screen

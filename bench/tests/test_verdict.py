@@ -92,7 +92,9 @@ def test_an_invalid_trial_is_never_judged(thresholds: Thresholds) -> None:
 def test_a_server_without_a_valid_trial_is_invalid(thresholds: Thresholds) -> None:
     verdict = judge(make_record([invalid(make_trial("node-ws")), make_trial("fastapi")]), thresholds)
     assert (verdict.outcome, verdict.exit_code()) == ("invalid", 3)
-    assert verdict.reasons == ["node-ws: no valid trial (generator_cpu)"]
+    assert verdict.reasons == [
+        "node-ws: no trial is valid: the generator used 92 % of its CPU, above 80 % (generator_cpu)"
+    ]
     assert verdict.exit_code(allow_inconclusive=True) == 3
 
 

@@ -12,6 +12,9 @@ from types import MappingProxyType
 
 from pushbench.ci.github_answers import Annotation, Conclusion, Job, Run
 from pushbench.ci.github_statuses import State
+from pushbench.ci.headlines import headline, not_working
+from pushbench.ci.intending import PLAIN, with_intended
+from pushbench.ci.plan import Plan
 from pushbench.ci.result import Outcome, Results, StepResult
 from pushbench.comment import MARK, Link, Message, Part, comment
 from pushbench.summary import summarize
@@ -38,13 +41,6 @@ STATES: dict[Conclusion, State] = {
     "skipped": "error",
 }
 """of the commit status; GitHub lets a required check pass with neutral and skipped, which no draft has"""
-TITLES: dict[Outcome, str] = {
-    "pass": "everything that was measured passes",
-    "fail": "a server got worse or broke a limit",
-    "invalid": "nothing valid was measured",
-    "inconclusive": "not decided",
-    "gave-way": "not measured to its end yet: another run goes on with it",
-}
 CAUSES = {
     "Build and push": "an image could not be built",
     "Build": "an image could not be built",
@@ -96,39 +92,50 @@ def draft(
     site: str = "",
     notices: Sequence[str] = (),
     errors: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    thresholds: str | None = None,
 ) -> Draft:
     """`results` are None where there are none, or none that can be read, as `problem` then says. `notices` are further
-    sentences that change nothing, `errors` what failed jobs said, by their names."""
+    sentences that change nothing, `errors` what failed jobs said, by their names, `thresholds` the thresholds.yml of
+    the default branch."""
     outcome = results.result.outcome if results else "error"
     sentences = problems(run, jobs)
+    cause = next(_causes(jobs), "")
     sentences += [
-        f"the job {job.name} says: {said}" for job in jobs_to_blame(jobs) for said in errors.get(job.name, ())
+        f"The job `{job.name}` says: {said}" for job in jobs_to_blame(jobs) for said in errors.get(job.name, ())
     ]
     if problem:
-        sentences.append(f"its results cannot be used: {problem}")
+        sentences.append(f"The results of the run cannot be used: {problem}")
+        cause = cause or "the results cannot be used"
         outcome = "error"
     if sentences and outcome in ("pass", "gave-way"):
         outcome = "error"
     if run.conclusion != "success" and outcome == "pass":
-        sentences.append(f"the run ended with {run.conclusion}")
+        sentences.append(f"The run ended with {_spaced(run.conclusion)}.")
         outcome = "error"
     if not sentences and outcome == "error" and not results:
-        sentences.append("the run left no results")
-    told = message(results) if results else Message(outcome, ())
-    advice, commands = _advice(run, outcome)
+        sentences.append("The run ended and left no results, so nothing is known of this commit.")
+        cause = "the run left no results"
+    told = message(results, thresholds) if results else Message(outcome, ())
+    verdicts = [part.summary.verdict for part in told.parts]
+    advice, commands = _advice(run, outcome, of_fork=results is not None and results.result.plan.untrusted)
+    if outcome == "fail":
+        advice = [*_to_verify(verdicts), *advice]
+    if run.conclusion == "cancelled":
+        told = replace(told, headline="cancelled, nothing was decided")
+    elif outcome != told.outcome or cause or not told.headline:
+        told = replace(told, headline=headline(outcome, verdicts, cause))
     told = replace(
         told,
         outcome=outcome,
         sentences=[*sentences, *told.sentences, *notices],
         links=[*links_of(run, site), *_logs(jobs)],
-        headline="cancelled" if run.conclusion == "cancelled" else "",
         advice=[*told.advice, *advice],
         commands=[*told.commands, *commands],
     )
     return Draft(
-        title=one_line(f"{told.headline or outcome}: {TITLES.get(outcome) or told.sentences[0]}", 200),
+        title=one_line(told.headline, 200),
         comment=comment(told),
-        annotations=list(_annotations([part.summary.verdict for part in told.parts]))[:MOST_ANNOTATIONS],
+        annotations=list(_annotations(verdicts))[:MOST_ANNOTATIONS],
         conclusion="cancelled" if run.conclusion == "cancelled" else CONCLUSIONS[outcome],
         counts=run.conclusion != "cancelled" and not (results and _is_partial(results, outcome)),
     )
@@ -139,12 +146,31 @@ def _is_partial(results: Results, outcome: Outcome) -> bool:
     return outcome == "inconclusive" and bool(results.result.plan.left_out)
 
 
-def message(results: Results) -> Message:
-    """What a job has to say of what it measured."""
+def message(results: Results, thresholds: str | None = None) -> Message:
+    """What a job has to say of what it measured. `thresholds` is the thresholds.yml of the default branch."""
     result = results.result
-    parts = [Part(each.record, summarize(each.record, each.verdict)) for each in results.measured.values()]
-    about = f"{'measured' if parts else 'nothing was measured of'} {result.plan.sha[:12]}"
-    return Message(result.outcome, parts, [*_of_steps(result.steps), *result.plan.notes, about])
+    parts = [
+        with_intended(Part(each.record, summarize(each.record, each.verdict)), result.plan, thresholds)
+        for each in results.measured.values()
+    ]
+    steps = [*_of_steps(result.steps), *(_sentence(note) for note in result.plan.notes)]
+    first = headline(result.outcome, [part.summary.verdict for part in parts])
+    return Message(result.outcome, parts, steps, about=_about(result.plan, parts), headline=first)
+
+
+def _about(plan: Plan, parts: Sequence[Part]) -> str:
+    if not any(part.record.trials for part in parts):
+        return f"Nothing was measured of {plan.sha[:12]}."
+    compared = any(part.record.comparison for part in parts)
+    base = f" and compared it with {plan.base[:12]}" if plan.base and compared else ""
+    return f"Pushbench measured {plan.sha[:12]}{base}."
+
+
+def _sentence(text: str) -> str:
+    """With a capital letter, but for names such as `node-ws: ...`, and a full stop."""
+    first, _, _ = text.partition(" ")
+    begun = text if first.endswith(":") else text[:1].upper() + text[1:]
+    return begun if begun.endswith((".", "`", ":")) else f"{begun}."
 
 
 def links_of(run: Run, site: str) -> list[Link]:
@@ -160,17 +186,31 @@ def _of_jobs(run: Run, jobs: Sequence[Job]) -> Iterator[str]:
     """Why no verdict can be complete: jobs that were cancelled, ran out of time, or failed without one."""
     for job in jobs:
         if job.conclusion == "cancelled":
-            yield f"the job {job.name} was cancelled, by somebody, by a newer push or because its time was up"
+            yield f"The job `{job.name}` was cancelled: by somebody, by a newer push, or because its time was up."
         elif job.conclusion == "timed_out":
-            yield f"the job {job.name} ran out of time"
+            yield f"The job `{job.name}` ran out of time."
         elif job.conclusion in ("failure", "startup_failure"):
             steps = [step for step in job.failed_steps if step not in VERDICT_STEPS]
             causes = [CAUSES[step] for step in steps if step in CAUSES]
             if steps or not job.failed_steps:
-                at = f" at: {', '.join(steps)}" if steps else ""
-                yield f"the job {job.name} failed{at}{f': {causes[0]}' if causes else ''}"
+                at = f" in the step {', '.join(f'`{step}`' for step in steps)}" if steps else ""
+                yield f"The job `{job.name}` failed{at}{f': {causes[0]}' if causes else ''}."
     if run.conclusion in ("startup_failure", "stale", "timed_out", "skipped", "action_required", "neutral"):
-        yield f"the run ended with {run.conclusion}"
+        yield f"The run ended with {_spaced(run.conclusion)}."
+
+
+def _causes(jobs: Sequence[Job]) -> Iterator[str]:
+    """Why not everything was measured, each in words of a first line."""
+    for job in jobs:
+        if job.conclusion == "timed_out":
+            yield "the time for the measurement was up"
+    for job in jobs_to_blame(jobs):
+        yield from (CAUSES[step] for step in job.failed_steps if step in CAUSES)
+        yield f"the job {one_line(job.name, 60)} failed"
+
+
+def _spaced(conclusion: str | None) -> str:
+    return str(conclusion).replace("_", " ")
 
 
 def jobs_to_blame(jobs: Sequence[Job]) -> list[Job]:
@@ -185,28 +225,50 @@ def _logs(jobs: Sequence[Job]) -> list[Link]:
 
 def _of_steps(steps: Sequence[StepResult]) -> Iterator[str]:
     for each in steps:
-        command = f"./pushbench {' '.join(each.step.arguments)}"
+        command = f"`./pushbench {' '.join(each.step.arguments)}`"
         if each.outcome in ("unfinished", "gave-way"):
-            yield f"not finished: {command}" + (f": {each.said}" if each.said else "")
+            yield f"Not finished: {command}" + (f": {each.said}" if each.said else "")
         elif each.outcome == "error":
-            yield f"{command}: {each.said}"
+            yield f"{command} failed: {each.said}"
 
 
-def _advice(run: Run, outcome: Outcome) -> tuple[list[str], list[str]]:
+def _advice(run: Run, outcome: Outcome, *, of_fork: bool) -> tuple[list[str], list[str]]:
     """What to do now, in sentences and commands."""
-    if outcome in ("pass", "fail"):
-        return [], []
     again = [f"gh run rerun {run.id}"]
     if run.conclusion == "cancelled":
-        return ["A newer push is measured by itself. Otherwise somebody with write access runs it again:"], again
+        return ["A newer push is measured by itself. Otherwise somebody with write access starts the run again:"], again
     match outcome:
+        case "pass":
+            return [], []
+        case "fail":
+            after = "when a maintainer starts it again" if of_fork else "by itself"
+            return [
+                'If you did not expect this, look for the cause: the command under "Do it again" does the same on your '
+                f"machine. When you push a correction, it is measured {after}."
+            ], []
         case "invalid":
-            return ["The machine was disturbed, or nothing answered. Somebody with write access runs it again:"], again
+            return [
+                "Your change is probably not the cause: the machine was disturbed, or what makes the load was too "
+                "slow. Somebody with write access starts the run again:"
+            ], again
         case "inconclusive":
-            return ["The reasons above say what is missing. Where it is only rounds, run it again:"], again
+            return [
+                "Nothing is known to be wrong; the points above say what is missing. A round measures both commits "
+                "once, and a change counts from its margin on. Where a few more rounds would decide, somebody with "
+                "write access starts the run again:"
+            ], again
         case _:
-            why = "Read the log of the job that failed. If the change did not cause it, run it again:"
-            return [why], again
+            return [
+                "The log, linked below, says more. If your change is not the cause, somebody with write access starts "
+                "the run again:"
+            ], again
+
+
+def _to_verify(verdicts: Sequence[Verdict]) -> Iterator[str]:
+    """The command that shows why servers do not work, to be copied: only names that a server can have are in it."""
+    if names := [name for name in not_working(verdicts) if PLAIN.fullmatch(name)][:MOST_BLAMED]:
+        command = f"`./pushbench verify {' '.join(names)}`"
+        yield f"On your machine {command} builds and starts it, and says which rules of its protocol it does not keep."
 
 
 def _annotations(verdicts: Sequence[Verdict]) -> Iterator[Annotation]:

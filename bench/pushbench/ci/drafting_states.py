@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pushbench.ci.drafting import Draft, links_of, message
+from pushbench.ci.drafting import Draft, links_of
 from pushbench.ci.github_answers import Conclusion, Run
 from pushbench.ci.queueing import Place
 from pushbench.ci.result import Results
@@ -17,7 +17,7 @@ from pushbench.comment import Link, Message, comment
 from pushbench.text import one_line
 
 WAITING = "Waiting for a maintainer. Nothing is wrong."
-NOTHING = "no server and nothing that measures changed: there is nothing to measure"
+NOTHING = "No server and nothing that measures changed: there is nothing to measure."
 MOST_NAMES = 20
 
 
@@ -67,20 +67,21 @@ def commands_of_a_maintainer(number: int, sha: str) -> list[str]:
 def measuring(about: About, wanted: Wanted | None, place: Place | None) -> Draft:
     """A run that waits or runs. `wanted` is None where it is not of a pull request, or not known."""
     where = f": {place}" if place else ""
-    sentences = ["the measurement has begun or waits for the one machine" + where, *_of_event(about.run, wanted)]
+    begun = f"The measurement runs, or waits for the machine that measures{where}."
+    sentences = [begun, *_of_event(about.run, wanted)]
     return about.draft(f"in progress{where}", None, sentences, headline="in progress", told=False)
 
 
 def nothing_to_measure(about: About) -> Draft:
-    return about.draft("pass: there is nothing to measure", "success", [NOTHING], headline="pass")
+    return about.draft("pass, there is nothing to measure", "success", [NOTHING])
 
 
 def waiting(about: About, number: int, sha: str, wanted: Wanted | None, why: str) -> Draft:
     """A pull request whose own runs are not believed: a maintainer reads the commit and starts the measurement."""
-    approval = "GitHub also waits for a maintainer to approve the workflows of this pull request"
+    approval = "GitHub also waits for a maintainer to approve the workflows of this pull request."
     sentences = [
-        "a maintainer reads what people without write access wrote before the measuring machine runs it",
-        f"the run of this pull request {why}",
+        "A maintainer reads every pull request of people without write access before the measuring machine runs it.",
+        f"Nothing was measured yet. The run of this pull request itself is not used: it {why}.",
         *_to_do(wanted),
         *([approval] if about.run.conclusion == "action_required" else []),
     ]
@@ -89,7 +90,10 @@ def waiting(about: About, number: int, sha: str, wanted: Wanted | None, why: str
         "action_required",
         sentences,
         headline=WAITING,
-        advice=["A maintainer who has read this commit starts the measurement, by a command or by a comment:"],
+        advice=[
+            "You need not do anything. A maintainer who has read this commit starts the measurement, by a command or "
+            "by a comment:"
+        ],
         commands=commands_of_a_maintainer(number, sha),
         waits=True,
     )
@@ -97,20 +101,22 @@ def waiting(about: About, number: int, sha: str, wanted: Wanted | None, why: str
 
 def without_pull_request(about: About, why: str) -> Draft:
     """A run that is not believed, of no open pull request: one that was closed, or has a newer commit."""
-    sentences = [f"the run {why}", "this commit is the head of no open pull request, so nobody has to do anything"]
+    sentences = [
+        f"The run measured nothing: it {why}.",
+        "This commit is the head of no open pull request, so nobody has to do anything.",
+    ]
     return about.draft(
-        "not measured: this commit is the head of no open pull request", "action_required", sentences, waits=True
+        "not measured, this commit is the head of no open pull request", "action_required", sentences, waits=True
     )
 
 
 def not_believed(about: About, why: str) -> Draft:
     """A run that no pull request caused, such as one of another branch."""
     return about.draft(
-        "not a verdict: only runs of the default branch and of pull requests count",
+        "not a verdict, only runs of the default branch and of pull requests count",
         "action_required",
-        [f"the run {why}, so its results are not used"],
-        headline="not a verdict",
-        advice=["Open a pull request, or start bench.yml on the default branch."],
+        [f"The results of this run are not used: it {why}."],
+        advice=["Open a pull request, or start `bench.yml` on the default branch."],
     )
 
 
@@ -119,9 +125,9 @@ def approval(about: About) -> Draft:
     return about.draft(
         WAITING,
         "action_required",
-        ["GitHub waits for a maintainer to approve this workflow run; nothing was measured yet"],
+        ["GitHub waits for a maintainer to approve this workflow run. Nothing was measured yet."],
         headline=WAITING,
-        advice=["A maintainer approves the run on its page."],
+        advice=["You need not do anything. A maintainer approves the run on its page, linked below."],
         waits=True,
     )
 
@@ -129,21 +135,20 @@ def approval(about: About) -> Draft:
 def gave_way(about: About, results: Results) -> Draft:
     """A run that ended between two servers for another one. The run that goes on with it ends this check."""
     said = next((each.said for each in results.result.steps if each.outcome == "gave-way" and each.said), "")
-    reason = f": {said}" if said else ""
-    sentences = [f"it gave way to another run and goes on afterwards{reason}", *message(results).sentences[-1:]]
-    return about.draft(f"gave way{reason}, and goes on afterwards", None, sentences, headline="gave way", told=False)
+    reason = f": it {said}" if said else ""
+    sentences = [f"Nothing is wrong. This run let a more urgent one go first{reason}. Another run goes on with it."]
+    return about.draft("in progress, another run goes on with this one", None, sentences, told=False)
 
 
 def merge_group(about: About, number: int | None, problem: str) -> Draft:
     """A commit of the merge queue, whose pull request was measured alone."""
     if number is not None and not problem:
         said = f"pull request {number} was measured alone, and passes"
-        return about.draft(f"pass: {said}", "success", [said], headline="pass")
+        return about.draft(f"pass, {said}", "success", [f"This commit is of the merge queue: {said}."])
     return about.draft(
-        f"not merged: {problem}",
+        f"not merged, {problem}",
         "action_required",
-        [f"this commit is of the merge queue: {problem}"],
-        headline="not merged",
+        [f"This commit is of the merge queue: {problem}."],
         advice=["Wait for a successful check Pushbench on the pull request, and add it to the queue again."],
     )
 
@@ -152,16 +157,16 @@ def not_measured(about: About, number: int, wanted: Wanted | None) -> Draft:
     """A run that a maintainer started and that had nothing to do, though the pull request changes what counts."""
     branch = f"pull-request-{number}"
     return about.draft(
-        "not measured: the harness of the default branch cannot measure what this pull request changes",
+        "not measured, a maintainer has to push this commit to a branch first",
         "action_required",
         [
-            "nothing was measured: strangers' servers are compared with the base, and the harness is that of the base",
+            "Pushbench measures pull requests from forks with the code of the default branch, and that code does not "
+            "have what this pull request adds or changes. So nothing was measured, and nothing is known to be wrong.",
             *_to_do(wanted),
         ],
-        headline="not measured",
         advice=[
-            "A maintainer who trusts this commit pushes it to a branch of this repository and opens a pull request "
-            "from there. That one is measured with its own harness, and its check is on this very commit:"
+            "You need not do anything. A maintainer who trusts this commit pushes it to a branch of this repository "
+            "and opens a pull request from there, which is measured as it is. Its check is on this very commit:"
         ],
         commands=[
             f"git fetch origin refs/pull/{number}/head",
@@ -175,14 +180,16 @@ def not_measured(about: About, number: int, wanted: Wanted | None) -> Draft:
 def other_schema(about: About, problem: str) -> Draft:
     """Results of code whose documents this version does not know: the pull request changes them."""
     return about.draft(
-        "not read: the results have another schema than the default branch reads",
+        "not read, the results have another schema than the default branch reads",
         "action_required",
-        [f"the results were written in another schema than the default branch reads: {problem}"],
-        headline="the results have another schema",
+        [
+            "Nothing is wrong with the measurement. This pull request changes the form of the results, and this check "
+            f"reads the form of the default branch only: {problem}."
+        ],
         advice=[
-            "Nothing is wrong with the measurement: its verdict is in the summary of the job bench on the run's page.",
-            "Give new fields a default and keep the old ones, and this check can read them. Otherwise a maintainer "
-            "reads that summary and merges without the check.",
+            "The verdict is in the summary of the job `bench` on the page of the run, linked below.",
+            "If new fields have a default and the old ones stay, this check can read them. Otherwise a maintainer "
+            "reads that summary and merges without this check.",
         ],
     )
 
@@ -190,11 +197,10 @@ def other_schema(about: About, problem: str) -> Draft:
 def cannot_be_shown(about: About, error: Exception) -> Draft:
     """Results that were read and cannot be rendered: a mistake of ours, and never a pass."""
     return about.draft(
-        "error: the results cannot be shown",
+        "ERROR, the results cannot be shown",
         "failure",
-        [f"its results cannot be shown: {type(error).__name__}: {error}"],
-        headline="ERROR",
-        advice=["This is a mistake of Pushbench: please report it with the address of the run."],
+        [f"The results of the run cannot be shown: {type(error).__name__}: {error}"],
+        advice=["This is a mistake of Pushbench, not of your change. Please report it with the address of the run."],
     )
 
 
@@ -203,22 +209,22 @@ def _of_event(run: Run, wanted: Wanted | None) -> list[str]:
         return _to_do(wanted)
     match run.event:
         case "push":
-            return ["every server is measured: each push is a point of the trend"]
+            return ["Every server is measured: each push is a point of the trend."]
         case "workflow_dispatch":
-            return ["what the inputs of the run ask for is measured"]
+            return ["What the inputs of the run ask for is measured."]
     return []
 
 
 def _to_do(wanted: Wanted | None) -> list[str]:
     if wanted is None:
-        return ["what it changes cannot be told from GitHub's list of files, so it counts as something to measure"]
+        return ["What it changes cannot be told from GitHub's list of files, so it counts as something to measure."]
     said = []
     if wanted.compared:
-        said.append(f"to be compared with the base: {_names(wanted.compared)}")
+        said.append(f"What changed will be compared with the base: {_names(wanted.compared)}.")
     if wanted.new:
-        said.append(f"new, to be held against the limits: {_names(wanted.new)}")
+        said.append(f"What is new will be held against the limits in `thresholds.yml`: {_names(wanted.new)}.")
     if wanted.everything:
-        said.append(f"every server is to be measured: {', '.join(wanted.everything)}")
+        said.append(f"Every server will be measured: {', '.join(wanted.everything)}.")
     return said or [NOTHING]
 
 

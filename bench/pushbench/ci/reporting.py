@@ -78,6 +78,8 @@ class Reporter:
     site: str
     note: Note
     now: datetime
+    thresholds: str | None = None
+    """the thresholds.yml of the default branch, by which a comment says where a line goes"""
 
     def report(self, run: Run) -> Draft:
         """Make the check, the status and the comment of the run agree with it, and tell others their new place."""
@@ -122,7 +124,7 @@ class Reporter:
 
     def draft(self, subject: Subject, runs: Sequence[Run], others: Sequence[CheckRun]) -> Draft:
         run, found = subject.run, subject.standing
-        notices = [f"another check run of this commit is called {CHECK}, and is not ours: it counts for nothing"]
+        notices = [f"Another check run of this commit is called {CHECK}, and is not ours: it counts for nothing."]
         links = [Link("The other check run", each.html_url) for each in others[:1] if each.html_url]
         about = states.About(run, self.site, notices if others else (), links)
         if found.source == "merge_group":
@@ -142,7 +144,16 @@ class Reporter:
             results, problem = None, said
         errors = {job.name: errors_of(self.github, job) for job in jobs_to_blame(jobs)}
         try:
-            drafted = draft(run, jobs, results, problem, site=self.site, notices=about.notices, errors=errors)
+            drafted = draft(
+                run,
+                jobs,
+                results,
+                problem,
+                site=self.site,
+                notices=about.notices,
+                errors=errors,
+                thresholds=self.thresholds,
+            )
         except Exception as error:  # whatever a document that was read can still do to what renders it
             return states.cannot_be_shown(about, error)
         if results and results.result.outcome == "gave-way" and not problems(run, jobs):
@@ -247,6 +258,7 @@ def report(
     note: Note,
     *,
     folders: frozenset[str] = frozenset(),
+    thresholds: str | None = None,
     patient: bool = False,
     sleep: Callable[[float], None] = time.sleep,
 ) -> Draft:
@@ -262,7 +274,7 @@ def report(
         sleep(STEP_SECONDS)
         waited += STEP_SECONDS
         run = github.run(run_id)
-    return Reporter(github, home(github), folders, site, note, datetime.now(UTC)).report(run)
+    return Reporter(github, home(github), folders, site, note, datetime.now(UTC), thresholds).report(run)
 
 
 def comment_mark(drafted: Draft) -> str:

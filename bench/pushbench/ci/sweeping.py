@@ -62,10 +62,13 @@ def _draft(pull: PullRequest) -> Draft:
     said = Message(
         outcome="action_required",
         parts=(),
-        sentences=["no run of bench.yml is known of this commit, so nothing was measured"],
+        sentences=["No run of `bench.yml` is known of this commit, so nothing was measured yet."],
         links=[Link("Pull request", pull.html_url)],
         headline=WAITING,
-        advice=["A maintainer who has read this commit starts the measurement, by a command or by a comment:"],
+        advice=[
+            "You need not do anything. A maintainer who has read this commit starts the measurement, by a command or "
+            "by a comment:"
+        ],
         commands=commands_of_a_maintainer(pull.number, pull.head.sha),
     )
     return Draft(WAITING, comment(said), "action_required", waits=True)

@@ -169,7 +169,7 @@ def _doubt_of_pull_request(run: Run, home: Home, authors: Sequence[str | None]) 
     if run.workflow_file != WORKFLOW:
         return f"is of the workflow file {run.workflow_file[:100]!r}, not of {WORKFLOW}"
     if of_foreign_head(run, home):
-        return "is of another repository, whose authors choose what it uploads"
+        return "is of another repository, whose own workflow decides what it uploads"
     if run.actor is None or run.actor.login == DEPENDABOT or DEPENDABOT in authors:
         return "is of Dependabot, whose token cannot push images"
     if not authors or None in authors:
@@ -181,7 +181,7 @@ def _doubt_of_branch(run: Run, home: Home) -> str:
     if run.workflow_file != WORKFLOW:
         return f"is of the workflow file {run.workflow_file[:100]!r}, not of {WORKFLOW}"
     if of_foreign_head(run, home):
-        return "is of another repository, whose authors choose what it uploads"
+        return "is of another repository, whose own workflow decides what it uploads"
     if run.head_branch != home.default_branch:
         return f"is of another branch than {home.default_branch}, whose authors choose what it uploads"
     return ""

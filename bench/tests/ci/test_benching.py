@@ -153,7 +153,7 @@ def test_a_job_that_is_cancelled_leaves_what_is_known(tmp_path: Path) -> None:
     steps = read_results(project.out / "ci" / "results").result.steps
     assert [step.outcome for step in steps] == ["inconclusive", "unfinished"], "no threshold is of its suite"
     assert "unfinished" in (tmp_path / "output").read_text()
-    assert "not finished: ./pushbench long" in (tmp_path / "summary.md").read_text()
+    assert "Not finished: `./pushbench long" in (tmp_path / "summary.md").read_text()
     stop, *_, resume = [line for line in said.splitlines() if line.startswith("::")]
     assert stop.removeprefix("::stop-commands::") == resume.strip(":")
 

@@ -13,7 +13,9 @@ from pushbench.errors import UserError
 from tests.ci.double_reporting import Reported
 from tests.ci.events import REPOSITORY
 from tests.ci.github_double import RUN
+from tests.ci.test_golden_comments import measured_as
 from tests.ci.test_reporting import artifact
+from tests.test_changes import arms, compared
 
 WORKFLOW = Path(__file__).parents[3] / ".github" / "workflows" / "report.yml"
 
@@ -53,6 +55,14 @@ def test_open_pull_requests_are_looked_for_with_the_rights_of_the_workflow(monke
     double.has_job("Pushbench")
     called(double, monkeypatch, "--open")
     assert not double.required_passes()
+
+
+def test_lines_are_proposed_for_the_thresholds_of_this_checkout(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    double = measured_as(tmp_path, compared(arms("node-ws", cpu=0.15)))
+    called(double, monkeypatch, "--run", str(RUN))
+    assert "\nThe lines go at the end of thresholds.yml." in double.comments[0]["body"]
 
 
 @pytest.mark.parametrize("arguments", [[], ["--run", "1", "--open"]])

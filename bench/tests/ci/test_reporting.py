@@ -59,7 +59,7 @@ def test_a_pass_is_a_green_check_and_a_comment(tmp_path: Path) -> None:
     [check], [comment] = double.checks, double.comments
     assert (check["name"], check["head_sha"], check["conclusion"]) == ("Pushbench", HEAD, "success")
     assert comment["number"] == 7
-    assert comment["body"].startswith(f"{MARK}\n### Pushbench: pass\n")
+    assert comment["body"].startswith(f"{MARK}\n### Pushbench: pass, every limit is kept\n")
     assert f"measured {HEAD[:12]}" in comment["body"]
     assert f"[Run and record](https://github.com/acme/pushbench/actions/runs/{RUN})" in comment["body"]
     assert "[Site](https://acme.github.io/pushbench)" in comment["body"]
@@ -92,21 +92,21 @@ def test_the_next_push_updates_the_comment_and_a_person_s_is_left_alone(tmp_path
 @pytest.mark.parametrize(
     ("jobs", "conclusion", "expected", "said"),
     [
-        ([job("plan"), job("bench", "cancelled")], "cancelled", "cancelled", "the job bench was cancelled"),
-        ([job("plan"), job("bench", "timed_out")], "failure", "failure", "the job bench ran out of time"),
+        ([job("plan"), job("bench", "cancelled")], "cancelled", "cancelled", "The job `bench` was cancelled"),
+        ([job("plan"), job("bench", "timed_out")], "failure", "failure", "The job `bench` ran out of time"),
         (
             [job("plan", "failure", "Plan"), job("bench", "skipped")],
             "failure",
             "failure",
-            "the job plan failed at: Plan",
+            "The job `plan` failed in the step `Plan`: what is to be measured could not be planned.",
         ),
         (
             [job("images", "failure", "Build and push")],
             "failure",
             "failure",
-            "the job images failed at: Build and push",
+            "The job `images` failed in the step `Build and push`",
         ),
-        ([], "startup_failure", "failure", "the run ended with startup"),
+        ([], "startup_failure", "failure", "The run ended with startup failure."),
     ],
 )
 def test_a_job_without_results_is_red_with_the_reason(
@@ -115,15 +115,15 @@ def test_a_job_without_results_is_red_with_the_reason(
     double = Double(run=run(conclusion=conclusion), jobs=jobs)
     told(double)
     assert double.checks[0]["conclusion"] == expected
-    assert said in double.comments[0]["body"].replace("\\_", "_")
-    assert said.partition(" ")[0] in double.checks[0]["output"]["title"]
+    assert said in double.comments[0]["body"]
+    assert f"\n### Pushbench: {double.checks[0]['output']['title']}\n" in double.comments[0]["body"]
 
 
 def test_a_run_that_left_nothing_and_says_nothing_is_no_pass() -> None:
     double = Double()
     told(double)
     assert double.checks[0]["conclusion"] == "failure"
-    assert "the run left no results" in double.comments[0]["body"]
+    assert "The run ended and left no results" in double.comments[0]["body"]
 
 
 def test_results_that_claim_a_pass_of_a_job_that_failed_are_not_believed(tmp_path: Path) -> None:
@@ -140,7 +140,7 @@ def test_a_step_that_did_not_end_is_named(tmp_path: Path) -> None:
     double.artifacts["results"] = zipped(files(tmp_path))
     told(double)
     assert double.checks[0]["conclusion"] == "cancelled"
-    assert "not finished: ./pushbench run" in double.comments[0]["body"]
+    assert "Not finished: `./pushbench run`" in double.comments[0]["body"]
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ def test_a_run_with_nothing_to_measure_is_green_and_says_so(tmp_path: Path) -> N
     double.jobs = [job("plan"), job("bench", "skipped")]
     told(double)
     assert double.checks[0]["conclusion"] == "success"
-    assert "only docs changed" in double.comments[0]["body"]
+    assert "Only docs changed." in double.comments[0]["body"]
 
 
 def test_a_head_that_moved_meanwhile_gets_its_check_and_the_pull_request_no_comment(tmp_path: Path) -> None:
@@ -188,7 +188,8 @@ def test_a_fork_waits_for_a_maintainer_and_is_told_the_command() -> None:
     assert comment["body"].startswith(f"{MARK}\n### Pushbench: Waiting for a maintainer. Nothing is wrong.\n")
     assert f"\ngh workflow run bench.yml -f pull_request=7 -f head={HEAD}\n" in comment["body"]
     assert f"\n/pushbench head={HEAD}\n" in comment["body"]
-    assert "- to be compared with the base: node-ws\n- new, to be held against the limits: mine\n" in comment["body"]
+    assert "- What changed will be compared with the base: node-ws.\n" in comment["body"]
+    assert "- What is new will be held against the limits in `thresholds.yml`: mine.\n" in comment["body"]
     assert double.statuses[-1]["description"] == "Waiting for a maintainer. Nothing is wrong."
 
 
@@ -358,14 +359,14 @@ def test_a_run_that_failed_without_a_failed_job_is_no_pass(tmp_path: Path) -> No
     double = Double(run=run(conclusion="failure"), artifacts={"results": artifact(tmp_path)})
     told(double)
     assert not double.required_passes()
-    assert "the run ended with failure" in double.comments[0]["body"]
+    assert "The run ended with failure." in double.comments[0]["body"]
 
 
 def test_deleted_artifacts_end_the_check_with_a_sentence() -> None:
     double = Double()
     told(double)
     assert double.checks[0]["conclusion"] == "failure"
-    assert "the run left no results" in double.comments[0]["body"]
+    assert "The run ended and left no results" in double.comments[0]["body"]
 
 
 def test_an_older_run_does_not_replace_the_verdict_of_a_newer_one(tmp_path: Path) -> None:
@@ -431,7 +432,7 @@ def test_results_of_another_schema_are_named_neutrally(tmp_path: Path) -> None:
     double = Double(artifacts={"results": zipped(content)})
     told(double)
     assert double.checks[0]["conclusion"] == "action_required"
-    assert "### Pushbench: the results have another schema" in double.comments[0]["body"]
+    assert "### Pushbench: not read, the results have another schema" in double.comments[0]["body"]
     assert "cannot be used" not in double.comments[0]["body"]
 
 
@@ -452,7 +453,7 @@ def test_what_cannot_be_rendered_is_red_with_a_sentence(tmp_path: Path, monkeypa
     double = Double(artifacts={"results": artifact(tmp_path)})
     told(double)
     assert double.checks[0]["conclusion"] == "failure"
-    assert "its results cannot be shown: ZeroDivisionError: of some number" in double.comments[0]["body"]
+    assert "The results of the run cannot be shown: ZeroDivisionError: of some number" in double.comments[0]["body"]
 
 
 def test_a_broken_build_names_the_step_the_cause_and_the_log() -> None:
@@ -463,7 +464,7 @@ def test_a_broken_build_names_the_step_the_cause_and_the_log() -> None:
     ]
     told(double)
     body = double.comments[0]["body"]
-    assert "the job images failed at: Build and push: an image could not be built" in body
+    assert "The job `images` failed in the step `Build and push`: an image could not be built" in body
     assert "[Log of images](https://github.com/x/job/1)" in body
     assert f"gh run rerun {RUN}" in body
 
@@ -474,7 +475,7 @@ def test_a_missing_image_is_named_by_what_the_job_said() -> None:
     double.errors = {len("bench"): ["Process completed with exit code 2.", "no image of node-ws: not in the registry"]}
     told(double)
     body = double.comments[0]["body"]
-    assert "- the job bench says: no image of node-ws: not in the registry\n" in body
+    assert "- The job `bench` says: no image of node-ws: not in the registry\n" in body
     assert "exit code" not in body
 
 
@@ -536,7 +537,7 @@ def test_a_hostile_artifact_is_red_with_a_sentence(content: bytes) -> None:
     double = Double(artifacts={"results": content})
     told(double)
     assert double.checks[0]["conclusion"] == "failure"
-    assert "its results cannot be used:" in double.comments[0]["body"]
+    assert "The results of the run cannot be used:" in double.comments[0]["body"]
 
 
 def test_hostile_words_of_an_artifact_do_nothing(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from tests.ci.double_reporting import Reported
 from tests.ci.events import HEAD
 from tests.ci.github_double import RUN, job, run
 from tests.ci.test_result import STEP, files, make_plan, make_result, zipped
-from tests.factories import make_record, make_thresholds, make_trial, measured
+from tests.factories import LIMITS, make_record, make_thresholds, make_trial, measured
 from tests.fuzz.target import Target
 from tests.test_changes import THRESHOLDS, arms, compared
 
@@ -41,7 +41,7 @@ def artifact(kind: str) -> dict[str, bytes]:
             trial = make_trial("node-ws") if kind == "pass" else measured("node-ws", SLOW)
             record, thresholds = make_record([trial]), make_thresholds(folder)
         verdict = judge(record, thresholds)
-        results.write_result(folder, make_result(verdict.outcome, measured=1))
+        results.write_result(folder, make_result(verdict.outcome, measured=1, pull_request=7))
         results.write_measured(folder, 1, record, verdict)
         return files(folder)
 
@@ -54,7 +54,7 @@ def _one_file(name: str) -> Target:
 
     def read(content: bytes) -> bool:
         found = _first_read(name, content)
-        assert draft(FAILED, [BENCH], found).conclusion != "success"
+        assert draft(FAILED, [BENCH], found, thresholds=LIMITS).conclusion != "success"
         return False
 
     return Target(name.removesuffix(".json").removeprefix("1."), [artifact(kind)[name] for kind in KINDS], read)

@@ -84,6 +84,6 @@ def test_a_fork_that_uploads_a_pass_and_has_a_job_of_the_required_name_is_not_gr
     assert not double.required_passes(sha)
     [comment] = double.comments
     assert comment["body"].splitlines()[1] == "### Pushbench: Waiting for a maintainer. Nothing is wrong."
-    assert "another check run of this commit is called Pushbench, and is not ours" in comment["body"]
+    assert "Another check run of this commit is called Pushbench, and is not ours" in comment["body"]
     double.has_job("Pushbench", sha=sha)
     assert not double.required_passes(sha), "not by a later attempt of that job either"

@@ -146,7 +146,9 @@ def test_a_pull_request_that_slows_a_server_fails_and_says_which_and_how_much(fo
     double = of(forge, payload, passes=False)
     comment = reported(forge, double)
     assert "### Pushbench: FAIL" in comment
-    [line] = [line for line in comment.splitlines() if "node-ws: delivery p50 worse at 260 clients: +" in line]
+    screen, _, _ = comment.partition("<details>")
+    [line] = [line for line in screen.splitlines() if line.startswith("| node-ws: delivery p50 at 260 clients |")]
+    assert line.endswith("| WORSE |")
     assert re.search(r"\+[\d.,]+ %|\+[\d.,]+ ms", line)
     assert double.checks[0]["conclusion"] == "failure"
     assert double.checks[0]["output"]["annotations"][0]["path"] == "servers/node-ws/server.yml"
@@ -158,7 +160,7 @@ def test_a_pull_request_that_breaks_a_rule_fails_with_the_rule(forge: Forge) -> 
     require(forge.act("pull_request", payload, "bench.yml", at="change"), passes=False)
     comment = reported(forge, of(forge, payload, passes=False))
     assert "### Pushbench: FAIL" in comment
-    assert "fastapi: not compared: the head failed before any trial: verify: breaks bad-upgrade-is-refused" in comment
+    assert "fastapi: not compared: the changed server does not work: verify: breaks bad-upgrade-is-refused" in comment
 
 
 def test_somebody_may_ask_for_some_servers(forge: Forge) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pushbench.cli import options
-from pushbench.cli.ci.job import branch_of, fresh_out, planned_by, queue_of_job, results_folder
+from pushbench.cli.ci.job import branch_of, fresh_out, planned_by, queue_of_job, results_folder, thresholds_text
 from pushbench.errors import EXIT_FAIL, EXIT_PASS, EXIT_UNDECIDED, UserError
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def bench(
             options.note("ended: what was measured until then is in out/ci")
     found = read_results(results_folder(out))
     outcome = found.result.outcome
-    actions.add_summary(_summary(found))
+    actions.add_summary(_summary(found, thresholds_text(project)))
     actions.set_outputs({"outcome": outcome})
     options.note(f"{outcome}: {project.relative(results_folder(out))}")
     raise typer.Exit(
@@ -93,8 +93,8 @@ def bench(
     )
 
 
-def _summary(found: Results) -> str:
+def _summary(found: Results, thresholds: str | None) -> str:
     from pushbench.ci.drafting import message
     from pushbench.comment import MARK, comment
 
-    return comment(message(found)).removeprefix(f"{MARK}\n")
+    return comment(message(found, thresholds)).removeprefix(f"{MARK}\n")

@@ -60,6 +60,11 @@ def results_folder(out: Path) -> Path:
     return out / "results"
 
 
+def thresholds_text(project: Project) -> str | None:
+    """The thresholds.yml of the checkout, for the lines that a comment proposes; None where there is none."""
+    return project.thresholds.read_text(encoding="utf-8") if project.thresholds.exists() else None
+
+
 def branch_of(project: Project, name: str) -> Branch:
     from pushbench.ci.branch import Branch
     from pushbench.git import git

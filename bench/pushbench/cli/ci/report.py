@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from pushbench.cli import options
-from pushbench.cli.ci.job import github_of_job
+from pushbench.cli.ci.job import github_of_job, thresholds_text
 from pushbench.errors import UserError
 
 _EXAMPLES = "Examples: `GITHUB_TOKEN=... pushbench ci report --run 1234567890`; `pushbench ci report --open`."
@@ -42,8 +42,11 @@ def report(*, run: RunOption = None, open_: OpenOption = False) -> None:
             sweeping.sweep(github, options.note)
         return
     site = os.environ.get("PUSHBENCH_SITE", "")
-    folders = frozenset(server.folder.name for server in read_catalog(Project.current().servers))
+    project = Project.current()
+    folders = frozenset(server.folder.name for server in read_catalog(project.servers))
     patient = os.environ.get("GITHUB_EVENT_NAME") == "workflow_dispatch"
     with github_of_job() as github:
-        drafted = reporting.report(github, run, site, options.note, folders=folders, patient=patient)
+        drafted = reporting.report(
+            github, run, site, options.note, folders=folders, thresholds=thresholds_text(project), patient=patient
+        )
     actions.add_summary(drafted.summary)
