@@ -129,7 +129,8 @@ class Forge:
         ]
         command += [part for name, path in _replaced() for part in ("--local-repository", f"{name}={path}")]
         command += [part for pair in variables.items() for part in ("--var", "=".join(pair))]
-        environment = {"DOUBLES": str(self.folder), "GITHUB_REPOSITORY": REPOSITORY, **environment}
+        own = {"GITHUB_REPOSITORY": REPOSITORY, "GITHUB_TRIGGERING_ACTOR": "octocat"}  # which act does not set
+        environment = {"DOUBLES": str(self.folder), **own, **environment}
         command += [part for pair in environment.items() for part in ("--env", "=".join(pair))]
         command += ["--secret", "GITHUB_TOKEN=ghs_double"]
         done = subprocess.run(
