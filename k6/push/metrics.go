@@ -5,9 +5,9 @@ import (
 	"strconv"
 	"time"
 
-	"go.k6.io/k6/js/modules"
-	"go.k6.io/k6/lib"
-	"go.k6.io/k6/metrics"
+	"go.k6.io/k6/v2/js/modules"
+	"go.k6.io/k6/v2/lib"
+	"go.k6.io/k6/v2/metrics"
 
 	"github.com/pushbench/pushbench/k6/internal/engine"
 	"github.com/pushbench/pushbench/k6/internal/histogram"

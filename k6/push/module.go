@@ -13,9 +13,9 @@ import (
 	"strings"
 	"sync"
 
-	"go.k6.io/k6/js/common"
-	"go.k6.io/k6/js/modules"
-	"go.k6.io/k6/lib"
+	"go.k6.io/k6/v2/js/common"
+	"go.k6.io/k6/v2/js/modules"
+	"go.k6.io/k6/v2/lib"
 
 	"github.com/pushbench/pushbench/k6/internal/engine"
 	"github.com/pushbench/pushbench/k6/internal/schedule"
@@ -244,7 +244,7 @@ func (m *module) report(parameters map[string]any) (*engine.Report, error) {
 func k6Version() string {
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, dependency := range info.Deps {
-			if dependency.Path == "go.k6.io/k6" {
+			if dependency.Path == "go.k6.io/k6/v2" {
 				return dependency.Version
 			}
 		}
