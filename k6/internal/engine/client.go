@@ -43,10 +43,10 @@ type client struct {
 	at    time.Duration // when the loop has to look at it again: next message, or the join once more
 	timer int           // index in the loop's heap; -1 when it is not there
 
-	partial  []byte // of a frame
-	fragment []byte // of a message in several frames
-	backlog  []byte // not yet accepted by the kernel
-	done     chan struct{}
+	partial []byte       // of a frame
+	message wire.Message // of frames
+	backlog []byte       // not yet accepted by the kernel
+	done    chan struct{}
 }
 
 func newClient(e *Engine, p *population, number, fd int, began time.Duration) *client {
@@ -213,16 +213,12 @@ func (l *loop) deliver(c *client, event protocol.Event, now time.Duration) {
 func (l *loop) frame(c *client, frame wire.Frame, now time.Duration) {
 	switch frame.Opcode {
 	case wire.Text, wire.Binary, wire.Continuation:
-		payload := frame.Payload
-		if !frame.Final || len(c.fragment) > 0 {
-			c.fragment = append(c.fragment, payload...)
-			if !frame.Final {
-				return
-			}
-			payload = c.fragment
-			c.fragment = c.fragment[:0]
+		payload, complete, err := c.message.Add(frame)
+		if err != nil {
+			l.drop(c, err.Error())
+			return
 		}
-		if c.state < dropped {
+		if complete && c.state < dropped {
 			l.handle(c, c.session.Receive(payload, l.sender(c)), now)
 		}
 	case wire.Ping:

@@ -306,7 +306,7 @@ func (l *loop) release(c *client) {
 	l.byFD[c.fd] = nil
 	_ = unix.Close(c.fd)
 	c.fd = -1
-	c.partial, c.fragment, c.backlog = nil, nil, nil
+	c.partial, c.message, c.backlog = nil, wire.Message{}, nil
 	l.engine.gauges.connected.Add(-1)
 }
 

@@ -24,9 +24,15 @@ const MaxPayload = 1 << 20
 // Errors of a server that breaks the protocol.
 var (
 	ErrReserved = errors.New("frame with reserved bits set")
+	ErrOpcode   = errors.New("frame with a reserved opcode")
 	ErrMasked   = errors.New("masked frame from a server")
+	ErrControl  = errors.New("control frame in parts or longer than 125 bytes")
+	ErrLength   = errors.New("frame whose length takes more bytes than it needs")
 	ErrTooLarge = fmt.Errorf("frame larger than %d bytes", MaxPayload)
 )
+
+// maxControl is the longest payload of a control frame: RFC 6455, section 5.5.
+const maxControl = 125
 
 // Frame is one frame from a server. Payload aliases the buffer that it was read from.
 type Frame struct {
@@ -46,27 +52,51 @@ func Next(buf []byte) (Frame, int, error) {
 	if buf[1]&0x80 != 0 {
 		return Frame{}, 0, ErrMasked
 	}
-	length, header := uint64(buf[1]&0x7f), 2
-	switch length {
-	case 126:
-		if len(buf) < 4 {
-			return Frame{}, 0, nil
+	opcode, final := buf[0]&0x0f, buf[0]&0x80 != 0
+	switch opcode {
+	case Continuation, Text, Binary:
+	case Close, Ping, Pong:
+		if !final || buf[1] > maxControl {
+			return Frame{}, 0, ErrControl
 		}
-		length, header = uint64(binary.BigEndian.Uint16(buf[2:])), 4
-	case 127:
-		if len(buf) < 10 {
-			return Frame{}, 0, nil
-		}
-		length, header = binary.BigEndian.Uint64(buf[2:]), 10
+	default:
+		return Frame{}, 0, ErrOpcode
 	}
-	if length > MaxPayload {
-		return Frame{}, 0, ErrTooLarge
+	length, header, err := payloadLength(buf)
+	if err != nil || header == 0 {
+		return Frame{}, 0, err
 	}
-	size := header + int(length)
+	size := header + length
 	if len(buf) < size {
 		return Frame{}, 0, nil
 	}
-	return Frame{Opcode: buf[0] & 0x0f, Final: buf[0]&0x80 != 0, Payload: buf[header:size]}, size, nil
+	return Frame{Opcode: opcode, Final: final, Payload: buf[header:size]}, size, nil
+}
+
+// payloadLength reads the length of an unmasked frame and how many bytes come before the payload; 0 when they are not all there.
+func payloadLength(buf []byte) (length, header int, err error) {
+	var long, least uint64
+	switch buf[1] {
+	case 126:
+		if len(buf) < 4 {
+			return 0, 0, nil
+		}
+		long, least, header = uint64(binary.BigEndian.Uint16(buf[2:])), 126, 4
+	case 127:
+		if len(buf) < 10 {
+			return 0, 0, nil
+		}
+		long, least, header = binary.BigEndian.Uint64(buf[2:]), 1<<16, 10
+	default:
+		return int(buf[1]), 2, nil
+	}
+	switch {
+	case long < least:
+		return 0, 0, ErrLength
+	case long > MaxPayload:
+		return 0, 0, ErrTooLarge
+	}
+	return int(long), header, nil
 }
 
 // Append adds one final frame, masked with key as clients must, and returns the extended slice.

@@ -61,13 +61,73 @@ func TestServersThatBreakTheProtocolAreNoticed(t *testing.T) {
 	}
 }
 
-func FuzzNextNeverReadsPastTheBuffer(f *testing.F) {
+func TestFramesThatAClientMustRefuseAreErrors(t *testing.T) {
+	for _, c := range []struct {
+		frame []byte
+		want  error
+	}{
+		{[]byte{0x83, 0}, ErrOpcode}, // the first reserved data opcode
+		{[]byte{0x8b, 0}, ErrOpcode}, // the first reserved control opcode
+		{[]byte{0x09, 0}, ErrControl},
+		{[]byte{0x89, 126, 0, 126}, ErrControl},
+		{[]byte{0x81, 126, 0, 125}, ErrLength},
+		{[]byte{0x81, 127, 0, 0, 0, 0, 0, 0, 0xff, 0xff}, ErrLength},
+	} {
+		if _, n, err := Next(c.frame); n != 0 || !errors.Is(err, c.want) {
+			t.Errorf("% x: %d, %v, expected %v", c.frame, n, err, c.want)
+		}
+	}
+}
+
+// reference reads a frame as section 5.2 describes it, without any shortcut.
+func reference(data []byte) (frame Frame, size int, ok bool) {
+	if len(data) < 2 {
+		return Frame{}, 0, true
+	}
+	frame.Final, frame.Opcode = data[0]>>7 == 1, data[0]&15
+	control := frame.Opcode >= 8
+	length, header := uint64(data[1]), 2
+	if data[0]>>4&7 != 0 || data[1] >= 128 || control && (!frame.Final || length > 125) {
+		return Frame{}, 0, false
+	}
+	if frame.Opcode != 0 && frame.Opcode != 1 && frame.Opcode != 2 && (frame.Opcode < 8 || frame.Opcode > 10) {
+		return Frame{}, 0, false
+	}
+	if wide := map[uint64]int{126: 2, 127: 8}[length]; wide > 0 {
+		if header += wide; len(data) < header {
+			return Frame{}, 0, true
+		}
+		length = 0
+		for _, b := range data[2:header] {
+			length = length<<8 | uint64(b)
+		}
+		if wide == 2 && length < 126 || wide == 8 && length < 1<<16 || length > MaxPayload {
+			return Frame{}, 0, false
+		}
+	}
+	if uint64(len(data)) < uint64(header)+length {
+		return Frame{}, 0, true
+	}
+	size = header + int(length)
+	frame.Payload = data[header:size]
+	return frame, size, true
+}
+
+func FuzzNext(f *testing.F) {
 	f.Add(server([]byte("hello")))
 	f.Add([]byte{0x81, 126, 0xff})
+	f.Add(server(bytes.Repeat([]byte("a"), 126)))
+	f.Add([]byte{0x89, 0})
+	f.Add([]byte{0x88, 2, 0x03, 0xe8})
+	f.Add([]byte{0x01, 1, 'a'})
 	f.Fuzz(func(t *testing.T, data []byte) {
 		frame, n, err := Next(data)
-		if n > len(data) || err != nil && n != 0 || len(frame.Payload) > n {
-			t.Errorf("%d of %d bytes, payload %d, %v", n, len(data), len(frame.Payload), err)
+		want, size, ok := reference(data)
+		if n != size || (err == nil) != ok || frame.Opcode != want.Opcode || frame.Final != want.Final ||
+			!bytes.Equal(frame.Payload, want.Payload) {
+			if size > 0 || n > 0 || (err == nil) != ok {
+				t.Errorf("% x: %d bytes, %v, %+v; expected %d, %v, %+v", data, n, err, frame, size, ok, want)
+			}
 		}
 	})
 }

@@ -1,0 +1,54 @@
+package wire
+
+import (
+	"errors"
+	"fmt"
+	"unicode/utf8"
+)
+
+// Errors of a server that breaks the rules for messages: RFC 6455, sections 5.4 and 8.1.
+var (
+	ErrInterrupted = errors.New("new message inside a message that is not complete")
+	ErrNoMessage   = errors.New("continuation of no message")
+	ErrText        = errors.New("text that is not UTF-8")
+	ErrMessage     = fmt.Errorf("message larger than %d bytes", MaxPayload)
+)
+
+// Message puts the data frames of one connection together. The zero value waits for the first frame.
+type Message struct {
+	opcode byte // of its first frame; Continuation where no message has begun
+	parts  []byte
+}
+
+// Add takes a data frame and returns the payload of the message that it completes. The payload aliases the frame or the Message
+// and holds until the next call. Without an error and without complete, more frames belong to the message.
+func (m *Message) Add(frame Frame) (payload []byte, complete bool, err error) {
+	begun := m.opcode != Continuation
+	switch {
+	case begun && frame.Opcode != Continuation:
+		return nil, false, ErrInterrupted
+	case !begun && frame.Opcode == Continuation:
+		return nil, false, ErrNoMessage
+	case !begun && frame.Final:
+		return frame.Payload, true, check(frame.Opcode, frame.Payload)
+	case len(m.parts)+len(frame.Payload) > MaxPayload:
+		return nil, false, ErrMessage
+	}
+	if !begun {
+		m.opcode, m.parts = frame.Opcode, m.parts[:0]
+	}
+	m.parts = append(m.parts, frame.Payload...)
+	if !frame.Final {
+		return nil, false, nil
+	}
+	opcode := m.opcode
+	m.opcode = Continuation
+	return m.parts, true, check(opcode, m.parts)
+}
+
+func check(opcode byte, payload []byte) error {
+	if opcode == Text && !utf8.Valid(payload) {
+		return ErrText
+	}
+	return nil
+}
