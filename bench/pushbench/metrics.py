@@ -59,6 +59,7 @@ METRICS: dict[str, Metric] = {
         Metric("loss_ratio", "Loss", Unit.RATIO),
         Metric("duplicate_ratio", "Duplicates", Unit.RATIO),
         Metric("out_of_order_ratio", "Out of order", Unit.RATIO),
+        Metric("corrupt_ratio", "Corrupt", Unit.RATIO),
         *_latencies(),
         Metric("cpu_cores", "CPU", Unit.CORES),
         Metric("cpu_user_cores", "CPU, user", Unit.CORES),

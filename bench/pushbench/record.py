@@ -6,9 +6,9 @@ Only the shapes are here; `store` reads and writes them. Base units everywhere: 
 from __future__ import annotations
 
 from datetime import date, datetime
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, StringConstraints
+from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from pushbench.load_report import Deliveries, Histograms, ReportedError
 from pushbench.model import Document
@@ -132,6 +132,18 @@ class StageResult(Document):
     metrics: dict[str, float | None]
     deliveries: Deliveries
     histograms: Histograms
+
+    @model_validator(mode="before")
+    @classmethod
+    def _corrupt_ratio(cls, found: Any) -> Any:
+        """Records from before the metric counted the same deliveries."""
+        metrics, deliveries = (found.get(key) if isinstance(found, dict) else None for key in ("metrics", "deliveries"))
+        if not isinstance(metrics, dict) or not isinstance(deliveries, dict) or "corrupt_ratio" in metrics:
+            return found
+        corrupt, expected = deliveries.get("corrupt"), deliveries.get("expected")
+        known = all(type(count) is int and count >= 0 for count in (corrupt, expected))
+        ratio = corrupt / expected if known and expected else None
+        return {**found, "metrics": {**metrics, "corrupt_ratio": ratio}}
 
 
 class Timeline(Document):

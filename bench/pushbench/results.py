@@ -108,6 +108,7 @@ def _load_metrics(report: StageReport, seconds: float) -> Metrics:
         "loss_ratio": _ratio(deliveries.lost, deliveries.expected),
         "duplicate_ratio": _ratio(deliveries.duplicate, deliveries.expected),
         "out_of_order_ratio": _ratio(deliveries.out_of_order, deliveries.expected),
+        "corrupt_ratio": _ratio(deliveries.corrupt, deliveries.expected),
         "network_in_bytes_per_second": _ratio(traffic.sent_bytes, seconds),
         "network_out_bytes_per_second": _ratio(traffic.received_bytes, seconds),
     }

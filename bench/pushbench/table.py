@@ -38,8 +38,8 @@ Judged = TypeVar("Judged", bound=JudgedRow)
 
 @dataclass(frozen=True)
 class Row:
-    """One metric of the table; `ranged` rows also show the smallest and the largest trial, and rows that are not
-    `always` there only appear where a column has the metric."""
+    """One metric of the table. `ranged` rows also show the smallest and the largest trial. Rows that are not `always`
+    there appear where a column has more of the metric than nothing."""
 
     metric: str
     title: str
@@ -60,6 +60,7 @@ ROWS = [
         _row("messages_per_second"),
         _row("throughput_per_second"),
         _row("loss_ratio", ranged=True),
+        Row("corrupt_ratio", "Corrupt", "%", 100.0, ranged=True, always=False),
     ],
     [
         *(_row(f"echo_seconds.{point}") for point in ("p50", "p95", "p99", "max")),
@@ -316,7 +317,7 @@ def _table(columns: Sequence[_Column], rows: Sequence[Sequence[Row]], words: Seq
         Line(row.title, row.unit, [column.cell(row) for column in columns], opens_group=index > 0 and row is group[0])
         for index, group in enumerate(groups)
         for row in group
-        if row.always or any(column.metrics.get(row.metric) for column in columns)
+        if row.always or any((spread := column.metrics.get(row.metric)) and spread.max for column in columns)
     ]
     return Table([column.heading for column in columns], [*lines, *words], _legend(columns, lines))
 

@@ -68,6 +68,7 @@ def make_metrics(clients: int) -> dict[str, float | None]:
         "loss_ratio": 0.0,
         "duplicate_ratio": 0.0,
         "out_of_order_ratio": 0.0,
+        "corrupt_ratio": 0.0,
         **latencies,
         "cpu_cores": clients * 0.00041,
         "cpu_user_cores": clients * 0.00021,

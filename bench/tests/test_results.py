@@ -24,6 +24,7 @@ def test_every_metric_that_has_a_name_is_there_and_no_other() -> None:
         ("throughput_per_second", 900.0),
         ("loss_ratio", 0.1),
         ("duplicate_ratio", 0.001),
+        ("corrupt_ratio", 0.0005),
         ("delivery_seconds.p99", 0.002),
         ("echo_seconds.mean", 0.001),
         ("cpu_cores", 0.2),
@@ -40,7 +41,7 @@ def test_every_metric_that_has_a_name_is_there_and_no_other() -> None:
     ],
 )
 def test_a_metric_is_what_its_name_says(name: str, value: float) -> None:
-    report = stage_report(delivered=5_400, lost=600, duplicate=6)
+    report = stage_report(delivered=5_400, lost=600, duplicate=6, corrupt=3)
     metrics = stage_result(report, window(server_cpu=1.2, generator_cpu=3.0, steal_seconds=0.24), 4).metrics
     assert metrics[name] == pytest.approx(value, rel=2e-3)
 

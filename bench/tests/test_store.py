@@ -15,6 +15,7 @@ from pushbench.plan import make_plan
 from pushbench.record import Failure, Harness, Record, Schedule, StagePlan
 from pushbench.results import timeline
 from pushbench.trial import failed_trial
+from tests.factories import make_record, make_trial
 from tests.samples import ENVIRONMENT, load_report
 
 
@@ -68,6 +69,17 @@ def test_a_record_from_before_loss_and_network_were_counted_by_the_second_is_rea
     found = store.read_record(path).trials[0].timeline
     assert found
     assert (found.delivered, found.lost, found.network_out_bytes) == ([200, 200], None, None)
+
+
+def test_a_record_from_before_corrupt_deliveries_had_a_metric_has_it_by_what_was_counted(tmp_path: Path) -> None:
+    document = make_record([make_trial("node-ws")]).model_dump(mode="json", by_alias=True)
+    [stage, *_] = document["trials"][0]["stages"]
+    del stage["metrics"]["corrupt_ratio"]
+    stage["deliveries"]["corrupt"] = 3
+    path = tmp_path / "old.json"
+    path.write_text(json.dumps(document))
+    found = store.read_record(path).trials[0].stages[0]
+    assert found.metrics["corrupt_ratio"] == 3 / found.deliveries.expected
 
 
 def test_a_full_disk_keeps_the_record_before_and_says_how_to_go_on(

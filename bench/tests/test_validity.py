@@ -79,9 +79,13 @@ def test_what_every_machine_does_is_no_disturbance(changed: dict[str, Any]) -> N
     assert judge(seen=window(**changed)).valid
 
 
-def test_more_deliveries_than_expected_are_a_bug_somewhere() -> None:
-    assert judge(stage_report(duplicate=30)).valid
-    assert only_reason(judge(stage_report(duplicate=60))).startswith("too_many_deliveries: 101 % of the expected")
+def test_a_server_that_sends_twice_is_measured() -> None:
+    assert judge(stage_report(duplicate=6_000)).valid
+
+
+def test_more_deliveries_than_were_owed_are_a_bug_of_the_generator() -> None:
+    told = only_reason(judge(stage_report(expected=5_999)))
+    assert told.startswith("too_many_deliveries: 6000 deliveries were counted, 5999 were owed")
 
 
 def test_a_client_that_the_generator_did_not_play_is_its_fault() -> None:

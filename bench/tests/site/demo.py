@@ -357,6 +357,7 @@ def _result(index: int, clients: int, values: dict[str, float], random: np.rando
         "clients_missing_ratio": 0.0,
         "duplicate_ratio": 0.0,
         "out_of_order_ratio": 0.0,
+        "corrupt_ratio": 0.0,
         "disconnects": 0,
         "fanout_seconds.p99": values["delivery_seconds.p99"] * 1.2,
         "network_in_bytes_per_second": clients * 250.0,

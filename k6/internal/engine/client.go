@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"strconv"
 	"strings"
@@ -171,11 +172,20 @@ func (l *loop) handle(c *client, event protocol.Event, now time.Duration) {
 			l.joined(c, now)
 		}
 	case protocol.Corrupt:
-		l.ledger.Corrupt(l.engine.stageOf(now))
+		l.corrupt(c, event.Reason, now)
 	case protocol.Refused:
 		l.engine.collector.complain("error frame: " + event.Reason)
 	case protocol.Nothing:
 	}
+}
+
+// corrupt counts a delivery that nobody sent so, and describes the first of all.
+func (l *loop) corrupt(c *client, what string, now time.Duration) {
+	l.ledger.Corrupt(l.engine.stageOf(now))
+	l.engine.firstCorrupt.Do(func() {
+		board := l.engine.groupName(c.population, c.group)
+		l.engine.collector.complain(fmt.Sprintf("first corrupt delivery: client %d of %s received %s", c.number, board, what))
+	})
 }
 
 func (l *loop) deliver(c *client, event protocol.Event, now time.Duration) {
@@ -184,7 +194,7 @@ func (l *loop) deliver(c *client, event protocol.Event, now time.Duration) {
 	switch receipt.Outcome {
 	case ledger.Delivered:
 	case ledger.Unknown:
-		l.ledger.Corrupt(l.engine.stageOf(now))
+		l.corrupt(c, fmt.Sprintf("message %d of client %d, which was not sent", event.Seq, event.Sender), now)
 		return
 	default:
 		return

@@ -60,6 +60,7 @@ type Engine struct {
 
 	stop, finished chan struct{}
 	stopOnce       sync.Once
+	firstCorrupt   sync.Once
 }
 
 // gauges are read by whoever wants to know how many; they count over all loops.

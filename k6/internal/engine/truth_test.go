@@ -2,12 +2,13 @@ package engine
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
-
 	"github.com/pushbench/pushbench/k6/internal/ledger"
 	"github.com/pushbench/pushbench/k6/internal/schedule"
 	"github.com/pushbench/pushbench/k6/internal/scripted"
@@ -198,6 +199,8 @@ func TestFaultsAreCountedExactly(t *testing.T) {
 		"1 % duplicated": {DuplicateEvery: 100},
 		"1 % swapped":    {SwapEvery: 100},
 		"1 % corrupted":  {CorruptEvery: 100},
+		"20 corrupted":   {CorruptEvery: 20, Most: 20},
+		"20 crossed":     {CrossEvery: 20, Most: 20},
 		"all at once":    {DropEvery: 101, DuplicateEvery: 103, SwapEvery: 107, CorruptEvery: 109},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -217,10 +220,19 @@ func TestFaultsAreCountedExactly(t *testing.T) {
 			if saw.OutOfOrder != did.Swapped {
 				t.Errorf("out of order %d, expected %d", saw.OutOfOrder, did.Swapped)
 			}
-			if saw.Corrupt != did.Corrupted {
-				t.Errorf("corrupt %d, expected %d", saw.Corrupt, did.Corrupted)
+			if saw.Corrupt != did.Corrupted+did.Crossed {
+				t.Errorf("corrupt %d, expected %d altered and %d of other boards", saw.Corrupt, did.Corrupted, did.Crossed)
 			}
-			if did.Dropped+did.Duplicated+did.Swapped+did.Corrupted == 0 {
+			if faults.Most > 0 && did.Corrupted+did.Crossed != faults.Most {
+				t.Errorf("the server altered %d and crossed %d, expected %d", did.Corrupted, did.Crossed, faults.Most)
+			}
+			first := slices.ContainsFunc(e.collector.errors(), func(e ErrorCount) bool {
+				return strings.HasPrefix(e.Reason, "first corrupt delivery: ")
+			})
+			if first != (saw.Corrupt > 0) {
+				t.Errorf("the first corrupt delivery is described: %v, and %d were corrupt", first, saw.Corrupt)
+			}
+			if did.Dropped+did.Duplicated+did.Swapped+did.Corrupted+did.Crossed == 0 {
 				t.Error("the server did nothing wrong, so nothing was tested")
 			}
 			if saw.Expected+saw.Ineligible != did.Deliveries+saw.Lost() {

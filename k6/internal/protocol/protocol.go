@@ -19,7 +19,7 @@ const (
 	Ready         // the conversation is open: the client may join
 	Joined        // the join was acknowledged: the client is a member
 	Delivery      // a message of the suite
-	Corrupt       // a message whose content is not what its sender sent
+	Corrupt       // a message whose content is not what its sender sent; Reason says how
 	Refused       // the server reported an error; Reason says which
 )
 

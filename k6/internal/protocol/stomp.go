@@ -51,7 +51,7 @@ func (w *whiteboardStomp) Receive(payload []byte, send Send) Event {
 		if len(bytes.TrimSpace(payload)) == 0 { // a heart-beat
 			return Event{}
 		}
-		return Event{Kind: Corrupt}
+		return corrupt("no STOMP frame: %.60q", payload)
 	}
 	body, _, _ = bytes.Cut(body, []byte{0})
 	command, _, _ := bytes.Cut(head, []byte("\n"))

@@ -74,14 +74,19 @@ func (d *draw) parseAny(text []byte) Event {
 		Stroke                        json.RawMessage
 	}
 	if err := json.Unmarshal(text, &message); err != nil {
-		return Event{Kind: Corrupt}
+		return corrupt("no JSON: %.60q", text)
 	}
 	user, err := strconv.ParseInt(strings.TrimPrefix(message.UserID, "u-"), 10, 32)
 	switch message.Type {
 	case "draw":
 		var compact bytes.Buffer
-		if json.Compact(&compact, message.Stroke) != nil || compact.String() != stroke || message.BoardID != d.board || err != nil {
-			return Event{Kind: Corrupt}
+		switch {
+		case message.BoardID != d.board:
+			return corrupt("a stroke of board %.40q by %.40q", message.BoardID, message.UserID)
+		case err != nil:
+			return corrupt("a stroke by %.40q", message.UserID)
+		case json.Compact(&compact, message.Stroke) != nil || compact.String() != stroke:
+			return corrupt("an altered stroke by %.40q", message.UserID)
 		}
 		return d.delivery(user, message.Seq, message.SentAt)
 	case "joined", "join":
@@ -89,7 +94,12 @@ func (d *draw) parseAny(text []byte) Event {
 	case "error":
 		return Event{Kind: Refused, Reason: message.Reason}
 	}
-	return Event{Kind: Corrupt}
+	return corrupt("a message of type %.40q", message.Type)
+}
+
+// corrupt describes what no client sent.
+func corrupt(format string, values ...any) Event {
+	return Event{Kind: Corrupt, Reason: fmt.Sprintf(format, values...)}
 }
 
 // whiteboard is the protocol whiteboard-json: JSON text frames, as docs/protocols.md describes.

@@ -28,6 +28,10 @@ type Faults struct {
 	// SwapEvery holds a delivery back until the next one from the same sender to the same receiver has gone out.
 	SwapEvery    int64
 	CorruptEvery int64
+	// CrossEvery delivers to a member of another board as well.
+	CrossEvery int64
+	// Most is how often deliveries are corrupted or crossed at most; 0 is without end.
+	Most int64
 	// RefuseBeyond refuses connections once there are that many; 0 accepts all.
 	RefuseBeyond int64
 	// Silent acknowledges joins and delivers nothing.
@@ -38,8 +42,8 @@ type Faults struct {
 
 // Counts are what the server really did.
 type Counts struct {
-	Connections, Deliveries                                int64
-	Dropped, Duplicated, Held, Swapped, Corrupted, Refused int64
+	Connections, Deliveries                                         int64
+	Dropped, Duplicated, Held, Swapped, Corrupted, Crossed, Refused int64
 }
 
 // Server is a running scripted server.
@@ -50,10 +54,10 @@ type Server struct {
 	upgrader websocket.Upgrader
 	closed   chan struct{}
 
-	armed                                                               atomic.Int64 // UnixNano of Arm; 0 before
-	number                                                              atomic.Int64 // of the next delivery
-	deliveries                                                          atomic.Int64
-	dropped, duplicated, held, swapped, corrupted, refused, connections atomic.Int64
+	armed                                                                        atomic.Int64 // UnixNano of Arm; 0 before
+	number                                                                       atomic.Int64 // of the next delivery
+	deliveries                                                                   atomic.Int64
+	dropped, duplicated, held, swapped, corrupted, crossed, refused, connections atomic.Int64
 
 	closeOnce sync.Once
 	mu        sync.Mutex
@@ -109,7 +113,8 @@ func (s *Server) Close() {
 func (s *Server) Counts() Counts {
 	return Counts{
 		s.connections.Load(), s.deliveries.Load(),
-		s.dropped.Load(), s.duplicated.Load(), s.held.Load(), s.swapped.Load(), s.corrupted.Load(), s.refused.Load(),
+		s.dropped.Load(), s.duplicated.Load(), s.held.Load(), s.swapped.Load(), s.corrupted.Load(), s.crossed.Load(),
+		s.refused.Load(),
 	}
 }
 
@@ -239,10 +244,10 @@ func (s *Server) deliver(b *board, sender *member, text []byte) {
 		return
 	}
 	f, since := s.faults, s.sinceArm()
-	faulty := f.DropEvery+f.DuplicateEvery+f.SwapEvery+f.CorruptEvery > 0 && since >= f.After && (f.Until == 0 || since < f.Until)
+	faulty := f.DropEvery+f.DuplicateEvery+f.SwapEvery+f.CorruptEvery+f.CrossEvery > 0 && since >= f.After && (f.Until == 0 || since < f.Until)
 	for _, m := range b.snapshot() {
 		if faulty {
-			s.deliverFaulty(m, sender, text)
+			s.deliverFaulty(b, m, sender, text)
 			continue
 		}
 		m.mu.Lock()
@@ -252,20 +257,24 @@ func (s *Server) deliver(b *board, sender *member, text []byte) {
 	}
 }
 
-func (s *Server) deliverFaulty(m, sender *member, text []byte) {
+func (s *Server) deliverFaulty(b *board, m, sender *member, text []byte) {
 	number := s.number.Add(1)
 	every := func(n int64) bool { return n > 0 && number%n == 0 }
 	switch {
 	case every(s.faults.DropEvery):
 		s.dropped.Add(1)
 		return
-	case every(s.faults.CorruptEvery):
-		s.corrupted.Add(1)
+	case every(s.faults.CorruptEvery) && s.once(&s.corrupted):
 		m.write(bytes.Replace(text, []byte("[["), []byte("[[1"), 1))
 		return
 	case every(s.faults.SwapEvery) && m.hold(sender, text):
 		s.held.Add(1)
 		return
+	}
+	if every(s.faults.CrossEvery) {
+		if stranger := s.outside(b); stranger != nil && s.once(&s.crossed) {
+			stranger.write(text)
+		}
 	}
 	s.deliveries.Add(1)
 	m.write(text)
@@ -278,6 +287,27 @@ func (s *Server) deliverFaulty(m, sender *member, text []byte) {
 		s.deliveries.Add(1)
 		m.write(held)
 	}
+}
+
+// once counts a fault, unless there were as many as there may be.
+func (s *Server) once(counter *atomic.Int64) bool {
+	if counter.Add(1) > s.faults.Most && s.faults.Most > 0 {
+		counter.Add(-1)
+		return false
+	}
+	return true
+}
+
+// outside is a member of another board; nil where there is none.
+func (s *Server) outside(b *board) *member {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, other := range s.boards {
+		if members := other.snapshot(); other != b && len(members) > 0 {
+			return members[0]
+		}
+	}
+	return nil
 }
 
 // hold keeps a delivery back, unless one is held already.
