@@ -150,5 +150,5 @@ def test_a_second_run_is_refused_while_the_first_measures(project: Project) -> N
     output, _ = second.communicate(timeout=PATIENCE_SECONDS)
     assert second.returncode == 2
     assert f"another pushbench run is measuring on this machine (pid {first.pid})" in output
-    first.communicate(timeout=PATIENCE_SECONDS)
-    assert first.returncode == 0
+    output, _ = first.communicate(timeout=PATIENCE_SECONDS)
+    assert first.returncode in (0, 3), output  # 3: the machine was disturbed, which the second run is no part of
