@@ -15,6 +15,7 @@ from pushbench.load_report import (
     LoadTimeline,
     Messages,
     ReportedError,
+    Shortage,
     StageReport,
     Traffic,
 )
@@ -56,7 +57,7 @@ def stage_report(
     delivery: float = 0.002,
     **changed: Any,
 ) -> StageReport:
-    """A stage of six seconds; `changed` are its name and parameters, or fields of its clients or its deliveries."""
+    """A stage of six seconds; `changed` are its name, parameters, arrivals, fields of its clients or its deliveries."""
     of_clients = {
         "target": clients,
         "playing": clients,
@@ -65,6 +66,7 @@ def stage_report(
         "groups": clients // 10,
         "connect_failures": 0,
         "disconnects": 0,
+        "late": 0,
     }
     of_deliveries = {
         "expected": delivered + lost,
@@ -84,6 +86,7 @@ def stage_report(
         clients=Clients(**{key: changed.get(key, value) for key, value in of_clients.items()}),
         messages=Messages(due=messages, sent=messages, unsent=0),
         deliveries=Deliveries(**{key: changed.get(key, value) for key, value in of_deliveries.items()}),
+        arrived=changed.get("arrived", delivered),
         traffic=Traffic(sent_bytes=messages * 250, received_bytes=delivered * 250),
         histograms=Histograms(
             echo=histogram(0.001, messages),
@@ -96,7 +99,12 @@ def stage_report(
 
 
 def load_report(
-    stages: Sequence[StageReport], *, segment: str = "0:1", seconds: int = 3, errors: Mapping[str, int] | None = None
+    stages: Sequence[StageReport],
+    *,
+    segment: str = "0:1",
+    seconds: int = 3,
+    errors: Mapping[str, int] | None = None,
+    shortages: Mapping[str, int] | None = None,
 ) -> LoadReport:
     return LoadReport(
         generator=GeneratorVersions(extension="0", k6="v0", go="go0"),
@@ -119,6 +127,9 @@ def load_report(
             received_bytes=[200 * 250] * seconds,
         ),
         errors=[ReportedError(reason=reason, count=count) for reason, count in (errors or {}).items()],
+        shortages=[
+            Shortage.model_validate({"reason": reason, "count": count}) for reason, count in (shortages or {}).items()
+        ],
     )
 
 
