@@ -54,13 +54,15 @@ def complete_rounds(record: Record) -> int:
 
 
 def _valid_pairs(record: Record, server: str) -> Iterator[tuple[Trial, Trial]]:
+    """The rounds that can be compared. Where a server ended under load it failed; what it had measured until then is no
+    half of a pair, whose other half had a server to the end."""
     by_arm = {
         arm: {trial.round: trial for trial in record.trials if (trial.server, trial.arm) == (server, arm)}
         for arm in ("base", "head")
     }
     for round_ in sorted(by_arm["base"].keys() & by_arm["head"].keys()):
         base, head = by_arm["base"][round_], by_arm["head"][round_]
-        if base.validity.valid and head.validity.valid:
+        if all(trial.validity.valid and not trial.died for trial in (base, head)):
             yield base, head
 
 

@@ -31,6 +31,8 @@ from pushbench.record import Schedule
 
 MARGIN_SECONDS = 30.0  # for k6 to start, to compile the scenario and to write its report, on a busy machine
 INTERRUPT_SECONDS = 15.0  # for k6 to write its report after SIGINT
+INTERRUPTED = 105  # k6's exit code after SIGINT: https://github.com/grafana/k6/blob/master/errext/exitcodes/codes.go
+WINDOW_GRACE_SECONDS = 0.2  # after the end of a steady window: an event loop may be a few milliseconds behind
 LOOK_SECONDS = 0.2
 
 
@@ -117,6 +119,7 @@ class Load:
     def __init__(self, players: list[_Player], plan: LoadPlan) -> None:
         self._players = players
         self._deadline = time.monotonic() + planned_seconds(plan.schedule) + MARGIN_SECONDS
+        self._interrupted = False
 
     @property
     def pids(self) -> list[int]:
@@ -150,8 +153,20 @@ class Load:
                 yield None
         self._await_ends()
 
+    def end_of_stage(self, moment: float) -> float:
+        """When all generators have measured the stage of `moment` to its end; `moment` itself outside of all stages."""
+        starts = [player.started for player in self._players if player.started]
+        if len(starts) < len(self._players):
+            return moment
+        ends = (max(end for _, end in parts) for parts in zip(*(start.windows for start in starts), strict=True))
+        return next((end + WINDOW_GRACE_SECONDS for end in ends if moment < end), moment)
+
     def interrupt(self) -> None:
-        """Let the generators end now and report what they have: there is no server any more."""
+        """Let the generators end now and report the stages that they have finished. k6 takes a second SIGINT for an
+        order to end without a report, so it gets one only."""
+        if self._interrupted:
+            return
+        self._interrupted = True
         self._deadline = min(self._deadline, time.monotonic() + INTERRUPT_SECONDS)
         for player in self._players:
             if player.program.exit_code() is None:
@@ -197,7 +212,7 @@ class Load:
             code = player.program.wait(max(0.0, self._deadline - time.monotonic()))
             if code is None:
                 self._require_in_time()
-            elif code != 0:
+            elif code != 0 and not (self._interrupted and code == INTERRUPTED):
                 raise LoadFailed(f"the generator (k6) ended with {processes.ending(code)}; {self._last_words()}")
 
     def _last_words(self) -> str:

@@ -202,6 +202,11 @@ class Trial(PlannedTrial):
     resources: Resources | None
     errors: list[ReportedError]
 
+    @property
+    def died(self) -> bool:
+        """The server ended under load: the stages are those until then, the one in which it ended included."""
+        return self.failure is not None and self.failure.step == "load"
+
 
 class Skipped(Document):
     """A server that was asked for and that this machine could not build."""

@@ -52,6 +52,14 @@ def judge(
     return Validity(valid=not reasons, reasons=reasons, warnings=warnings)
 
 
+def without_server(found: Validity, stage: int) -> Validity:
+    """The findings of a trial whose server ended in `stage`: what was found there is only a warning. The generator has
+    other work without a server, such as connecting again, and the failure is the server's result in any case."""
+    late = [reason for reason in found.reasons if reason.stage == stage]
+    reasons = [reason for reason in found.reasons if reason.stage != stage]
+    return Validity(valid=not reasons, reasons=reasons, warnings=[*found.warnings, *late])
+
+
 def judge_together(trials: Sequence[Trial], environment: Environment) -> list[Trial]:
     """Trials that ran at the same time: invalid, all of them, where they were too much for the CPUs they share."""
     reasons: list[Finding] = []

@@ -171,7 +171,8 @@ def _judge_server(record: Record, thresholds: Thresholds, server: str, day: date
     limits = [_judge_limit(valid, server, *each) for each in asked] if valid else []
     expired = thresholds.expired(record.suite, server, day)
     outcome: Outcome
-    if broken := [*_failures(valid), *_breaches(limits, several=len(valid) > 1), *rows.worse]:
+    failures = _failures([trial for trial in trials if trial.validity.valid or trial.died])
+    if broken := [*failures, *_breaches(limits, several=len(valid) > 1), *rows.worse]:
         outcome, reasons = "fail", broken
     elif trials and not valid:
         outcome, reasons = "invalid", [sentences.none_valid(server, trials)]

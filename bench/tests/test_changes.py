@@ -9,7 +9,7 @@ import pytest
 
 from pushbench import report
 from pushbench.metrics import Better
-from pushbench.record import Commit, Comparison, OneSided, Record, StagePlan, Trial
+from pushbench.record import Commit, Comparison, Failure, OneSided, Record, StagePlan, Trial
 from pushbench.thresholds import Regression, SuiteThresholds, Thresholds
 from pushbench.verdict import Verdict, judge
 from tests.factories import SCHEDULE, invalid, make_record, make_stage, make_trial
@@ -74,6 +74,17 @@ def test_a_server_that_became_slower_fails_with_effect_interval_and_margin() -> 
     assert cpu.head == pytest.approx(cpu.base * 1.15, rel=0.03) if cpu.base else False
     assert cpu.visible
     assert 0.05 < cpu.visible < 0.08
+
+
+def test_a_round_in_which_a_server_ended_under_load_is_no_pair() -> None:
+    trials = arms("node-ws")
+    died = Failure(step="load", message="the server ended under load with exit code 7")
+    trials[6] = trials[6].model_copy(update={"failure": died})
+    verdict = found(trials)
+    assert {change.pairs for change in verdict.changes} == {19}
+    assert (trials[6].arm, verdict.outcome) == ("base", "pass")
+    trials[7] = trials[7].model_copy(update={"failure": died})
+    assert (trials[7].arm, found(trials).outcome) == ("head", "fail")
 
 
 def test_a_server_that_became_faster_passes_and_is_told() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import threading
 import time
 from pathlib import Path
@@ -21,7 +22,7 @@ from tests.support import fake_generator
 
 SCHEDULE = Schedule(
     warmup_seconds=0,
-    stages=[StagePlan(clients=clients, ramp_seconds=0, settle_seconds=0.1, steady_seconds=0.3) for clients in (20, 40)],
+    stages=[StagePlan(clients=clients, ramp_seconds=0, settle_seconds=0.3, steady_seconds=0.3) for clients in (20, 40)],
     drain_seconds=1,
 )
 
@@ -121,6 +122,30 @@ def test_an_interrupted_generator_has_a_while_to_report(tmp_path: Path, monkeypa
             time.sleep(0.01)
         with pytest.raises(LoadFailed, match="did not end within"):
             interrupted(load)
+
+
+def test_an_interrupted_generator_reports_the_stages_that_it_finished(tmp_path: Path) -> None:
+    with playing(generator(tmp_path, processes=2), plan()) as load:
+        assert load.end_of_stage(5.0) == 5.0, "nobody has started"
+        first = None
+        for event in load.events():
+            if isinstance(event, Started):
+                [(begin, end), _] = event.windows
+                first = load.end_of_stage(begin)
+                assert end < first == load.end_of_stage(event.at), "the ramp belongs to its stage"
+                assert load.end_of_stage(event.end + 1) == event.end + 1
+            if first and time.monotonic() > first:
+                load.interrupt()
+                load.interrupt()
+        assert [stage.clients.target for stage in load.report().stages] == [20]
+
+
+def test_an_interrupt_that_nobody_asked_for_is_a_failure(tmp_path: Path) -> None:
+    with playing(generator(tmp_path), plan()) as load:
+        with pytest.raises(LoadFailed, match="ended with exit code 105"):
+            for event in load.events():
+                if isinstance(event, Started):
+                    os.kill(load.pids[0], signal.SIGINT)
 
 
 def test_a_generator_that_is_not_there_is_the_users_to_solve(tmp_path: Path) -> None:

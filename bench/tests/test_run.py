@@ -20,7 +20,9 @@ from pushbench.progress import Follower
 from pushbench.project import Project
 from pushbench.record import PlannedTrial, Record, Schedule, Trial
 from pushbench.run import Request
+from pushbench.thresholds import read_thresholds
 from pushbench.toolchains import Toolset
+from pushbench.verdict import Verdict, judge
 from tests.support import add_server, fake_generator, make_project
 
 UNVERIFIED = Options(DriverChoice("process"), verify=False)
@@ -101,12 +103,43 @@ def test_a_server_that_fails_keeps_its_place_and_the_others_go_on(tmp_path: Path
     assert trials["rude"].stages
 
 
-def test_a_server_that_dies_under_load_is_told_with_how(tmp_path: Path) -> None:
-    project = make_project(tmp_path / "checkout", x="dies")
-    failure = measure(project).trials[0].failure
-    assert failure
-    assert (failure.step, failure.message) == ("load", "the server ended under load with exit code 7")
-    assert "hello" in failure.log_tail
+def crash(tmp_path: Path, behaviour: str) -> tuple[Trial, Verdict]:
+    """The only trial of a server that ends in a load of three stages when the generator says so, and what it amounts
+    to."""
+    project = make_project(tmp_path / "checkout", x="")
+    suite = project.scenarios / "tiny.yml"
+    stages = "  crash: {<<: *short, stages: [10, 20, 30], settle_seconds: 0.6, steady_seconds: 0.2}\n"
+    suite.write_text(suite.read_text() + stages)
+    record = run.run(project, Request("tiny", "crash", ("x",), {"behaviour": behaviour}), UNVERIFIED, Notebook())
+    thresholds = read_thresholds(project.thresholds, suites={"tiny": ["10", "20", "30"]}, servers={"x": "tiny"})
+    return record.trials[0], judge(record, thresholds)
+
+
+def test_a_server_that_dies_under_load_keeps_the_stages_until_then_and_fails(tmp_path: Path) -> None:
+    only, verdict = crash(tmp_path, "kills:1")
+    assert only.failure
+    assert (only.failure.step, only.failure.message) == ("load", "the server ended under load with exit code 9")
+    assert "hello" in only.failure.log_tail
+    assert only.validity.valid
+    assert [stage.clients for stage in only.stages] == [10, 20], "the load went on to the end of the second, not more"
+    assert only.stages[0].metrics["cpu_cores"] is not None
+    assert only.stages[1].metrics["cpu_cores"] is None, "nobody knows what a server used that is gone"
+    assert only.timeline
+    assert only.resources
+    assert (verdict.outcome, [limit.outcome for limit in verdict.limits]) == ("fail", ["pass", "pass", "unknown"])
+
+
+@pytest.mark.parametrize("behaviour", ["kills:start", "kills:0:silent"])
+def test_a_server_that_dies_before_anything_is_measured_fails_and_the_generator_does_not_hide_it(
+    tmp_path: Path, behaviour: str
+) -> None:
+    only, verdict = crash(tmp_path, behaviour)
+    assert only.failure
+    assert only.failure.step == "load"
+    assert only.validity.valid
+    assert (only.stages, only.timeline) == ([], None)
+    assert only.validity.warnings[0].code == "no_load_report"
+    assert verdict.outcome == "fail"
 
 
 def test_a_build_that_fails_is_the_servers_failure(tmp_path: Path) -> None:

@@ -110,6 +110,18 @@ def test_a_server_that_died_is_valid() -> None:
     assert judge(seen=Window(seen.begin, None, [seen.begin])).valid
 
 
+def test_what_disturbed_the_stage_in_which_the_server_ended_hides_no_failure() -> None:
+    busy = window(generator_cpu=0.81 * 12)
+    results = [stage_result(stage_report(), busy, 4)] * 2
+    found = validity.judge(results, [stage_report()] * 2, [busy] * 2, ENVIRONMENT)
+    assert [(each.code, each.stage) for each in found.reasons] == [("generator_cpu", 0), ("generator_cpu", 1)]
+    without = validity.without_server(found, 1)
+    assert [(each.code, each.stage) for each in without.reasons] == [("generator_cpu", 0)]
+    assert [(each.code, each.stage) for each in without.warnings] == [("generator_cpu", 1)]
+    assert not without.valid
+    assert validity.without_server(without, 0).valid
+
+
 def test_another_busy_process_is_a_warning_that_names_it() -> None:
     told = only_warning(judge(seen=window(others={(42, "backup"): 0.9, (43, "idle"): 0.1})))
     assert told == "other_process: backup (pid 42) used 15 % of a core meanwhile"

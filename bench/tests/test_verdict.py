@@ -8,7 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from pushbench.record import Record, Skipped, Trial
+from pushbench.history import entry_of
+from pushbench.progress import conclusion
+from pushbench.record import Failure, Record, Skipped, Trial
+from pushbench.report import render_terminal
+from pushbench.site import runfile
 from pushbench.thresholds import NO_THRESHOLDS, Thresholds
 from pushbench.verdict import Verdict, judge
 from tests.factories import (
@@ -132,6 +136,39 @@ def test_a_stage_that_a_trial_did_not_reach_is_unknown(thresholds: Thresholds) -
     verdict = judge(make_record([whole.model_copy(update={"stages": whole.stages[:2]})]), thresholds)
     assert verdict.outcome == "inconclusive"
     assert "node-ws: loss has a limit but was not measured at 700, 1,000 clients" in verdict.reasons
+
+
+DIED = Failure(step="load", message="the server ended under load with exit code 7")
+
+
+def test_a_server_that_ended_under_load_fails_and_its_stages_are_shown(thresholds: Thresholds) -> None:
+    whole = make_trial("node-ws")
+    died = whole.model_copy(update={"stages": whole.stages[:2], "failure": DIED})
+    record = make_record([died, make_trial("fastapi")])
+    verdict = judge(record, thresholds)
+    assert (verdict.outcome, of(verdict, "node-ws")) == ("fail", "fail")
+    assert verdict.reasons == [
+        "node-ws: failed in round 1: load: the server ended under load with exit code 7",
+    ]
+    own = [limit.outcome for limit in verdict.limits if limit.server == "node-ws"]
+    assert own == ["pass"] * 4 + ["unknown"] * 4
+    assert "failed to load: the server ended under load" in conclusion(died)
+    for stage in range(4):
+        assert "FAILED" in render_terminal(record, verdict, stages=[stage])
+    assert [bool(stage["metrics"]) for stage in runfile.run(record, verdict)["servers"][1]["stages"]] == [
+        True,
+        True,
+        False,
+        False,
+    ]
+    kept = entry_of(record).servers["node-ws"]
+    assert (kept.failed_trials, [name for name, values in kept.stages.items() if values]) == (1, ["100", "300"])
+
+
+def test_a_server_that_ended_under_load_fails_even_where_the_machine_was_disturbed(thresholds: Thresholds) -> None:
+    died = make_trial("node-ws").model_copy(update={"failure": DIED})
+    verdict = judge(make_record([invalid(died)]), thresholds)
+    assert (verdict.outcome, verdict.limits) == ("fail", [])
 
 
 def test_a_planned_trial_that_is_missing_is_named(thresholds: Thresholds) -> None:
