@@ -31,6 +31,7 @@ from pushbench.record import Commit, Comparison, Finding, Harness, PlannedTrial,
 from pushbench.suites import Load
 from pushbench.thresholds import digest
 from pushbench.trial import Bench, failed_trial, run_trial
+from pushbench.validity import is_disturbed
 
 GiveWay = Callable[[], str | None]
 """Asked between two servers: what the run is to end for, if anything."""
@@ -107,6 +108,17 @@ def measure_one(
     warning = Finding(code="not_verified", message="the server was measured without being verified (--skip-verify)")
     validity = trial.validity.model_copy(update={"warnings": [*trial.validity.warnings, warning]})
     return trial.model_copy(update={"validity": validity})
+
+
+def once_more(measure: Callable[[], Trial], note: Callable[[str], None]) -> Trial:
+    """What `measure` gives. A trial that is invalid only because the machine was disturbed is measured a second time;
+    that one stands in its place, valid or not, and says why there was a first one."""
+    first = measure()
+    if not is_disturbed(first):
+        return first
+    reasons = first.validity.reasons
+    note(f"{first.server}: {reasons[0].message}: measured again, once")
+    return measure().model_copy(update={"repeated": reasons})
 
 
 def new_record(

@@ -167,7 +167,8 @@ def _warnings(record: Record, trials: Sequence[Trial]) -> Iterator[Note]:
     """The same warning of many trials is one note."""
     by_sentence: dict[str, list[str]] = {}
     for trial in trials:
-        for sentence in _sentences(record, trial.validity.warnings):
+        again = (f"measured again: {sentence}" for sentence in _sentences(record, trial.repeated))
+        for sentence in (*again, *_sentences(record, trial.validity.warnings)):
             by_sentence.setdefault(sentence, []).append(_of(record, trial))
     for sentence, of in by_sentence.items():
         yield Note(f"all trials: {sentence}" if len(of) == len(trials) > 1 else f"{'; '.join(of)}: {sentence}")

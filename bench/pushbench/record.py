@@ -197,6 +197,10 @@ class Trial(PlannedTrial):
     reported: ReportedVersions | None
     failure: Failure | None
     validity: Validity
+    repeated: list[Finding] = Field(
+        default=[],
+        description="how the machine was disturbed in a first trial that this one replaces; else empty",
+    )
     stages: list[StageResult]
     timeline: Timeline | None
     resources: Resources | None

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from pushbench import preparation, store
@@ -22,6 +23,7 @@ from pushbench.measuring import (
     holding_machine,
     measure_one,
     new_record,
+    once_more,
     require_live,
     streaming,
 )
@@ -29,7 +31,7 @@ from pushbench.plan import make_plan, trial_seconds
 from pushbench.preparation import Prepared, Selection
 from pushbench.progress import Watch
 from pushbench.project import Project
-from pushbench.record import Environment, Record
+from pushbench.record import Environment, PlannedTrial, Record, Trial
 from pushbench.suites import Load, find_suite
 from pushbench.trial import Bench
 
@@ -122,9 +124,7 @@ def _measure(
         for position, planned in enumerate(record.plan[len(record.trials) :]):
             if position and give_way and (reason := give_way()):
                 raise GaveWay(record, path, reason)
-            left = (len(record.plan) - planned.order) * trial_seconds(record.schedule)
-            watch.trial(planned, len(record.plan), record.schedule, left)
-            trial = measure_one(bench, planned, by_server[planned.server], watch)
+            trial = once_more(partial(_trial, bench, record, planned, by_server[planned.server], watch), watch.note)
             watch.finished(trial)
             longer = record.model_copy(update={"trials": [*record.trials, trial]})
             store.write_record(records, longer)
@@ -132,6 +132,12 @@ def _measure(
     except KeyboardInterrupt:
         raise Interrupted(record, path) from None
     return record
+
+
+def _trial(bench: Bench, record: Record, planned: PlannedTrial, prepared: Prepared, watch: Watch) -> Trial:
+    left = (len(record.plan) - planned.order) * trial_seconds(record.schedule)
+    watch.trial(planned, len(record.plan), record.schedule, left)
+    return measure_one(bench, planned, prepared, watch)
 
 
 def _require_same(path: Path, record: Record, environment: Environment, prepared: Sequence[Prepared]) -> None:

@@ -29,6 +29,8 @@ SWAPPED_BYTES_MOST = 1 << 20
 """in a window, by the whole machine: less is what idle pages of a desktop do"""
 CLOCK_STEP_MOST = 0.005
 """seconds between CLOCK_REALTIME and CLOCK_MONOTONIC: NTP slews both alike, so any change is a step"""
+DISTURBANCES = frozenset({"steal", "throttled", "swap", "clock_step"})
+"""codes of what others did to the machine: neither the server nor the generator caused it"""
 CONNECT_FAILURES_WARN = 0.01
 """of the stage's clients"""
 FREQUENCY_STEP_WARN = 0.10
@@ -82,6 +84,12 @@ def judge_together(trials: Sequence[Trial], environment: Environment) -> list[Tr
 def is_crowded(trial: Trial) -> bool:
     """It was too much to run at the same time as another."""
     return any(reason.code in (SERVERS_CROWDED, GENERATORS_CROWDED) for reason in trial.validity.reasons)
+
+
+def is_disturbed(trial: Trial) -> bool:
+    """The machine was disturbed, and nothing else is wrong: the same trial a moment later may be valid."""
+    reasons = trial.validity.reasons
+    return bool(reasons) and trial.failure is None and all(reason.code in DISTURBANCES for reason in reasons)
 
 
 def _together(index: int, stages: Sequence[StageResult], environment: Environment) -> Iterator[Finding]:

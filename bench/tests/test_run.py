@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -18,11 +19,14 @@ from pushbench.measuring import GaveWay, Interrupted, Options
 from pushbench.process_driver import ProcessDriver
 from pushbench.progress import Follower
 from pushbench.project import Project
-from pushbench.record import PlannedTrial, Record, Schedule, Trial
+from pushbench.record import Failure, Finding, PlannedTrial, Record, Schedule, Trial, Validity
+from pushbench.report import render_terminal
 from pushbench.run import Request
-from pushbench.thresholds import read_thresholds
+from pushbench.site import runfile
+from pushbench.thresholds import NO_THRESHOLDS, read_thresholds
 from pushbench.toolchains import Toolset
 from pushbench.verdict import Verdict, judge
+from tests.factories import make_record, make_trial
 from tests.support import add_server, fake_generator, make_project
 
 UNVERIFIED = Options(DriverChoice("process"), verify=False)
@@ -209,6 +213,82 @@ def test_a_run_gives_way_between_two_servers_and_goes_on_as_the_same_record(tmp_
     assert len(asked) == 2
     assert sorted(trial.server for trial in after.trials) == ["x", "y", "z"]
     assert after.id == raised.value.record.id
+
+
+TAKEN = "the hypervisor took 2.1 % of the CPU time, above 1 %"
+
+
+def disturbed(trial: Trial, *codes: str) -> Trial:
+    reasons = [Finding(code=code, message=TAKEN if code == "steal" else code, stage=0) for code in codes]
+    return trial.model_copy(update={"validity": Validity(valid=not reasons, reasons=reasons, warnings=[])})
+
+
+def measure_these(folder: Path, monkeypatch: pytest.MonkeyPatch, *found: Trial | None) -> tuple[Record, list[str]]:
+    """A run of one server whose trials come out like these, one after the other; None ends it in that trial."""
+    coming = iter(found)
+
+    def measure_one(*_: object) -> Trial:
+        if (trial := next(coming)) is None:
+            raise KeyboardInterrupt
+        return trial
+
+    monkeypatch.setattr(run, "measure_one", measure_one)
+    watch = Notebook()
+    prepared: Any = SimpleNamespace(server=SimpleNamespace(id="x"))
+    bench: Any = None
+    planned = [make_trial("x", round_) for round_ in (1, 2)]
+    record = make_record([], planned=planned)
+    try:
+        record = run._measure(folder, record, bench, [prepared], watch, give_way=None)
+    finally:
+        assert next(coming, "none") == "none", "each of these trials was measured"
+    return record, watch.notes
+
+
+def test_a_disturbed_trial_is_measured_again_once_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second, last = (make_trial("x", round_, seconds=seconds) for round_, seconds in ((1, 60), (1, 61), (2, 62)))
+    record, notes = measure_these(tmp_path, monkeypatch, disturbed(first, "steal", "swap"), second, last)
+    assert [trial.seconds for trial in record.trials] == [61, 62]
+    assert [[each.code for each in trial.repeated] for trial in record.trials] == [["steal", "swap"], []]
+    assert store.read_record(store.find_record(tmp_path)) == record
+    assert "x: the hypervisor took 2.1 % of the CPU time, above 1 %: measured again, once" in notes
+    shown = render_terminal(record, judge(record, NO_THRESHOLDS), width=200)
+    assert "x, round 1: measured again: the hypervisor took 2.1 % of the CPU time" in shown
+    site = runfile.run(record, judge(record, NO_THRESHOLDS))["servers"][0]["of"]
+    assert site[0]["warnings"][0].startswith("measured again: the hypervisor took 2.1 %")
+
+
+def test_a_trial_that_is_disturbed_twice_stays_invalid(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    trials = [make_trial("x", 1), make_trial("x", 1), make_trial("x", 2)]
+    found = [disturbed(trials[0], "steal"), disturbed(trials[1], "clock_step"), trials[2]]
+    record, _ = measure_these(tmp_path, monkeypatch, *found)
+    assert [trial.validity.valid for trial in record.trials] == [False, True]
+    assert [each.code for each in record.trials[0].validity.reasons] == ["clock_step"]
+    assert [each.code for each in record.trials[0].repeated] == ["steal"]
+
+
+@pytest.mark.parametrize(
+    "codes", [[], ["generator_cpu"], ["steal", "generator_failed"], ["generator_shortage"], ["clients_missing"]]
+)
+def test_nothing_else_is_measured_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, codes: list[str]) -> None:
+    record, _ = measure_these(tmp_path, monkeypatch, disturbed(make_trial("x", 1), *codes), make_trial("x", 2))
+    assert [trial.repeated for trial in record.trials] == [[], []]
+
+
+def test_a_server_that_failed_is_not_measured_until_it_does_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rude = disturbed(make_trial("x", 1), "steal").model_copy(update={"failure": Failure(step="stop", message="code 1")})
+    record, _ = measure_these(tmp_path, monkeypatch, rude, make_trial("x", 2))
+    assert record.trials[0] == rude
+
+
+def test_a_run_that_ends_in_the_second_measurement_has_that_trial_still_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(Interrupted):
+        measure_these(tmp_path, monkeypatch, disturbed(make_trial("x", 1), "steal"), None)
+    assert store.read_record(store.find_record(tmp_path)).trials == []
 
 
 def test_a_complete_record_is_not_measured_again(tmp_path: Path) -> None:
