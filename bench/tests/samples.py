@@ -20,6 +20,7 @@ from pushbench.load_report import (
     Traffic,
 )
 from pushbench.machine import Machine
+from pushbench.metrics import METHOD
 from pushbench.record import Environment
 from pushbench.resources import Usage
 from pushbench.results import Window
@@ -38,6 +39,7 @@ ENVIRONMENT = Environment(
     driver="process",
     server_cpus=[0, 1],
     generator_cpus=[2, 3],
+    method=METHOD,
 )
 
 
@@ -162,12 +164,15 @@ def window(
     *,
     server_cpu: float = 1.2,
     generator_cpu: float = 3.0,
+    services_cpu: float | None = None,
     instructions: tuple[float, float] | tuple[None, None] = (None, None),
     **changed: Any,
 ) -> Window:
-    """Six seconds in which server and generator used these CPU seconds; `changed` is the machine at the end."""
+    """Six seconds in which the programs used these CPU seconds; `changed` is the machine at the end."""
     first, last = instructions
-    begin = Sample(1.0, usage(1.0, 10.0), None, usage(1.0, 5.0), machine(1.0), first)
     at = 1.0 + WINDOW_SECONDS
-    end = Sample(at, usage(at, 10.0 + server_cpu), None, usage(at, 5.0 + generator_cpu), machine(at, **changed), last)
+    services = (None, None) if services_cpu is None else (usage(1.0, 2.0), usage(at, 2.0 + services_cpu))
+    begin = Sample(1.0, usage(1.0, 10.0), services[0], usage(1.0, 5.0), machine(1.0), first)
+    server, generator = usage(at, 10.0 + server_cpu), usage(at, 5.0 + generator_cpu)
+    end = Sample(at, server, services[1], generator, machine(at, **changed), last)
     return Window(begin, end, [begin, end])
