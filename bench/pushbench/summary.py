@@ -6,7 +6,7 @@ JSON of `pushbench show --json` is this document.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import Literal
 
@@ -24,6 +24,10 @@ class Spread(Document):
     median: float
     min: float
     max: float
+
+
+NOTICEABLE_SHORTFALL = 0.01
+"""of throughput below what was due: less than that is what is on its way at the borders of a window"""
 
 
 class StageSummary(Document):
@@ -104,6 +108,14 @@ def stage_summary(trials: Sequence[Trial], index: int, stage: Stage) -> StageSum
     names = dict.fromkeys(name for result in results for name in result.metrics)
     metrics = {name: _spread(results, name) for name in names}
     return StageSummary(clients=stage.clients, name=stage.name, metrics=metrics)
+
+
+def due_instead(metrics: Mapping[str, Spread | None]) -> float | None:
+    """The deliveries a second that were due, where noticeably fewer arrived. None where the server kept up."""
+    throughput, offered = metrics.get("throughput_per_second"), metrics.get("offered_per_second")
+    if throughput is None or offered is None:
+        return None
+    return offered.median if throughput.median < (1 - NOTICEABLE_SHORTFALL) * offered.median else None
 
 
 def _spread(results: Sequence[StageResult], metric: str) -> Spread | None:
