@@ -112,10 +112,16 @@ def stage_summary(trials: Sequence[Trial], index: int, stage: Stage) -> StageSum
 
 def due_instead(metrics: Mapping[str, Spread | None]) -> float | None:
     """The deliveries a second that were due, where noticeably fewer arrived. None where the server kept up."""
-    throughput, offered = metrics.get("throughput_per_second"), metrics.get("offered_per_second")
-    if throughput is None or offered is None:
-        return None
-    return offered.median if throughput.median < (1 - NOTICEABLE_SHORTFALL) * offered.median else None
+    throughput, offered = (
+        spread.median if (spread := metrics.get(name)) else None
+        for name in ("throughput_per_second", "offered_per_second")
+    )
+    return offered if falls_short(throughput, offered) else None
+
+
+def falls_short(throughput: float | None, offered: float | None) -> bool:
+    """Whether noticeably fewer deliveries arrived than were due; false where one of both is not known."""
+    return throughput is not None and offered is not None and throughput < (1 - NOTICEABLE_SHORTFALL) * offered
 
 
 def _spread(results: Sequence[StageResult], metric: str) -> Spread | None:
