@@ -105,6 +105,15 @@ class Runs:
         found: list[float] = values[~np.isnan(values)].tolist()
         return found
 
+    def column_without(self, server: str, stage: str, metric: str, part: str) -> list[float]:
+        """The values of a series less those of another metric, its part, in the runs that have both; never below 0."""
+        columns = [self.columns.get((server, stage, name)) for name in (metric, part)]
+        if None in columns:
+            return []
+        values = self.values[:, columns[0]] - self.values[:, columns[1]]
+        found: list[float] = np.maximum(values[~np.isnan(values)], 0.0).tolist()
+        return found
+
     def dated(self, server: str, stage: str, metric: str) -> list[tuple[str, float]]:
         """The values of a series that there are, each with the instant of its run."""
         column = self.columns.get((server, stage, metric))
