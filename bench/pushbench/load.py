@@ -48,6 +48,10 @@ class LoadPlan(Document):
     seed: int
     parameters: dict[str, str | int | float | bool]
     schedule: Schedule
+    generators: int = 1
+    """processes that share the clients"""
+    sources: list[str] = []
+    """addresses to connect from, used in turn; empty: the kernel's choice"""
 
 
 @dataclass(frozen=True)
@@ -62,6 +66,8 @@ class Generator:
     workspace: Path
     """for load plans, load reports and logs"""
     processes: int = 1
+    sources: Sequence[str] = ()
+    """addresses to connect from; none: the kernel's choice"""
     arguments: Sequence[str] = ()
     """for k6 besides, and so is the environment"""
     environment: Mapping[str, str] = field(default_factory=dict)
@@ -226,7 +232,8 @@ def playing(generator: Generator, plan: LoadPlan) -> Iterator[Load]:
     shutil.rmtree(generator.workspace, ignore_errors=True)
     generator.workspace.mkdir(parents=True)
     plan_file = generator.workspace / "load.json"
-    plan_file.write_text(plan.model_dump_json(by_alias=True))
+    whole = plan.model_copy(update={"generators": generator.processes, "sources": list(generator.sources)})
+    plan_file.write_text(whole.model_dump_json(by_alias=True))
     players: list[_Player] = []
     load = Load(players, plan)
     try:

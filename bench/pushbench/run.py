@@ -6,7 +6,7 @@ Each step is a module of its own; here is their order.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from pushbench.measuring import (
     Options,
     bench_of,
     holding_machine,
+    means_of,
     measure_one,
     new_record,
     once_more,
@@ -54,8 +55,10 @@ def run(project: Project, request: Request, options: Options, watch: Watch) -> R
     suite = find_suite(project.scenarios, request.suite)
     load = suite.load(request.profile, request.parameters)
     chosen = preparation.select_servers(project, suite, request.servers, watch.note, options.driver)
+    means = means_of(load, chosen.driver, options, watch.note)
     with holding_machine(options, watch):
-        bench, prepared = _prepare(project, chosen, load, options, watch)
+        binary, prepared = _prepare(project, chosen, options, watch)
+        bench = bench_of(project, binary, chosen.driver, load, means)
         record = new_record(
             project,
             load,
@@ -86,8 +89,11 @@ def resume(project: Project, path: Path, options: Options, watch: Watch) -> Reco
     if chosen.skipped:
         first = chosen.skipped[0]
         raise UserError(f"cannot be resumed: {first.server} {first.reason}", where=str(path))
+    generators = options.generators or record.environment.generators or 1
+    means = means_of(load, chosen.driver, replace(options, generators=generators), watch.note)
     with holding_machine(options, watch):
-        bench, prepared = _prepare(project, chosen, load, options, watch)
+        binary, prepared = _prepare(project, chosen, options, watch)
+        bench = bench_of(project, binary, chosen.driver, load, means)
         _require_same(path, record, bench.environment, prepared)
         watch.note(f"{record.id}: going on with trial {len(record.trials) + 1} of {len(record.plan)}")
         record = record.model_copy(update={"live": record.live or options.live is not None})
@@ -95,14 +101,12 @@ def resume(project: Project, path: Path, options: Options, watch: Watch) -> Reco
         return _measure(path.parent, record, bench, prepared, watch, give_way=options.give_way)
 
 
-def _prepare(
-    project: Project, chosen: Selection, load: Load, options: Options, watch: Watch
-) -> tuple[Bench, list[Prepared]]:
-    driver = chosen.driver
+def _prepare(project: Project, chosen: Selection, options: Options, watch: Watch) -> tuple[Path, list[Prepared]]:
+    """The generator, and the servers built and verified."""
     binary, prepared = preparation.build_all(project, chosen, watch.note)
     if options.verify:
-        prepared = preparation.verify_all(project, prepared, driver, watch.note)
-    return bench_of(project, binary, driver, load, options), prepared
+        prepared = preparation.verify_all(project, prepared, chosen.driver, watch.note)
+    return binary, prepared
 
 
 def _measure(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
@@ -36,6 +37,8 @@ class Bench:
     load: Load
     environment: Environment
     live: Live = field(default_factory=NotLive)
+    warnings: Sequence[Finding] = ()
+    """of every trial: known before them"""
 
 
 @dataclass
@@ -205,7 +208,7 @@ def _trial(bench: Bench, planned: PlannedTrial, build: str, course: _Course) -> 
     windows = windows[: len(reports)]
     cpus = len({*environment.server_cpus, *environment.generator_cpus})
     stages = [results.stage_result(each, window, cpus) for each, window in zip(reports, windows, strict=True)]
-    judged = validity.judge(stages, reports, windows, environment)
+    judged = validity.judge(stages, reports, windows, environment, report.shortages if report else ())
     if course.started and course.died is not None:
         judged = validity.without_server(judged, sum(end <= course.died for _, end in course.started.windows))
     if course.invalid:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from pushbench.load_report import StageReport
+from pushbench.load_report import Shortage, StageReport
 from pushbench.machine import Machine
 from pushbench.metrics import Unit
 from pushbench.record import Environment, Finding, StageResult, Trial, Validity
@@ -30,6 +30,13 @@ DISTURBANCES = frozenset({"steal", "throttled", "swap", "clock_step"})
 LATENESS_SHARE_WARN = 0.25
 """of the delivery's equal percentile: a quarter of the number may then be the generator's own. Where that matters for a
 limit or a margin is found by the verdict"""
+SHORTAGES = {
+    "open_files": ("open file left", "raise `ulimit -n`, or add --generators"),
+    "addresses": ("free address and port", "name more --source-addresses, or widen net.ipv4.ip_local_port_range"),
+    "buffers": ("network buffer", "raise net.ipv4.tcp_mem, or play fewer clients"),
+    "memory": ("memory", "give the machine more, or play fewer clients"),
+}
+"""what was missing of the generator's own machine, and what to raise"""
 CONNECT_FAILURES_WARN = 0.01
 """of the stage's clients"""
 FREQUENCY_STEP_WARN = 0.10
@@ -39,9 +46,14 @@ OTHER_PROCESS_WARN = 0.10
 
 
 def judge(
-    results: Sequence[StageResult], reports: Sequence[StageReport], windows: Sequence[Window], environment: Environment
+    results: Sequence[StageResult],
+    reports: Sequence[StageReport],
+    windows: Sequence[Window],
+    environment: Environment,
+    shortages: Sequence[Shortage] = (),
 ) -> Validity:
-    reasons: list[Finding] = []
+    """`shortages` are those of the whole load."""
+    reasons = [_shortage(each) for each in shortages]
     warnings: list[Finding] = [*_shared_cpus(environment), *_frequency_steps(windows)]
     for index, (result, report, window) in enumerate(zip(results, reports, windows, strict=True)):
         reasons += _generator(index, result, len(environment.generator_cpus))
@@ -105,6 +117,14 @@ def _together(index: int, stages: Sequence[StageResult], environment: Environmen
                 "each may have measured the other"
             )
             yield Finding(code=code, message=message, stage=index)
+
+
+def _shortage(found: Shortage) -> Finding:
+    wanted, remedy = SHORTAGES[found.reason]
+    return Finding(
+        code="generator_shortage",
+        message=f"{found.count} connections failed because the generator had no {wanted}: {remedy}",
+    )
 
 
 def _generator(stage: int, result: StageResult, cpus: int) -> Iterator[Finding]:

@@ -7,6 +7,7 @@ import os
 import signal
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -64,6 +65,13 @@ def test_the_generator_gets_the_plan_and_nothing_of_the_shell(tmp_path: Path, mo
     assert json.loads((tmp_path / "load" / "load.json").read_text()) == plan().model_dump() | {
         "parameters": {"behaviour": "hang"}
     }
+
+
+def test_the_generators_hear_how_many_they_are_and_where_they_connect_from(tmp_path: Path) -> None:
+    two = replace(generator(tmp_path, 2), sources=["127.0.0.2", "127.0.0.3"])
+    with playing(two, plan("hang")):
+        told = json.loads((tmp_path / "load" / "load.json").read_text())
+    assert (told["generators"], told["sources"]) == (2, ["127.0.0.2", "127.0.0.3"])
 
 
 def test_two_generators_split_the_clients_and_report_as_one(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -10,12 +11,13 @@ from typing import Any
 
 import pytest
 
-from pushbench import conformance, preparation, run, store
+from pushbench import conformance, limits, needs, preparation, run, store
 from pushbench.driver_choice import DriverChoice
-from pushbench.drivers import Build
+from pushbench.drivers import Build, Driver
 from pushbench.environment import CpuSplit
 from pushbench.errors import UserError
 from pushbench.measuring import GaveWay, Interrupted, Options
+from pushbench.needs import Limits
 from pushbench.process_driver import ProcessDriver
 from pushbench.progress import Follower
 from pushbench.project import Project
@@ -23,10 +25,11 @@ from pushbench.record import Failure, Finding, PlannedTrial, Record, Schedule, T
 from pushbench.report import render_terminal
 from pushbench.run import Request
 from pushbench.site import runfile
+from pushbench.suites import Load
 from pushbench.thresholds import NO_THRESHOLDS, read_thresholds
 from pushbench.toolchains import Toolset
 from pushbench.verdict import Verdict, judge
-from tests.factories import make_record, make_trial
+from tests.factories import ENVIRONMENT, make_record, make_trial
 from tests.support import add_server, fake_generator, make_project
 
 UNVERIFIED = Options(DriverChoice("process"), verify=False)
@@ -340,7 +343,7 @@ def test_a_run_by_another_method_or_with_other_generators_cannot_be_resumed(
     before = record.model_copy(update={"environment": record.environment.model_copy(update=change)})
     path = store.write_record(project.records, before)
     with pytest.raises(UserError, match=told) as refused:
-        run.resume(project, path, UNVERIFIED, Notebook())
+        run.resume(project, path, replace(UNVERIFIED, generators=1), Notebook())
     assert refused.value.hint == hint
 
 
@@ -349,6 +352,65 @@ def test_the_number_of_generators_is_in_the_record_and_in_its_series(tmp_path: P
     one, two = (measure(project, how=replace(UNVERIFIED, generators=count)) for count in (1, 2))
     assert (one.environment.generators, two.environment.generators) == (None, 2)
     assert one.environment.key != two.environment.key
+
+
+def test_a_machine_with_few_files_and_ports_has_more_generators_and_addresses_and_doubts_its_servers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = make_project(tmp_path / "checkout", x="")
+    monkeypatch.setattr(limits, "read_limits", lambda: Limits(open_files=19, ports=8))
+    monkeypatch.setattr(needs, "OWN_FILES", 5)
+    watch = Notebook()
+    record = measure(project, watch=watch)
+    plan = json.loads((project.cache / "load" / "load.json").read_text())
+    assert (plan["generators"], plan["sources"]) == (2, ["127.0.0.2", "127.0.0.3", "127.0.0.4"])
+    assert record.environment.generators == 2
+    validity = record.trials[0].validity
+    assert validity.valid
+    assert [each.code for each in validity.warnings][-2:] == ["server_open_files", "not_verified"]
+    assert [note.partition(",")[0] for note in watch.notes[:3]] == [
+        "2 generators",
+        "clients connect from 3 addresses",
+        "a process may open 19 files (`ulimit -n`)",
+    ]
+
+
+def test_a_resumed_run_has_the_generators_that_it_began_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    project = make_project(tmp_path / "checkout", x="")
+    environment = ENVIRONMENT.model_copy(update={"generators": 2})
+    begun = make_record([], planned=[make_trial("x")], suite="tiny", profile="smoke", environment=environment)
+    path = store.write_record(project.records, begun)
+
+    def means_of(_load: Load, _driver: Driver, options: Options, _note: object) -> None:
+        raise UserError(f"{options.generators} generators")
+
+    monkeypatch.setattr(run, "means_of", means_of)
+    with pytest.raises(UserError, match="2 generators"):
+        run.resume(project, path, UNVERIFIED, Notebook())
+    with pytest.raises(UserError, match="5 generators"):
+        run.resume(project, path, replace(UNVERIFIED, generators=5), Notebook())
+
+
+def test_too_few_generators_are_refused_before_anything_is_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = make_project(tmp_path / "checkout", x="")
+    monkeypatch.setattr(limits, "read_limits", lambda: Limits(open_files=115, ports=28_232))
+    watch = Notebook()
+    with pytest.raises(UserError, match="--generators 1 is too few"):
+        measure(project, watch=watch, how=replace(UNVERIFIED, generators=1))
+    assert (watch.notes, project.records.exists()) == ([], False)
+
+
+def test_a_shortage_of_the_generators_machine_is_invalid_and_says_what_to_raise(tmp_path: Path) -> None:
+    record = measure(make_project(tmp_path / "checkout", x=""), behaviour="short")
+    [only] = record.trials
+    assert (only.failure, only.validity.valid) == (None, False)
+    verdict = judge(record, NO_THRESHOLDS)
+    assert verdict.reasons == [
+        "x: no trial is valid: 3 connections failed because the generator had no open file left: "
+        "raise `ulimit -n`, or add --generators (generator_shortage)"
+    ]
 
 
 def conformance_that(monkeypatch: pytest.MonkeyPatch, *broken: str) -> list[str]:

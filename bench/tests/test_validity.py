@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pushbench import validity
-from pushbench.load_report import StageReport
+from pushbench.load_report import Shortage, StageReport
 from pushbench.record import Environment, Validity
 from pushbench.results import Window, stage_result
 from tests.factories import make_trial
@@ -119,6 +119,23 @@ def test_what_disturbed_the_stage_in_which_the_server_ended_hides_no_failure() -
     assert [(each.code, each.stage) for each in without.warnings] == [("generator_cpu", 1)]
     assert not without.valid
     assert validity.without_server(without, 0).valid
+
+
+@pytest.mark.parametrize(
+    ("reason", "told"),
+    [
+        ("open_files", "no open file left: raise `ulimit -n`, or add --generators"),
+        ("addresses", "no free address and port: name more --source-addresses, or widen net.ipv4.ip_local_port_range"),
+        ("buffers", "no network buffer: raise net.ipv4.tcp_mem, or play fewer clients"),
+        ("memory", "no memory: give the machine more, or play fewer clients"),
+    ],
+)
+def test_what_the_generators_own_machine_lacked_is_no_fault_of_the_server(reason: str, told: str) -> None:
+    short = Shortage.model_validate({"reason": reason, "count": 7})
+    found = validity.judge([], [], [], ENVIRONMENT, [short])
+    assert not found.valid
+    assert [(each.code, each.stage) for each in found.reasons] == [("generator_shortage", None)]
+    assert found.reasons[0].message == f"7 connections failed because the generator had {told}"
 
 
 def test_another_busy_process_is_a_warning_that_names_it() -> None:

@@ -3,7 +3,8 @@
 
 It connects to nothing. SIGINT ends it with a report of the stages that it has finished, as the real one, except for
 `silent`. The plan's parameter `behaviour` makes it fail instead:
-crash | hang | garbage (an event that is none) | silent (no report) | newer (a report of a newer schema)
+crash | hang | garbage (an event that is none) | silent (no report) | newer (a report of a newer schema) |
+short (of open files)
 or ends the server: kills:start (before the load starts) | kills:N (in the steady window of stage N, from 0) |
 kills:N:silent (and has no report)
 """
@@ -123,7 +124,7 @@ def make_report(plan: dict, segment: str, begin: int, stages: list[dict]) -> dic
                 "received_bytes": [200 * 250] * seconds,
             },
             "errors": [],
-            "shortages": [],
+            "shortages": [{"reason": "open_files", "count": 3}] if plan["parameters"]["behaviour"] == "short" else [],
         }
     ).model_dump(by_alias=True)
 
