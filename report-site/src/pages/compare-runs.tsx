@@ -71,7 +71,7 @@ export function RunsCompared({ manifest, query, a, b, noise }: Props) {
       {!alike(a.run, b.run) && (
         <p class="warning" role="note">
           These runs have different environments, suites or profiles: their difference may be that of the machines.
-          {methodA !== methodB && ` They count some metrics otherwise, and of those no word is said. ${otherwise}`}
+          {methodA !== methodB && ` Of what they count otherwise no word is said. ${otherwise}`}
         </p>
       )}
       <p>

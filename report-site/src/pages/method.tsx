@@ -48,10 +48,8 @@ function Measuring({ manifest }: { manifest: Manifest }) {
         it. A ledger of every message and member says what was lost, came twice or out of order.
       </p>
       <p>
-        <em>Deliveries out</em> is what arrived in the steady window, and a server's CPU per delivery is what it spent
-        in the window over that. Where a server falls behind, what was due stands beside. <em>Connect</em> counts from
-        the moment at which a client was due to connect, refusals and retries included. Runs of <em>method 1</em>{' '}
-        counted both otherwise and are series of their own.
+        Deliveries out and costs per delivery count what arrived in the window; where more was due, that stands beside.
+        Connect times begin when a client is due to connect.
       </p>
       <p>
         A trial is <strong>invalid</strong> when it measured something else: the generator was busy or late, the

@@ -23,7 +23,7 @@ import { here, href } from '../route';
 import { formatChange, formatDay, formatQuantity, formatTime } from '../units';
 
 const EVENTS = 8;
-const OF_DUE = 'Of ... due: fewer deliveries arrived in the window than were due in it. ';
+const OF_DUE = 'Of ... due: fewer arrived in the window. ';
 const SHORT: Record<string, string> = {
   throughput_per_second: 'Deliveries',
   'delivery_seconds.p50': 'p50',

@@ -54,12 +54,8 @@ function spreadCell(manifest: Manifest, metric: string, spread: Spread | undefin
   const unit = manifest.metrics[metric]?.unit ?? 'count';
   const [median = null, low, high] = spread ?? [];
   const text = formatQuantity(median, unit);
-  const below = [
-    ...(due === null ? [] : [`of ${formatQuantity(due, unit)} due`]),
-    ...(low === undefined || high === undefined
-      ? []
-      : [`${formatQuantity(low, unit)} to ${formatQuantity(high, unit)}`]),
-  ];
+  const below = due === null ? [] : [`of ${formatQuantity(due, unit)} due`];
+  if (low !== undefined) below.push(`${formatQuantity(low, unit)} to ${formatQuantity(high, unit)}`);
   if (!below.length) return { text, value: median };
   return {
     text: `${text} (${below.join(', ')})`,
