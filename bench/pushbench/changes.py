@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from pushbench import lateness
+from pushbench.asking import margins
 from pushbench.comparison import Pair
 from pushbench.record import Record, Trial
 from pushbench.sequential import Decision, Gated, decide
@@ -43,7 +44,7 @@ def rows(record: Record, thresholds: Thresholds, value: Value = value_of) -> dic
     for server in compared(record):
         trials = list(_valid_pairs(record, server))
         for stage in range(len(record.schedule.stages)):
-            for regression in thresholds.regressions(record.suite, record.environment.method_number):
+            for regression in margins(record, thresholds, stage):
                 row = Row(server, stage, regression.metric)
                 gated[row] = Gated(list(_pairs_of(trials, row, value)), regression)
     return gated

@@ -1,6 +1,6 @@
 """A server as far as the drivers see one: /healthz, SIGTERM, and the misbehaviour that FAKE names. /die ends it.
 
-FAKE: "" | wrong_id | exits | mute (never healthy) |
+FAKE: "" | wrong_id | exits | mute (never healthy) | dies (half a second after it is healthy) |
 stubborn (ignores SIGTERM) | rude (ends with code 1) | busy (uses a whole CPU)
 """
 
@@ -30,6 +30,8 @@ class Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
+        if BEHAVIOUR == "dies":
+            threading.Timer(0.5, lambda: os._exit(7)).start()
 
     def log_message(self, *_: Any) -> None:
         pass

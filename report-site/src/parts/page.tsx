@@ -132,7 +132,8 @@ export function combinationTitle(manifest: Manifest, each: Combination): string 
     (other) => other.environment === each.environment && other.suite === each.suite && other.profile === each.profile,
   );
   const parameters = alike.length > 1 ? `, ${parametersText(each.parameters)}` : '';
-  return `${each.suite}, ${each.profile}${machine ? `, ${machine}` : ''} (${each.environment})${parameters}`;
+  const method = (each.method ?? 1) === 1 ? ', method 1' : '';
+  return `${each.suite}, ${each.profile}${machine ? `, ${machine}` : ''} (${each.environment}${method})${parameters}`;
 }
 
 export function parametersText(parameters: Combination['parameters']): string {
