@@ -28,6 +28,8 @@ Column = tuple[str, str, str]
 CACHE_SCHEMA = 1
 FEW = 64
 """runs that are read again each time, before the cache is written anew"""
+NEWEST = 5
+"""runs that are asked for the stages of a server"""
 PRESENT = ("", "valid_trials")
 """stage and metric of the column that tells whether a run had the server, valid or not"""
 
@@ -76,12 +78,14 @@ class Runs:
         return [] if column is None else np.flatnonzero(~np.isnan(self.values[: len(self.heads), column])).tolist()
 
     def stages(self, server: str) -> list[str]:
-        """Those of the newest run with a value of the server, the one with the most clients last."""
-        stages = {stage for name, stage, metric in self.columns if (name, metric) == (server, "clients")}
-        clients = {stage: self.values[:, self.columns[server, stage, "clients"]] for stage in stages}
-        measured = [run for run in self.having(server) if any(not np.isnan(of[run]) for of in clients.values())]
-        last = {stage: of[measured[-1]] for stage, of in clients.items()} if measured else {}
-        return sorted((stage for stage in last if not np.isnan(last[stage])), key=lambda stage: (last[stage], stage))
+        """Those that the newest runs measured, the one with the most clients last. A server that ended under load has
+        fewer stages in that run than in the others."""
+        names = {stage for name, stage, metric in self.columns if (name, metric) == (server, "clients")}
+        sizes = {stage: self.values[:, self.columns[server, stage, "clients"]] for stage in names}
+        measured = [run for run in self.having(server) if any(not np.isnan(of[run]) for of in sizes.values())]
+        known = {stage: of[measured[-NEWEST:]] for stage, of in sizes.items()}
+        last = {stage: float(of[~np.isnan(of)][-1]) for stage, of in known.items() if not np.isnan(of).all()}
+        return sorted(last, key=lambda stage: (last[stage], stage))
 
     def series(self, server: str, stage: str, metric: str) -> list[Point]:
         """A metric over the runs that had the server; those with other parameters than the newest are left out."""
