@@ -40,14 +40,15 @@ type collector struct {
 	taken  chan *Second
 	done   chan struct{}
 
-	mu       sync.Mutex
-	timeline Timeline
-	reasons  map[string]int64
+	mu        sync.Mutex
+	timeline  Timeline
+	reasons   map[string]int64
+	shortages map[string]int64
 }
 
 func newCollector(e *Engine) *collector {
 	return &collector{
-		engine: e, reasons: map[string]int64{}, done: make(chan struct{}),
+		engine: e, reasons: map[string]int64{}, shortages: map[string]int64{}, done: make(chan struct{}),
 		taken: make(chan *Second, 64*e.config.Loops), // a minute of delay before a loop would wait
 	}
 }
@@ -156,6 +157,13 @@ func (c *collector) complain(reason string) {
 		reason = "other reasons"
 	}
 	c.reasons[reason]++
+}
+
+// lack counts a connection that failed for want of something on this machine.
+func (c *collector) lack(what string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.shortages[what]++
 }
 
 // monotonic is CLOCK_MONOTONIC in microseconds: the same clock for every process of the machine.
