@@ -28,7 +28,7 @@ def rows(record: Record, thresholds: Thresholds) -> dict[Row, Gated]:
     for server in compared(record):
         pairs = list(_valid_pairs(record, server))
         for stage in range(len(record.schedule.stages)):
-            for regression in thresholds.suite(record.suite).regressions:
+            for regression in thresholds.regressions(record.suite, record.environment.method_number):
                 row = Row(server, stage, regression.metric)
                 gated[row] = Gated(list(_pairs_of(pairs, row)), regression)
     return gated

@@ -12,8 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from pushbench.metrics import METHOD
 from pushbench.procfs import keyed_numbers, read
 from pushbench.record import Environment
+
+ADDED_LATER = ("workers", "generators", "method")
+"""facts that older records do not have"""
 
 
 @dataclass(frozen=True)
@@ -59,8 +63,13 @@ def parse_cpu_list(text: str) -> set[int]:
 
 
 def read_environment(
-    split: CpuSplit, driver: Literal["process", "docker"], engine: str | None = None, workers: int | None = None
+    split: CpuSplit,
+    driver: Literal["process", "docker"],
+    engine: str | None = None,
+    workers: int | None = None,
+    generators: int = 1,
 ) -> Environment:
+    """What measures now: this machine, and how it is used."""
     allowed = os.sched_getaffinity(0) | set(split.server) | set(split.generator)
     facts = {
         "cpu_model": _cpu_model(),
@@ -73,14 +82,20 @@ def read_environment(
         "server_cpus": split.server,
         "generator_cpus": split.generator,
         "workers": workers,
+        "generators": generators if generators > 1 else None,
+        "method": METHOD,
     }
     return Environment.model_validate({**facts, "key": environment_key(facts)})
 
 
 def environment_key(facts: Mapping[str, object]) -> str:
-    """Memory counts in whole GiB: the kernel's share of it varies from boot to boot. What came later counts if used."""
+    """The digest that separates series: of other machines, other settings, and other definitions of the metrics.
+
+    Memory counts in whole GiB: the kernel's share of it varies from boot to boot. Facts that older records do not have
+    count where they are not None, so that those keep their keys.
+    """
     memory = facts["memory_bytes"]
-    used = {name: fact for name, fact in facts.items() if name != "workers" or fact is not None}
+    used = {name: fact for name, fact in facts.items() if name not in ADDED_LATER or fact is not None}
     coarse = {**used, "memory_bytes": round(memory / 2**30) if isinstance(memory, int) else memory}
     return hashlib.sha256(json.dumps(coarse, sort_keys=True).encode()).hexdigest()[:12]
 

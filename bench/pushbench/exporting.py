@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Literal, TypedDict
 
 from pushbench.metrics import METRICS, Better
-from pushbench.record import Record
+from pushbench.record import Environment, Record
 from pushbench.report import largest_stages
 from pushbench.stages import places
-from pushbench.summary import Spread, Summary
+from pushbench.summary import Spread, Summary, due_instead
 from pushbench.table import ROWS
 from pushbench.text import MESSAGE, one_line
 from pushbench.units import format_number
@@ -54,7 +54,8 @@ def github_action_benchmark(record: Record, summary: Summary) -> dict[Tool, list
 def _benchmarks(record: Record, summary: Summary) -> Iterator[tuple[str, Benchmark]]:
     rows = {row.metric: row for group in ROWS for row in group}
     stage = largest_stages(record)[0]
-    where = f"{record.suite}, {record.profile}, {places([record.schedule.stages[stage]]).removeprefix('at ')}"
+    where = ", ".join([record.suite, record.profile, places([record.schedule.stages[stage]]).removeprefix("at ")])
+    where += "".join(f", {each}" for each in _series(record.environment))
     for server in summary.servers:
         if server.numbers_from == "invalid trials" or not server.valid_trials:
             continue
@@ -62,9 +63,12 @@ def _benchmarks(record: Record, summary: Summary) -> Iterator[tuple[str, Benchma
         if record.commit:
             extra.append(one_line(record.commit.subject, MESSAGE))
         for metric in HEADLINES:
-            spread = server.stages[stage].metrics.get(metric)
+            metrics = server.stages[stage].metrics
+            spread = metrics.get(metric)
             if spread is not None:
                 row = rows[metric]
+                due = due_instead(metrics) if metric == "throughput_per_second" else None
+                of_due = [] if due is None else [f"of {format_number(due)} {row.unit} that were due"]
                 yield (
                     metric,
                     {
@@ -72,9 +76,17 @@ def _benchmarks(record: Record, summary: Summary) -> Iterator[tuple[str, Benchma
                         "unit": row.unit,
                         "value": float(f"{spread.median * row.factor:.5g}"),
                         "range": _range(spread, row.factor),
-                        "extra": "\n".join(extra),
+                        "extra": "\n".join([*of_due, *extra]),
                     },
                 )
+
+
+def _series(environment: Environment) -> Iterator[str]:
+    """What starts another series on the same machine, where it is not as it was in the first ones."""
+    if environment.generators:
+        yield f"{environment.generators} generators"
+    if environment.method_number > 1:
+        yield f"method {environment.method_number}"
 
 
 def _range(spread: Spread, factor: float) -> str:

@@ -49,6 +49,7 @@ class Entry(Document):
     parameters: Parameters
     servers: dict[str, MeasuredServer]
     tools: Tools | None = Field(None, description="what it was measured with; null where that was not kept yet")
+    method: int | None = Field(None, description="number of the metrics' definitions; null: 1")
 
 
 def entry_of(record: Record) -> Entry:
@@ -63,6 +64,7 @@ def entry_of(record: Record) -> Entry:
         parameters=record.parameters,
         servers={server: _measured(record, server) for server in record.servers},
         tools=tools_of(record),
+        method=record.environment.method,
     )
 
 
@@ -120,6 +122,12 @@ def environments(store: Path, suite: str, profile: str) -> list[str]:
         for folder in store.glob(f"*/{suite}/{profile}")
     }
     return sorted((key for key in newest if newest[key]), key=lambda key: newest[key], reverse=True)
+
+
+def method_of(folder: Path) -> int:
+    """Of the runs in a folder of entries, which all have the same; 1 where there are none."""
+    newest = max(folder.glob("*.json"), default=None)
+    return (read_entry(newest).method or 1) if newest else 1
 
 
 def _measured(record: Record, server: str) -> MeasuredServer:

@@ -40,7 +40,7 @@ def _levels(record: Record, thresholds: Thresholds, past: Past, day: date) -> It
     own = entry_of(record)
     for server in record.servers:
         for index, stage in enumerate(record.schedule.stages):
-            for regression in thresholds.suite(record.suite).regressions:
+            for regression in thresholds.regressions(record.suite, record.environment.method_number):
                 values = past.runs.column(server, stage.name, regression.metric)
                 line = thresholds.accepted(record.suite, server, stage.name, regression.metric, day)
                 value = own.servers[server].stages[stage.name].get(regression.metric)

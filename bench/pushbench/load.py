@@ -231,8 +231,8 @@ def read_report(path: Path) -> LoadReport:
     except (OSError, ValueError) as error:
         raise ValueError(f"the load report cannot be read: {error}") from None
     schema = content.get("schema") if isinstance(content, dict) else None
-    if schema != 1:
-        raise ValueError(f"the load report has schema {schema!r}, this Pushbench reads 1: build k6 and bench together")
+    if schema != 2:
+        raise ValueError(f"the load report has schema {schema!r}, this Pushbench reads 2: build k6 and bench together")
     try:
         return LoadReport.model_validate(content)
     except ValidationError as error:

@@ -27,6 +27,9 @@ class Clients(Document):
     groups: NonNegativeInt = Field(description="boards (rooms, ...) with at least one member")
     connect_failures: NonNegativeInt = Field(description="connections or joins that failed since the stage before")
     disconnects: NonNegativeInt = Field(description="connections that the server ended since the stage before")
+    late: NonNegativeInt = Field(
+        description="clients that were due to connect before the window and were no members when it began"
+    )
 
 
 class Messages(Document):
@@ -60,14 +63,16 @@ class Traffic(Document):
 
 
 class Histograms(Document):
-    """Latencies of the messages due in the stage, all measured from the intended send time."""
+    """Latencies of the messages and the connects that were due in the stage, measured from when they were due."""
 
     echo: Histogram = Field(description="the sender gets its own message back")
     delivery: Histogram = Field(description="every receiver")
     fanout: Histogram = Field(description="the last receiver of a message, for messages that reached all")
     lateness: Histogram = Field(description="real send minus intended send: the generator's own delay")
     connect: Histogram = Field(
-        description="from dialling to the join acknowledgement, of clients that joined in the stage"
+        description="from the moment at which a client was due to connect to its join acknowledgement, refusals and "
+        "retries included; a client that never became a member counts with the time that it had waited. "
+        "With method 1: from dialling, of the clients that joined in the stage"
     )
 
 
@@ -81,6 +86,9 @@ class StageReport(Document):
     clients: Clients
     messages: Messages
     deliveries: Deliveries
+    arrived: NonNegativeInt = Field(
+        description="first receipts inside the steady window, whenever their messages were due"
+    )
     traffic: Traffic
     histograms: Histograms
 
@@ -109,6 +117,15 @@ class ReportedError(Document):
     count: NonNegativeInt
 
 
+class Shortage(Document):
+    """Connections that failed for want of something on the generator's own machine; no `connect_failures`."""
+
+    reason: Literal["open_files", "addresses", "buffers", "memory"] = Field(
+        description="EMFILE or ENFILE, EADDRNOTAVAIL, ENOBUFS, ENOMEM"
+    )
+    count: NonNegativeInt
+
+
 class GeneratorVersions(Document):
     extension: str
     k6: str
@@ -118,7 +135,7 @@ class GeneratorVersions(Document):
 class LoadReport(Document):
     """What one generator process did and saw."""
 
-    schema_: Literal[1] = Field(default=1, alias="schema")
+    schema_: Literal[2] = Field(default=2, alias="schema")
     generator: GeneratorVersions
     protocol: str
     url: str
@@ -127,6 +144,7 @@ class LoadReport(Document):
     parameters: dict[str, str | int | float | bool] = Field(description="of the suite, as they were used")
     started_unix_us: int
     started_monotonic_us: int = Field(description="CLOCK_MONOTONIC of the machine at the start of the scenario")
-    stages: list[StageReport]
+    stages: list[StageReport] = Field(description="those whose steady window ended before the generator was ended")
     timeline: LoadTimeline
     errors: list[ReportedError]
+    shortages: list[Shortage]

@@ -79,7 +79,7 @@ def bench_of(project: Project, binary: Path, driver: Driver, load: Load, options
     generator = Generator(
         binary, project.generator, load.scenario, driver.split.generator, project.cache / "load", options.generators
     )
-    environment = read_environment(driver.split, driver.name, driver.engine, driver.workers)
+    environment = read_environment(driver.split, driver.name, driver.engine, driver.workers, options.generators)
     return Bench(driver, generator, load, environment)
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from typing import TypeVar
 
 from pushbench.histogram import Latencies
-from pushbench.load_report import Histograms, LoadReport, LoadTimeline, ReportedError, StageReport
+from pushbench.load_report import Histograms, LoadReport, LoadTimeline, ReportedError, Shortage, StageReport
 from pushbench.model import Document
 
 D = TypeVar("D", bound=Document)
@@ -17,6 +17,7 @@ D = TypeVar("D", bound=Document)
 def merge(reports: Sequence[LoadReport]) -> LoadReport:
     """The reports of one trial's generators as if one generator had played all segments.
 
+    A generator that was interrupted has only the stages that it finished, so the sum has the fewest.
     Raises ValueError when they did not play the same load. Boards never span generators, so groups add as well.
     """
     first = reports[0]
@@ -26,19 +27,20 @@ def merge(reports: Sequence[LoadReport]) -> LoadReport:
         for name in ("protocol", "url", "seed", "parameters"):
             if getattr(other, name) != getattr(first, name):
                 raise ValueError(f"generators disagree on {name}: {getattr(first, name)} and {getattr(other, name)}")
-        if len(other.stages) != len(first.stages):
-            raise ValueError(f"generators disagree on stages: {len(first.stages)} and {len(other.stages)}")
-    errors: Counter[str] = Counter()
-    for report in reports:
-        errors.update({error.reason: error.count for error in report.errors})
+        for one, another in zip(first.stages, other.stages, strict=False):
+            if one.name != another.name:
+                raise ValueError(f"generators disagree on stages: {one.name} and {another.name}")
+    errors = _counts(report.errors for report in reports)
+    shortages = _counts(report.shortages for report in reports)
     return first.model_copy(
         update={
             "segment": ",".join(report.segment for report in reports),
             "started_unix_us": min(report.started_unix_us for report in reports),
             "started_monotonic_us": min(report.started_monotonic_us for report in reports),
-            "stages": [_stage(parts) for parts in zip(*(report.stages for report in reports), strict=True)],
+            "stages": [_stage(parts) for parts in zip(*(report.stages for report in reports), strict=False)],
             "timeline": _timeline([report.timeline for report in reports]),
-            "errors": [ReportedError(reason=reason, count=count) for reason, count in errors.most_common()],
+            "errors": [ReportedError(reason=reason, count=count) for reason, count in errors],
+            "shortages": [Shortage.model_validate({"reason": reason, "count": count}) for reason, count in shortages],
         }
     )
 
@@ -52,11 +54,20 @@ def _stage(parts: Sequence[StageReport]) -> StageReport:
         clients=_sum([part.clients for part in parts]),
         messages=_sum([part.messages for part in parts]),
         deliveries=_sum([part.deliveries for part in parts]),
+        arrived=sum(part.arrived for part in parts),
         traffic=_sum([part.traffic for part in parts]),
         histograms=Histograms(
             **{name: _add(getattr(part.histograms, name) for part in parts) for name in Histograms.model_fields}
         ),
     )
+
+
+def _counts(lists: Iterable[Sequence[ReportedError | Shortage]]) -> list[tuple[str, int]]:
+    """Each reason with how often, the most frequent first."""
+    counts: Counter[str] = Counter()
+    for counted in chain.from_iterable(lists):
+        counts[counted.reason] += counted.count
+    return counts.most_common()
 
 
 def _sum(parts: Sequence[D]) -> D:

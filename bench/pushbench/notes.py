@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pushbench import stages
+from pushbench.metrics import METHOD
 from pushbench.record import Environment, Finding, Parameters, Record, StagePlan, Trial
 from pushbench.sentences import failure, which_trial
 from pushbench.text import MESSAGE, last_lines, one_line
@@ -48,11 +49,13 @@ def stage_heading(stage: StagePlan) -> str:
 
 
 def environment(of: Environment) -> str:
-    """`AMD EPYC 7763, 4 CPUs, Linux 6.18, process driver`."""
+    """`AMD EPYC 7763, 4 CPUs, Linux 6.18, process driver, 2 generators`. The method where it is an older one."""
     engine = f" with {of.engine}" if of.engine else ""
     workers = f", {of.workers} workers" if of.workers else ""
+    generators = f", {of.generators} generators" if of.generators else ""
+    method = f", method {of.method_number}" if of.method_number != METHOD else ""
     cpus = "1 CPU" if of.cpus == 1 else f"{of.cpus} CPUs"
-    return f"{of.cpu_model}, {cpus}, Linux {of.kernel}, {of.driver} driver{engine}{workers}"
+    return f"{of.cpu_model}, {cpus}, Linux {of.kernel}, {of.driver} driver{engine}{workers}{generators}{method}"
 
 
 def split(of: Environment) -> str:
@@ -121,6 +124,8 @@ def command(record: Record) -> str:
     arguments += ["--servers", ",".join(servers)] if servers else []
     if record.comparison and record.comparison.injected:
         return shlex.join(arguments)
+    if record.environment.generators:
+        arguments += ["--generators", str(record.environment.generators)]
     for name, value in record.parameters.items():
         arguments += ["--parameter", f"{name}={_said(value)}"]
     if record.plan and not record.comparison:

@@ -59,8 +59,17 @@ class Environment(Document):
     engine: str | None = Field(description="container engine and version, for the docker driver")
     driver: Literal["process", "docker"]
     workers: int | None = Field(default=None, description="WORKERS of the servers, where it is not one a CPU")
+    generators: int | None = Field(
+        default=None, description="k6 processes that share the clients, where there is not one; not kept by method 1"
+    )
     server_cpus: list[int]
     generator_cpus: list[int]
+    method: int | None = Field(default=None, description="number of the metrics' definitions; null: 1")
+
+    @property
+    def method_number(self) -> int:
+        """The method, of records from before it was kept, too."""
+        return self.method or 1
 
 
 class StagePlan(Document):
@@ -131,6 +140,9 @@ class StageResult(Document):
     end_seconds: float
     metrics: dict[str, float | None]
     deliveries: Deliveries
+    arrived: int | None = Field(
+        default=None, description="first receipts inside the steady window; null in records of method 1"
+    )
     histograms: Histograms
 
     @model_validator(mode="before")

@@ -46,7 +46,7 @@ def render_trial(record: Record, verdict: Verdict, trial: Trial, *, width: int =
     """One trial, its stages side by side."""
     console = _console(width, color=color)
     terminal.print_heading(console, record, notes.trial_heading(record, trial))
-    terminal.print_table(console, trial_table(trial, verdict.limits))
+    terminal.print_table(console, trial_table(trial, verdict.limits, record.environment))
     terminal.print_sections(console, notes.trial_sections(record, trial))
     return _text(console)
 

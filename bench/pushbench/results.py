@@ -58,9 +58,10 @@ def stage_result(report: StageReport, window: Window, cpus: int) -> StageResult:
         metrics={
             **_load_metrics(report, seconds),
             **_latency_metrics(report),
-            **_resource_metrics(window, report.deliveries.delivered, cpus),
+            **_resource_metrics(window, report.arrived, cpus),
         },
         deliveries=report.deliveries,
+        arrived=report.arrived,
         histograms=report.histograms,
     )
 
@@ -101,10 +102,12 @@ def _load_metrics(report: StageReport, seconds: float) -> Metrics:
     return {
         "clients": clients.members,
         "clients_missing_ratio": _ratio(clients.target - clients.members, clients.target),
+        "connect_late_ratio": _ratio(clients.late, clients.target),
         "connect_failures": clients.connect_failures,
         "disconnects": clients.disconnects,
         "messages_per_second": _ratio(report.messages.sent, seconds),
-        "throughput_per_second": _ratio(deliveries.delivered, seconds),
+        "throughput_per_second": _ratio(report.arrived, seconds),
+        "offered_per_second": _ratio(deliveries.expected, seconds),
         "loss_ratio": _ratio(deliveries.lost, deliveries.expected),
         "duplicate_ratio": _ratio(deliveries.duplicate, deliveries.expected),
         "out_of_order_ratio": _ratio(deliveries.out_of_order, deliveries.expected),
@@ -123,7 +126,8 @@ def _latency_metrics(report: StageReport) -> Metrics:
     return metrics
 
 
-def _resource_metrics(window: Window, delivered: int, cpus: int) -> Metrics:
+def _resource_metrics(window: Window, arrived: int, cpus: int) -> Metrics:
+    """`arrived` are the deliveries inside the window, in which the CPU time was spent, whenever they were due."""
     borders = (window.begin, window.end)
     memory = [sample.server.memory_bytes for sample in window.inside if sample.server]
     threads = [sample.server.threads for sample in window.inside if sample.server]
@@ -131,16 +135,16 @@ def _resource_metrics(window: Window, delivered: int, cpus: int) -> Metrics:
         "cpu_cores": _rate(_server, borders, _cpu),
         "cpu_user_cores": _rate(_server, borders, lambda usage: usage.user_seconds),
         "cpu_system_cores": _rate(_server, borders, lambda usage: usage.system_seconds),
-        "cpu_seconds_per_delivery": _ratio(_spent(_server, borders), delivered),
-        "instructions_per_delivery": _ratio(_instructions(borders), delivered),
+        "cpu_seconds_per_delivery": _ratio(_spent(_server, borders), arrived),
+        "instructions_per_delivery": _ratio(_instructions(borders), arrived),
         "services_cpu_cores": _rate(_services, borders, _cpu),
-        "services_cpu_seconds_per_delivery": _ratio(_spent(_services, borders), delivered),
+        "services_cpu_seconds_per_delivery": _ratio(_spent(_services, borders), arrived),
         "memory_bytes.mean": _ratio(sum(memory), len(memory)),
         "memory_bytes.peak": max(memory, default=None),
         "context_switches_per_second": _switches_per_second(borders),
         "threads": max(threads, default=None),
         "generator_cpu_cores": _rate(_generator, borders, _cpu),
-        "generator_cpu_seconds_per_delivery": _ratio(_spent(_generator, borders), delivered),
+        "generator_cpu_seconds_per_delivery": _ratio(_spent(_generator, borders), arrived),
         "steal_ratio": _steal(borders, cpus),
     }
 

@@ -136,6 +136,14 @@ def _measure(
 
 def _require_same(path: Path, record: Record, environment: Environment, prepared: Sequence[Prepared]) -> None:
     hint = "start a new run"
+    then, now = record.environment, environment
+    if then.method_number != now.method_number:
+        methods = f"method {then.method_number}, this Pushbench measures by method {now.method_number}"
+        raise UserError(f"cannot be resumed: it was begun by {methods}", where=str(path), hint=hint)
+    if then.generators != now.generators:
+        generators = f"{then.generators or 1} generators, now {now.generators or 1}"
+        how = f"add --generators {then.generators or 1}"
+        raise UserError(f"cannot be resumed: it was begun with {generators}", where=str(path), hint=how)
     if environment.key != record.environment.key:
         keys = f"{record.environment.key}, now {environment.key}"
         raise UserError(f"cannot be resumed: it was begun in another environment ({keys})", where=str(path), hint=hint)

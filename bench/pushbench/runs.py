@@ -178,7 +178,12 @@ def _missing(store: Path, record: Record, *, others: bool) -> str:
     if profiles := sorted(folder.name for folder in (store / key / suite).glob("*") if any(folder.glob("*.json"))):
         return f"it has no earlier run of this environment with the profile {profile} ({', '.join(profiles)})"
     if keys := history.environments(store, suite, profile):
-        return f"its runs are of other environments ({', '.join(keys)}), this one is {key}"
+        own = record.environment.method_number
+        methods = {each: history.method_of(store / each / suite / profile) for each in keys}
+        if set(methods.values()) == {own}:
+            return f"its runs are of other environments ({', '.join(keys)}), this one is {key}"
+        named = ", ".join(f"{each} of method {method}" for each, method in methods.items())
+        return f"its runs are of other environments ({named}), this one is {key} of method {own}"
     return f"it has no run of {suite} with the profile {profile}"
 
 

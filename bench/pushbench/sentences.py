@@ -158,6 +158,12 @@ def after_look(server: str, found: Mapping[Row, Decision]) -> str:
     return f"{server}: " + "; ".join(f"{word}: {', '.join(dict.fromkeys(metrics))}" for word, metrics in words.items())
 
 
+def older_method(method: int, metrics: Sequence[str]) -> str:
+    """`measured by method 1: limits and margins do not ask for connect p99 (docs/method.md)`."""
+    asked = ", ".join(map(metric_in_sentence, metrics))
+    return f"measured by method {method}: limits and margins do not ask for {asked} (docs/method.md)"
+
+
 def signed(found: JudgedChange, value: float | None) -> str:
     """A change as people say it: `+5.2 %`, or with the metric's unit where it has no ratio."""
     if value is None:

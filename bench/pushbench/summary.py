@@ -6,7 +6,7 @@ JSON of `pushbench show --json` is this document.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import Literal
 
@@ -24,6 +24,10 @@ class Spread(Document):
     median: float
     min: float
     max: float
+
+
+NOTICEABLE_SHORTFALL = 0.01
+"""of throughput below what was due: less than that is what is on its way at the borders of a window"""
 
 
 class StageSummary(Document):
@@ -104,6 +108,20 @@ def stage_summary(trials: Sequence[Trial], index: int, stage: Stage) -> StageSum
     names = dict.fromkeys(name for result in results for name in result.metrics)
     metrics = {name: _spread(results, name) for name in names}
     return StageSummary(clients=stage.clients, name=stage.name, metrics=metrics)
+
+
+def due_instead(metrics: Mapping[str, Spread | None]) -> float | None:
+    """The deliveries a second that were due, where noticeably fewer arrived. None where the server kept up."""
+    throughput, offered = (
+        spread.median if (spread := metrics.get(name)) else None
+        for name in ("throughput_per_second", "offered_per_second")
+    )
+    return offered if falls_short(throughput, offered) else None
+
+
+def falls_short(throughput: float | None, offered: float | None) -> bool:
+    """Whether noticeably fewer deliveries arrived than were due; false where one of both is not known."""
+    return throughput is not None and offered is not None and throughput < (1 - NOTICEABLE_SHORTFALL) * offered
 
 
 def _spread(results: Sequence[StageResult], metric: str) -> Spread | None:

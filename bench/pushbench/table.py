@@ -13,11 +13,11 @@ from typing import TypeVar
 from pushbench.judged import JudgedRow
 from pushbench.judged_changes import JudgedChange
 from pushbench.judged_history import JudgedLevel
-from pushbench.metrics import METRICS, Unit
-from pushbench.record import Trial
+from pushbench.metrics import METRICS, Unit, counted_otherwise
+from pushbench.record import Environment, Trial
 from pushbench.sentences import interval, metric_in_sentence, signed
 from pushbench.stages import places, short
-from pushbench.summary import ServerSummary, Spread, StageSummary, Summary, summarize_trial
+from pushbench.summary import ServerSummary, Spread, StageSummary, Summary, due_instead, summarize_trial
 from pushbench.units import NOT_MEASURED, format_number, format_quantity
 from pushbench.verdict import JudgedLimit, Outcome, Verdict
 
@@ -69,6 +69,7 @@ ROWS = [
         _row("delivery_seconds.p99", ranged=True),
         _row("delivery_seconds.max"),
         _row("fanout_seconds.p99"),
+        _row("connect_seconds.p99"),
     ],
     [
         _row("cpu_cores"),
@@ -90,12 +91,14 @@ LEVEL_COLUMNS = ["value", "level", "margin", "runs", "word"]
 CHANGE_COLUMNS = ["head", "change", "margin", "visible", "word"]
 
 BREAKS = "! breaks a limit"
+OF_DUE = "of ...: so many deliveries were due a second, and fewer arrived in the window"
 
 
 @dataclass(frozen=True)
 class Cell:
     text: str
     spread: str = ""
+    """below it"""
     broken: bool = False
     """a limit on it is broken"""
 
@@ -125,15 +128,31 @@ class _Column:
     several: bool
     doubtful: bool
 
+    @property
+    def due(self) -> float | None:
+        """Deliveries a second that were due, where noticeably fewer arrived."""
+        return due_instead(self.metrics)
+
     def cell(self, row: Row) -> Cell:
         spread = self.metrics.get(row.metric)
         broken = row.metric in self.broken
         if spread is None:
             return Cell(NOT_MEASURED, broken=broken)
         text = format_number(spread.median * row.factor)
+        return Cell(f"({text})" if self.doubtful else text, self.range_of(row) or self._of_due(row), broken)
+
+    def range_of(self, row: Row) -> str:
+        """`1.2-1.4`, where trials differ."""
+        spread = self.metrics.get(row.metric)
+        if spread is None or not (row.ranged and self.several):
+            return ""
         low, high = (format_number(each * row.factor) for each in (spread.min, spread.max))
-        range_ = f"{low}-{high}" if row.ranged and self.several and low != high else ""
-        return Cell(f"({text})" if self.doubtful else text, range_, broken)
+        return f"{low}-{high}" if low != high else ""
+
+    def _of_due(self, row: Row) -> str:
+        """`of 5,200`, below a throughput that is noticeably smaller."""
+        shown = row.metric == "throughput_per_second" and self.due is not None
+        return f"of {format_quantity(self.due, Unit.COUNT)}" if shown else ""
 
 
 def stage_table(summary: Summary, stage: int) -> Table:
@@ -143,19 +162,20 @@ def stage_table(summary: Summary, stage: int) -> Table:
         Line("Trials", "", [Cell(_trials(server)) for server in summary.servers], opens_group=True),
         Line("Verdict, all stages", "", [_verdict(server, outcomes[server.server]) for server in summary.servers]),
     ]
-    return _table(_servers(summary, stage), ROWS, words)
+    return _table(_servers(summary, stage), ROWS, summary.environment, words)
 
 
 def brief_table(summary: Summary, stage: int) -> Table:
     """All servers side by side in what a stage beside the others is there for."""
-    return _table(_servers(summary, stage), BRIEF)
+    return _table(_servers(summary, stage), BRIEF, summary.environment)
 
 
-def trial_table(trial: Trial, limits: Sequence[JudgedLimit]) -> Table:
+def trial_table(trial: Trial, limits: Sequence[JudgedLimit], environment: Environment) -> Table:
     """One trial with its stages side by side. A limit shows as broken where its worst value came from this trial."""
     server = summarize_trial(trial)
     own = [limit for limit in limits if limit.round == trial.round and trial.arm == "head"]
-    return _table([_column(server, short(each), each, own, index) for index, each in enumerate(server.stages)], ROWS)
+    columns = [_column(server, short(each), each, own, index) for index, each in enumerate(server.stages)]
+    return _table(columns, ROWS, environment)
 
 
 def limits_table(verdict: Verdict) -> Table:
@@ -309,27 +329,36 @@ def _column(
     )
 
 
-def _table(columns: Sequence[_Column], rows: Sequence[Sequence[Row]], words: Sequence[Line] = ()) -> Table:
+def _table(
+    columns: Sequence[_Column], rows: Sequence[Sequence[Row]], environment: Environment, words: Sequence[Line] = ()
+) -> Table:
     usual = {row.metric for group in rows for row in group}
     broken_beside = sorted({metric for column in columns for metric in column.broken} - usual)
     groups = [*rows, [_row(metric) for metric in broken_beside]]
-    lines = [
-        Line(row.title, row.unit, [column.cell(row) for column in columns], opens_group=index > 0 and row is group[0])
+    shown = [
+        (row, index > 0 and row is group[0])
         for index, group in enumerate(groups)
         for row in group
         if row.always or any((spread := column.metrics.get(row.metric)) and spread.max for column in columns)
     ]
-    return Table([column.heading for column in columns], [*lines, *words], _legend(columns, lines))
+    lines = [Line(row.title, row.unit, [column.cell(row) for column in columns], opens) for row, opens in shown]
+    legend = _legend(columns, [row for row, _ in shown], lines)
+    measured = [row.metric for row, _ in shown if any(column.metrics.get(row.metric) for column in columns)]
+    if otherwise := counted_otherwise(measured, environment.method_number):
+        legend.append(otherwise)
+    return Table([column.heading for column in columns], [*lines, *words], legend)
 
 
-def _legend(columns: Sequence[_Column], lines: Sequence[Line]) -> list[str]:
+def _legend(columns: Sequence[_Column], rows: Sequence[Row], lines: Sequence[Line]) -> list[str]:
     cells = [cell for line in lines for cell in line.cells]
     legend = []
     if any(cell.broken for cell in cells):
         legend.append(BREAKS)
     if any(column.doubtful for column in columns):
         legend.append("(...) from invalid trials: not to be believed")
-    if any(cell.spread for cell in cells):
+    if any(column.due is not None for column in columns):
+        legend.append(OF_DUE)
+    if any(column.range_of(row) for column in columns for row in rows):
         legend.append("median of the valid trials, smallest and largest below it")
     return legend
 

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from pushbench.load_report import Deliveries, Histograms
+from pushbench.metrics import METHOD
 from pushbench.record import (
     Commit,
     Environment,
@@ -61,10 +62,12 @@ def make_metrics(clients: int) -> dict[str, float | None]:
     return {
         "clients": clients,
         "clients_missing_ratio": 0.0,
+        "connect_late_ratio": 0.0,
         "connect_failures": 0,
         "disconnects": 0,
         "messages_per_second": float(clients),
         "throughput_per_second": clients * 10.0,
+        "offered_per_second": clients * 10.0,
         "loss_ratio": 0.0,
         "duplicate_ratio": 0.0,
         "out_of_order_ratio": 0.0,
@@ -95,6 +98,7 @@ def make_stage(clients: int, metrics: Metrics = MappingProxyType({}), **changed:
         end_seconds=17.0,
         metrics={**make_metrics(clients), **metrics},
         deliveries=Deliveries(expected=60, delivered=60, lost=0, duplicate=0, out_of_order=0, ineligible=0, corrupt=0),
+        arrived=60,
         histograms=Histograms(echo="", delivery="", fanout="", lateness="", connect=""),
     )
 
@@ -133,6 +137,7 @@ def in_classroom(server: str, metrics: Metrics = MappingProxyType({}), *, round_
             clients,
             {
                 "throughput_per_second": clients * 100.0,
+                "offered_per_second": clients * 100.0,
                 "delivery_seconds.p95": 0.043,
                 "cpu_seconds_per_delivery": 14.2e-6,
                 **(metrics if clients == 1000 else {}),
@@ -143,6 +148,21 @@ def in_classroom(server: str, metrics: Metrics = MappingProxyType({}), *, round_
         for name, clients in CLASSROOM.items()
     ]
     return trial.model_copy(update={"stages": [*trial.stages, *large]})
+
+
+def by_method_1(record: Record) -> Record:
+    """The record as it was before throughput counted arrivals: without the fields and metrics that came then."""
+
+    def stage(of: StageResult) -> StageResult:
+        known = {name: value for name, value in of.metrics.items() if name not in METHOD_2_ONLY}
+        return of.model_copy(update={"arrived": None, "metrics": known})
+
+    trials = [trial.model_copy(update={"stages": [stage(each) for each in trial.stages]}) for trial in record.trials]
+    environment = record.environment.model_copy(update={"method": None, "key": "ba9876543210"})
+    return record.model_copy(update={"environment": environment, "trials": trials})
+
+
+METHOD_2_ONLY = {"offered_per_second", "connect_late_ratio", "lateness_share.p95", "lateness_share.p99"}
 
 
 def invalid(trial: Trial, message: str = "the generator used 92 % of its CPU, above 80 %", stage: int = 3) -> Trial:
@@ -195,6 +215,7 @@ ENVIRONMENT = Environment(
     driver="process",
     server_cpus=[0, 1],
     generator_cpus=[2, 3],
+    method=METHOD,
 )
 
 SCHEDULE = Schedule(

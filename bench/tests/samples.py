@@ -15,10 +15,12 @@ from pushbench.load_report import (
     LoadTimeline,
     Messages,
     ReportedError,
+    Shortage,
     StageReport,
     Traffic,
 )
 from pushbench.machine import Machine
+from pushbench.metrics import METHOD
 from pushbench.record import Environment
 from pushbench.resources import Usage
 from pushbench.results import Window
@@ -37,6 +39,7 @@ ENVIRONMENT = Environment(
     driver="process",
     server_cpus=[0, 1],
     generator_cpus=[2, 3],
+    method=METHOD,
 )
 
 
@@ -56,7 +59,7 @@ def stage_report(
     delivery: float = 0.002,
     **changed: Any,
 ) -> StageReport:
-    """A stage of six seconds; `changed` are its name and parameters, or fields of its clients or its deliveries."""
+    """A stage of six seconds; `changed` are its name, parameters, arrivals, fields of its clients or its deliveries."""
     of_clients = {
         "target": clients,
         "playing": clients,
@@ -65,6 +68,7 @@ def stage_report(
         "groups": clients // 10,
         "connect_failures": 0,
         "disconnects": 0,
+        "late": 0,
     }
     of_deliveries = {
         "expected": delivered + lost,
@@ -84,6 +88,7 @@ def stage_report(
         clients=Clients(**{key: changed.get(key, value) for key, value in of_clients.items()}),
         messages=Messages(due=messages, sent=messages, unsent=0),
         deliveries=Deliveries(**{key: changed.get(key, value) for key, value in of_deliveries.items()}),
+        arrived=changed.get("arrived", delivered),
         traffic=Traffic(sent_bytes=messages * 250, received_bytes=delivered * 250),
         histograms=Histograms(
             echo=histogram(0.001, messages),
@@ -96,7 +101,12 @@ def stage_report(
 
 
 def load_report(
-    stages: Sequence[StageReport], *, segment: str = "0:1", seconds: int = 3, errors: Mapping[str, int] | None = None
+    stages: Sequence[StageReport],
+    *,
+    segment: str = "0:1",
+    seconds: int = 3,
+    errors: Mapping[str, int] | None = None,
+    shortages: Mapping[str, int] | None = None,
 ) -> LoadReport:
     return LoadReport(
         generator=GeneratorVersions(extension="0", k6="v0", go="go0"),
@@ -119,6 +129,9 @@ def load_report(
             received_bytes=[200 * 250] * seconds,
         ),
         errors=[ReportedError(reason=reason, count=count) for reason, count in (errors or {}).items()],
+        shortages=[
+            Shortage.model_validate({"reason": reason, "count": count}) for reason, count in (shortages or {}).items()
+        ],
     )
 
 
@@ -151,12 +164,15 @@ def window(
     *,
     server_cpu: float = 1.2,
     generator_cpu: float = 3.0,
+    services_cpu: float | None = None,
     instructions: tuple[float, float] | tuple[None, None] = (None, None),
     **changed: Any,
 ) -> Window:
-    """Six seconds in which server and generator used these CPU seconds; `changed` is the machine at the end."""
+    """Six seconds in which the programs used these CPU seconds; `changed` is the machine at the end."""
     first, last = instructions
-    begin = Sample(1.0, usage(1.0, 10.0), None, usage(1.0, 5.0), machine(1.0), first)
     at = 1.0 + WINDOW_SECONDS
-    end = Sample(at, usage(at, 10.0 + server_cpu), None, usage(at, 5.0 + generator_cpu), machine(at, **changed), last)
+    services = (None, None) if services_cpu is None else (usage(1.0, 2.0), usage(at, 2.0 + services_cpu))
+    begin = Sample(1.0, usage(1.0, 10.0), services[0], usage(1.0, 5.0), machine(1.0), first)
+    server, generator = usage(at, 10.0 + server_cpu), usage(at, 5.0 + generator_cpu)
+    end = Sample(at, server, services[1], generator, machine(at, **changed), last)
     return Window(begin, end, [begin, end])

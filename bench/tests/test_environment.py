@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import pytest
 
@@ -15,6 +16,11 @@ from pushbench.environment import (
     shorten_kernel,
     split_cpus,
 )
+from pushbench.metrics import METHOD
+from pushbench.store import read_record
+
+REAL = Path(__file__).parent / "data" / "real"
+"""records of method 1"""
 
 
 @pytest.mark.parametrize(
@@ -57,7 +63,29 @@ def test_the_key_is_the_same_for_the_same_machine_and_another_for_another() -> N
     facts = here.model_dump(exclude={"key"})
     assert environment_key(facts) == here.key
     assert environment_key({**facts, "cpu_model": "another"}) != here.key
+    assert environment_key({**facts, "method": 1}) != here.key
+    assert read_environment(split, "process", generators=2).key != here.key
     assert environment_key({**facts, "memory_bytes": here.memory_bytes + 4096}) == here.key
+
+
+def test_one_generator_is_the_rule_and_several_are_told() -> None:
+    split = split_cpus([[0]])
+    assert read_environment(split, "process").generators is None
+    assert read_environment(split, "process", generators=2).generators == 2
+
+
+def test_an_environment_says_by_which_definitions_its_metrics_are() -> None:
+    here = read_environment(split_cpus([[0]]), "process")
+    assert (here.method, here.method_number) == (METHOD, METHOD)
+    assert here.model_copy(update={"method": None}).method_number == 1
+
+
+def test_a_record_from_before_the_method_was_kept_has_the_key_that_it_had() -> None:
+    newest = sorted(REAL.glob("*.json"))[-1]
+    old = read_record(newest).environment
+    facts = old.model_dump(exclude={"key"})
+    assert (old.method, old.generators, old.method_number) == (None, None, 1)
+    assert environment_key(facts) == old.key
 
 
 @pytest.mark.parametrize(("release", "short"), [("6.18.44-generic", "6.18"), ("5.4.0", "5.4"), ("odd", "odd")])

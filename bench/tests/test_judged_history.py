@@ -187,6 +187,12 @@ def test_a_history_of_other_environments_is_said(tmp_path: Path) -> None:
     assert missing(tmp_path, record(20)) == "its runs are of other environments (ffff), this one is 0123456789ab"
 
 
+def test_a_history_of_another_method_is_said(tmp_path: Path) -> None:
+    keep(tmp_path, environment=ENVIRONMENT.model_copy(update={"key": "ffff", "method": None}))
+    said = "its runs are of other environments (ffff of method 1), this one is 0123456789ab of method 2"
+    assert missing(tmp_path, record(20)) == said
+
+
 def test_a_history_of_another_profile_is_said(tmp_path: Path) -> None:
     keep(tmp_path, profile="full")
     assert missing(tmp_path, record(20)) == "it has no earlier run of this environment with the profile quick (full)"

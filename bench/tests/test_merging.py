@@ -69,12 +69,15 @@ def test_the_percentiles_of_a_sum_are_those_of_all_values_and_no_average() -> No
 
 
 def test_counts_of_two_generators_add() -> None:
-    half = stage_report(clients=50, delivered=4_000, lost=100, name="large", parameters={"board_size": 25})
+    half = stage_report(
+        clients=50, delivered=4_000, lost=100, late=3, arrived=3_500, name="large", parameters={"board_size": 25}
+    )
     merged = merge([load_report([half], segment="0:1/2"), load_report([half], segment="1/2:1")])
     stage = merged.stages[0]
     assert merged.segment == "0:1/2,1/2:1"
     assert (stage.name, stage.parameters) == ("large", {"board_size": 25})
     assert (stage.clients.target, stage.clients.members, stage.clients.groups) == (100, 100, 10)
+    assert (stage.arrived, stage.clients.late) == (7_000, 6)
     assert (stage.deliveries.delivered, stage.deliveries.lost, stage.deliveries.expected) == (8_000, 200, 8_200)
     assert stage.traffic.received_bytes == 2 * half.traffic.received_bytes
     assert Latencies.decode(stage.histograms.delivery).count == 8_000
@@ -101,6 +104,19 @@ def test_errors_add_by_reason() -> None:
     assert [(error.reason, error.count) for error in merged.errors] == [("refused", 5), ("reset", 3)]
 
 
+def test_shortages_add_by_reason() -> None:
+    parts = [{"open_files": 2}, {"addresses": 7, "open_files": 3}]
+    merged = merge([load_report([stage_report()], shortages=part) for part in parts])
+    assert [(shortage.reason, shortage.count) for shortage in merged.shortages] == [("addresses", 7), ("open_files", 5)]
+
+
+def test_generators_that_were_interrupted_add_up_the_stages_that_all_have_finished() -> None:
+    first, second = stage_report(clients=50, name="50"), stage_report(clients=100, name="100")
+    merged = merge([load_report([first, second]), load_report([first])])
+    assert [(stage.name, stage.clients.target) for stage in merged.stages] == [("50", 100)]
+    assert merge([load_report([first]), load_report([])]).stages == []
+
+
 def test_one_report_is_its_own_sum() -> None:
     report = load_report([stage_report()])
     assert merge([report]) is report
@@ -110,5 +126,5 @@ def test_reports_of_different_loads_do_not_add() -> None:
     first = load_report([stage_report()])
     with pytest.raises(ValueError, match="generators disagree on seed: 1 and 2"):
         merge([first, first.model_copy(update={"seed": 2})])
-    with pytest.raises(ValueError, match="generators disagree on stages: 1 and 2"):
-        merge([first, load_report([stage_report(), stage_report()])])
+    with pytest.raises(ValueError, match="generators disagree on stages: 100 and 300"):
+        merge([first, load_report([stage_report(clients=300)])])

@@ -21,6 +21,7 @@ from pushbench.verdict import Verdict, judge
 from tests.factories import (
     CLASSROOM_SCHEDULE,
     SERVERS,
+    by_method_1,
     failed,
     in_classroom,
     invalid,
@@ -49,7 +50,13 @@ def good() -> Record:
 
 def bad() -> Record:
     """One server that broke limits, one that was disturbed, one that did not start, one that was not measured."""
-    lossy = {"loss_ratio": 0.2034, "delivery_seconds.p95": 8.1, "delivery_seconds.p99": 20.3, "clients": 991.0}
+    lossy = {
+        "loss_ratio": 0.2034,
+        "throughput_per_second": 7_810.0,
+        "delivery_seconds.p95": 8.1,
+        "delivery_seconds.p99": 20.3,
+        "clients": 991.0,
+    }
     disturbed = Finding(code="other_process", message="cc1plus (pid 31) used 14 % of a core meanwhile", stage=2)
     errors = [ReportedError(reason="close 1006: connection reset", count=1234)]
     log = "Starting\n\x1b[31mBindException\x1b[0m: Address already in use\n\tat Main.main(Main.java:12)\n"
@@ -91,6 +98,11 @@ def classroom() -> Record:
     )
 
 
+def method_1() -> Record:
+    """As it was before throughput counted arrivals."""
+    return by_method_1(make_record([make_trial("fastapi"), make_trial("node-ws")]))
+
+
 def golden(name: str, text: str) -> None:
     path = GOLDEN / name
     if os.environ.get("PUSHBENCH_GOLDEN") == "write":
@@ -100,7 +112,7 @@ def golden(name: str, text: str) -> None:
 
 
 @pytest.mark.parametrize("width", [80, 160])
-@pytest.mark.parametrize("of", [good, bad, rounds, classroom])
+@pytest.mark.parametrize("of", [good, bad, rounds, classroom, method_1])
 def test_looks_on_a_terminal(judged: Judged, of: Callable[[], Record], width: int) -> None:
     text = report.render_terminal(*judged(of()), width=width)
     golden(f"{of.__name__}-{width}.txt", text)
@@ -124,6 +136,28 @@ def test_looks_of_one_trial(judged: Judged) -> None:
 def test_looks_of_one_trial_with_stages_that_have_names(judged: Judged) -> None:
     record, verdict = judged(classroom())
     golden("classroom-trial-80.txt", report.render_trial(record, verdict, record.trials[0]))
+
+
+@pytest.mark.parametrize(
+    ("throughput", "shown"),
+    [(9_901.0, ["9,901"]), (9_899.0, ["9,899", "of 10,000"]), (4_000.0, ["4,000", "of 10,000"])],
+)
+def test_what_was_due_stands_beside_throughput_where_a_server_fell_short(
+    judged: Judged, throughput: float, shown: list[str]
+) -> None:
+    text = report.render_terminal(*judged(make_record([measured("node-ws", {"throughput_per_second": throughput})])))
+    lines = text.splitlines()
+    [at] = [at for at, line in enumerate(lines) if line.startswith("Deliveries out")]
+    assert [line.split("/s")[-1].strip() for line in lines[at : at + len(shown)]] == shown
+    assert ("of ...: so many deliveries were due a second" in text) == (len(shown) == 2)
+
+
+def test_several_generators_are_in_what_is_said_of_a_run() -> None:
+    record = good()
+    shared = record.model_copy(update={"environment": record.environment.model_copy(update={"generators": 2})})
+    assert notes.environment(shared.environment).endswith("process driver, 2 generators")
+    assert "--generators 2" in notes.command(shared)
+    assert "generators" not in notes.environment(record.environment) + notes.command(record)
 
 
 def hostile() -> Record:

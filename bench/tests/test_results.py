@@ -21,7 +21,8 @@ def test_every_metric_that_has_a_name_is_there_and_no_other() -> None:
         ("clients", 100),
         ("clients_missing_ratio", 0.0),
         ("messages_per_second", 100.0),
-        ("throughput_per_second", 900.0),
+        ("throughput_per_second", 800.0),
+        ("offered_per_second", 1000.0),
         ("loss_ratio", 0.1),
         ("duplicate_ratio", 0.001),
         ("corrupt_ratio", 0.0005),
@@ -30,9 +31,12 @@ def test_every_metric_that_has_a_name_is_there_and_no_other() -> None:
         ("cpu_cores", 0.2),
         ("cpu_user_cores", 0.12),
         ("cpu_system_cores", 0.08),
-        ("cpu_seconds_per_delivery", 1.2 / 5400),
+        ("cpu_seconds_per_delivery", 1.2 / 4800),
+        ("instructions_per_delivery", 96_000 / 4800),
+        ("services_cpu_seconds_per_delivery", 0.6 / 4800),
+        ("connect_late_ratio", 0.02),
         ("generator_cpu_cores", 0.5),
-        ("generator_cpu_seconds_per_delivery", 3.0 / 5400),
+        ("generator_cpu_seconds_per_delivery", 3.0 / 4800),
         ("network_in_bytes_per_second", 100 * 250),
         ("network_out_bytes_per_second", 900 * 250),
         ("memory_bytes.peak", 50_000_000),
@@ -41,9 +45,21 @@ def test_every_metric_that_has_a_name_is_there_and_no_other() -> None:
     ],
 )
 def test_a_metric_is_what_its_name_says(name: str, value: float) -> None:
-    report = stage_report(delivered=5_400, lost=600, duplicate=6, corrupt=3)
-    metrics = stage_result(report, window(server_cpu=1.2, generator_cpu=3.0, steal_seconds=0.24), 4).metrics
-    assert metrics[name] == pytest.approx(value, rel=2e-3)
+    report = stage_report(delivered=5_400, lost=600, duplicate=6, corrupt=3, arrived=4_800, late=2)
+    seen = window(
+        server_cpu=1.2, generator_cpu=3.0, services_cpu=0.6, instructions=(4_000.0, 100_000.0), steal_seconds=0.24
+    )
+    assert stage_result(report, seen, 4).metrics[name] == pytest.approx(value, rel=2e-3)
+
+
+def test_a_server_that_queues_has_what_arrived_in_the_window_and_what_was_due_beside_it() -> None:
+    """It delivers 4,000 a second of 5,200, and the rest in the drain, at 250 us of CPU each."""
+    result = stage_result(stage_report(delivered=31_200, arrived=24_000), window(server_cpu=6.0), 4)
+    assert result.arrived == 24_000
+    assert result.metrics["throughput_per_second"] == pytest.approx(4_000)
+    assert result.metrics["offered_per_second"] == pytest.approx(5_200)
+    assert result.metrics["cpu_seconds_per_delivery"] == pytest.approx(250e-6)
+    assert result.metrics["loss_ratio"] == 0.0
 
 
 def test_a_stage_keeps_its_name_and_its_parameters() -> None:

@@ -59,8 +59,10 @@ def request(*servers: str, **parameters: str) -> Request:
     return Request("tiny", "smoke", servers, parameters)
 
 
-def measure(project: Project, *servers: str, watch: Notebook | None = None, **parameters: str) -> Record:
-    return run.run(project, request(*servers, **parameters), UNVERIFIED, watch or Notebook())
+def measure(
+    project: Project, *servers: str, watch: Notebook | None = None, how: Options = UNVERIFIED, **parameters: str
+) -> Record:
+    return run.run(project, request(*servers, **parameters), how, watch or Notebook())
 
 
 def by_server(record: Record) -> dict[str, Trial]:
@@ -206,6 +208,34 @@ def test_another_environment_cannot_be_resumed(tmp_path: Path) -> None:
     path = store.write_record(project.records, moved)
     with pytest.raises(UserError, match="it was begun in another environment"):
         run.resume(project, path, UNVERIFIED, Notebook())
+
+
+@pytest.mark.parametrize(
+    ("change", "told", "hint"),
+    [
+        ({"method": None}, "it was begun by method 1, this Pushbench measures by method 2", "start a new run"),
+        ({"generators": 3}, "it was begun with 3 generators, now 1", "add --generators 3"),
+    ],
+)
+def test_a_run_by_another_method_or_with_other_generators_cannot_be_resumed(
+    tmp_path: Path, change: dict[str, int | None], told: str, hint: str
+) -> None:
+    project = make_project(tmp_path / "checkout", x="", y="")
+    with pytest.raises(Interrupted) as raised:
+        measure(project, watch=Notebook(interrupt_at=1))
+    record = raised.value.record
+    before = record.model_copy(update={"environment": record.environment.model_copy(update=change)})
+    path = store.write_record(project.records, before)
+    with pytest.raises(UserError, match=told) as refused:
+        run.resume(project, path, UNVERIFIED, Notebook())
+    assert refused.value.hint == hint
+
+
+def test_the_number_of_generators_is_in_the_record_and_in_its_series(tmp_path: Path) -> None:
+    project = make_project(tmp_path / "checkout", x="")
+    one, two = (measure(project, how=replace(UNVERIFIED, generators=count)) for count in (1, 2))
+    assert (one.environment.generators, two.environment.generators) == (None, 2)
+    assert one.environment.key != two.environment.key
 
 
 def conformance_that(monkeypatch: pytest.MonkeyPatch, *broken: str) -> list[str]:

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import json
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from pushbench.cli.conclusion import thresholds_of
+from pushbench.metrics import METRICS
+from pushbench.project import Project
 from pushbench.record import Record, Skipped, Trial
+from pushbench.store import read_record
 from pushbench.thresholds import NO_THRESHOLDS, Thresholds
 from pushbench.verdict import Verdict, judge
 from tests.factories import (
@@ -16,6 +21,7 @@ from tests.factories import (
     CLASSROOM_SCHEDULE,
     LIMITS,
     SERVERS,
+    by_method_1,
     failed,
     in_classroom,
     invalid,
@@ -26,6 +32,8 @@ from tests.factories import (
 )
 
 LOSS = {"loss_ratio": 0.021}
+REAL = Path(__file__).parent / "data" / "real"
+"""records of method 1"""
 
 
 @pytest.fixture
@@ -249,3 +257,64 @@ def rename(text: str, names: dict[str, str]) -> str:
     for old, new in names.items():
         text = text.replace(f'"server":{json.dumps(old)}', f'"server":{json.dumps(new)}')
     return text
+
+
+CONNECTS = (
+    LIMITS
+    + """\
+      connect_late_ratio: {max: 1%}
+      connect_seconds.p99: {max: 2s}
+      offered_per_second: {min: 1/s}
+    regressions:
+      connect_seconds.p99: {margin: 50%}
+"""
+)
+
+
+def test_a_record_of_method_1_is_not_judged_by_what_its_metrics_leave_out(tmp_path: Path) -> None:
+    record = by_method_1(make_record([make_trial("node-ws")]))
+    verdict = judge(record, make_thresholds(tmp_path, CONNECTS))
+    assert verdict.outcome == "pass"
+    assert {limit.metric for limit in verdict.limits} == {"loss_ratio", "delivery_seconds.p95"}
+    assert verdict.notes == [
+        "measured by method 1: limits and margins do not ask for clients late, connect p99, deliveries due "
+        "(docs/method.md)"
+    ]
+
+
+def test_a_limit_that_connect_times_of_method_1_break_is_broken(tmp_path: Path) -> None:
+    record = by_method_1(make_record([measured("node-ws", {"connect_seconds.p99": 2.5})]))
+    verdict = judge(record, make_thresholds(tmp_path, CONNECTS))
+    assert verdict.reasons == ["node-ws: connect p99 2.50 s at 1,000 clients, limit 2 s"]
+
+
+def test_late_clients_and_slow_connects_break_limits(tmp_path: Path) -> None:
+    slow = {"connect_late_ratio": 0.02, "connect_seconds.p99": 4.0}
+    verdict = judge(make_record([measured("node-ws", slow)]), make_thresholds(tmp_path, CONNECTS))
+    assert verdict.reasons == [
+        "node-ws: clients late 2 % at 1,000 clients, limit 1 %",
+        "node-ws: connect p99 4 s at 1,000 clients, limit 2 s",
+    ]
+    assert not verdict.notes
+
+
+@pytest.mark.parametrize("path", sorted(REAL.glob("*.json"))[:3], ids=lambda path: path.stem)
+def test_a_real_record_of_method_1_keeps_its_verdict(path: Path) -> None:
+    """By the limits and margins of today, but for those on metrics that it does not have."""
+    record, project = read_record(path), Project.current()
+    today = thresholds_of(project)
+    whole = today.suite("whiteboard")
+    known = replace(
+        whole,
+        limits=tuple(each for each in whole.limits if METRICS[each.metric].since == 1),
+        regressions=tuple(each for each in whole.regressions if METRICS[each.metric].since == 1),
+    )
+    before = Thresholds("", {"whiteboard": known})
+    verdict, expected = judge(record, today), judge(record, before)
+    assert (verdict.outcome, verdict.reasons, verdict.limits, verdict.changes) == (
+        expected.outcome,
+        expected.reasons,
+        expected.limits,
+        expected.changes,
+    )
+    assert any(note.startswith("measured by method 1: ") for note in verdict.notes)

@@ -50,6 +50,7 @@ def history(
     Runs of different environments, profiles or parameters are never in one series.
     """
     from pushbench import history as histories
+    from pushbench.metrics import counted_otherwise
     from pushbench.project import Project
     from pushbench.runs import read_runs
     from pushbench.store import find_record, read_record
@@ -71,11 +72,14 @@ def history(
     if environment and environment not in keys:
         hint = f"there are {', '.join(keys)}"
         raise UserError(f"no run in the environment {environment!r}", where=str(folder), hint=hint)
-    runs = read_runs(folder, environment or keys[0], suite, profile, project.history_cache)
+    key = environment or keys[0]
+    runs = read_runs(folder, key, suite, profile, project.history_cache)
     if not server:
         _list(runs, keys)
         return
     _show(runs, server, metric, stage, as_csv=as_csv, as_json=as_json)
+    if said := counted_otherwise([metric], histories.method_of(folder / key / suite / profile)):
+        options.note(said)
 
 
 def _list(runs: Runs, keys: list[str]) -> None:

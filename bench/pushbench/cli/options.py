@@ -48,7 +48,12 @@ OutOption = Annotated[
 PortOption = Annotated[
     int | None, typer.Option("--port", min=1, max=65535, help="For the servers; without it a free one each.")
 ]
-GeneratorsOption = Annotated[int, typer.Option("--generators", min=1, help="k6 processes that share the clients.")]
+GeneratorsOption = Annotated[
+    int,
+    typer.Option(
+        "--generators", min=1, help="k6 processes that share the clients; more than one: a series of its own."
+    ),
+]
 SkipVerifyOption = Annotated[
     bool, typer.Option("--skip-verify", help="Measure without verifying; every trial is marked with it.")
 ]

@@ -54,8 +54,13 @@ def servers(catalogue: Catalogue) -> Data:
 
 
 def metrics(names: list[str]) -> Data:
+    """`method_1` says how older records count a metric, where that is otherwise."""
     found = (METRICS[name] for name in names)
-    return {each.name: {"title": each.title, "unit": each.unit.value, "better": each.better.value} for each in found}
+    return {
+        each.name: {"title": each.title, "unit": each.unit.value, "better": each.better.value}
+        | ({"method_1": each.method_1} if each.method_1 else {})
+        for each in found
+    }
 
 
 def margins(thresholds: Thresholds) -> Data:

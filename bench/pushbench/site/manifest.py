@@ -48,11 +48,15 @@ def manifest(
 def combination(
     found: Combination, stages: Sequence[Stage], windows: Sequence[Window], seen: Data, marked: Data
 ) -> Data:
-    """`rows` are those of its overview, which badges are made of. Where there are no marks, none are asked for."""
+    """`rows` are those of its overview, which badges are made of. Where there are no marks, none are asked for.
+
+    All runs of a combination have one method. A row that an earlier site made does not say it, for there was only 1.
+    """
     heads = found.runs.heads
     return {
         "id": found.id,
         "environment": found.environment,
+        "method": seen["newest"].get("method", 1),
         "suite": found.suite,
         "profile": found.profile,
         "parameters": found.parameters,

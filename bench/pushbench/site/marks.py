@@ -136,7 +136,7 @@ def _differences(before: Data | None, after: Data | None) -> list[list[str]] | N
 
 
 def _environment_facts(environment: Data) -> dict[str, str]:
-    """What makes the environment's key."""
+    """What makes the environment's key. What a site of before knows of one has neither generators nor method."""
     return {
         "CPU": one_line(environment["cpu_model"], 100),
         "CPUs": str(environment["cpus"]),
@@ -146,6 +146,8 @@ def _environment_facts(environment: Data) -> dict[str, str]:
         "driver": environment["driver"],
         "engine": one_line(environment["engine"] or "none", 100),
         "workers": str(environment["workers"] or "one a CPU"),
+        "generators": str(environment.get("generators") or 1),
+        "method": str(environment.get("method") or 1),
         "server on CPU": ", ".join(map(str, environment["server_cpus"])),
         "generator on CPU": ", ".join(map(str, environment["generator_cpus"])),
     }

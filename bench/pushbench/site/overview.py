@@ -12,11 +12,13 @@ from pushbench.runs import PRESENT, Runs
 from pushbench.site.events import Event
 from pushbench.site.layout import Data
 from pushbench.site.series import Stage, largest
+from pushbench.summary import falls_short
 from pushbench.thresholds import Regression
 from pushbench.trend import RECENT, Band, band
 
+THROUGHPUT = "throughput_per_second"
 METRICS = (
-    "throughput_per_second",
+    THROUGHPUT,
     "delivery_seconds.p50",
     "delivery_seconds.p95",
     "delivery_seconds.p99",
@@ -62,6 +64,7 @@ def _row(runs: Runs, server: str, stage: str, regressions: Sequence[Regression])
         "runs": len(having),
         "valid": bool(runs.values[having[-1], runs.columns[server, *PRESENT]]),
         "values": values,
+        "due": _due(runs, having[-1], server, stage),
         "words": {
             metric: _word(value, bands[metric], judged[metric])
             for metric, value in values.items()
@@ -96,6 +99,12 @@ def _value(runs: Runs, run: int, server: str, stage: str, metric: str) -> float 
     column = runs.columns.get((server, stage, metric))
     value = float("nan") if column is None else float(runs.values[run, column])
     return value if isfinite(value) else None
+
+
+def _due(runs: Runs, run: int, server: str, stage: str) -> float | None:
+    """Deliveries a second that were due, where noticeably fewer arrived."""
+    throughput, offered = (_value(runs, run, server, stage, metric) for metric in (THROUGHPUT, "offered_per_second"))
+    return offered if falls_short(throughput, offered) else None
 
 
 def _invalid(runs: Runs) -> list[Data]:

@@ -33,6 +33,7 @@ def row(record: Record, verdict: Verdict) -> Data:
         "subject": one_line(record.commit.subject, MESSAGE) if record.commit else "",
         "dirty": bool(record.commit and record.commit.dirty),
         "environment": record.environment.key,
+        "method": record.environment.method_number,
         "suite": record.suite,
         "profile": record.profile,
         "comparison": record.comparison is not None,
@@ -55,6 +56,7 @@ def row_of_entry(entry: Entry) -> Data:
         "subject": one_line(entry.subject, MESSAGE),
         "dirty": False,
         "environment": entry.environment,
+        "method": entry.method or 1,
         "suite": entry.suite,
         "profile": entry.profile,
         "comparison": False,
@@ -131,6 +133,7 @@ def command(record: Record) -> str:
     rounds = max((trial.round for trial in record.trials), default=1)
     about = ["--suite", record.suite, "--profile", record.profile, "--servers", ",".join(record.servers)]
     about += ["--driver", record.environment.driver, *parameters]
+    about += ["--generators", str(record.environment.generators)] if record.environment.generators else []
     if record.comparison:
         head = ["--head", record.commit.sha] if record.commit else []
         return shlex.join(["./pushbench", "compare", "--base", record.comparison.base.sha, *head, *about])

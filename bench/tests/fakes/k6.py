@@ -71,14 +71,14 @@ def main() -> None:
     print(json.dumps({"event": "drained", "at": microseconds()}), file=events)
     if behaviour != "silent":
         report = make_report(plan, segment, begin, stages)
-        Path(os.environ["PUSH_REPORT"]).write_text(json.dumps({**report, "schema": 2 if behaviour == "newer" else 1}))
+        Path(os.environ["PUSH_REPORT"]).write_text(json.dumps({**report, "schema": 3 if behaviour == "newer" else 2}))
 
 
 def make_report(plan: dict, segment: str, begin: int, stages: list[dict]) -> dict:  # type: ignore[type-arg]
     seconds = len(range(int(stages[-1]["end"]) + 1))
     return LoadReport.model_validate(
         {
-            "schema": 1,
+            "schema": 2,
             "generator": {"extension": "fake", "k6": "v0.0.0", "go": "go0.0.0"},
             **{key: plan[key] for key in ("protocol", "url", "seed", "parameters")},
             "segment": segment,
@@ -96,6 +96,7 @@ def make_report(plan: dict, segment: str, begin: int, stages: list[dict]) -> dic
                 "received_bytes": [200 * 250] * seconds,
             },
             "errors": [],
+            "shortages": [],
         }
     ).model_dump(by_alias=True)
 
@@ -117,6 +118,7 @@ def make_stage(stage: dict) -> dict:  # type: ignore[type-arg]
             "groups": clients // CLIENTS_PER_BOARD,
             "connect_failures": 0,
             "disconnects": 0,
+            "late": 0,
         },
         "messages": {"due": messages, "sent": messages, "unsent": 0},
         "deliveries": {
@@ -128,6 +130,7 @@ def make_stage(stage: dict) -> dict:  # type: ignore[type-arg]
             "ineligible": 0,
             "corrupt": 0,
         },
+        "arrived": deliveries,
         "traffic": {"sent_bytes": messages * 250, "received_bytes": deliveries * 250},
         "histograms": {
             "echo": histogram(0.001, messages),

@@ -71,10 +71,17 @@ HOURS = 7
 CHANGE_EVERY = 600
 """runs in which a server's level changes once, on average"""
 OLD = ENVIRONMENT.model_copy(
-    update={"key": "5ee1f00dbabe", "kernel": "6.1", "cpu_model": "Intel(R) Xeon(R) Platinum 8272CL CPU @ 2.60GHz"}
+    update={
+        "key": "5ee1f00dbabe",
+        "kernel": "6.1",
+        "cpu_model": "Intel(R) Xeon(R) Platinum 8272CL CPU @ 2.60GHz",
+        "method": None,
+    }
 )
 TRIED = range(-13, -7)
 """runs, counted from where the newest environment begins, for which it was tried before; then the older one was back"""
+BEHIND = 2
+"""index of a server that delivers less than is due in the largest stage"""
 NEW_K6, NEW_GO = -5, -7
 """runs, counted from the end, from which k6 and the runtime of `go` are newer ones"""
 SUBJECTS = (
@@ -203,13 +210,16 @@ def _entry(demo: Demo, levels: Values, number: int) -> dict[str, Any]:
         "profile": "full",
         "parameters": {"board_size": 10, "pattern": "steady"},
         "tools": _tools(demo, number, [demo.servers[index] for index in present or [0]]),
+        "method": environment.method,
         "servers": {
             demo.servers[index]: {
                 "build": f"{index:016x}",
                 "trials": 1,
                 "valid_trials": int(index not in invalid),
                 "failed_trials": 0,
-                "stages": {} if index in invalid else {str(size): _values(levels[index], size) for size in demo.stages},
+                "stages": {}
+                if index in invalid
+                else {str(size): _values(levels[index], size, index, environment.method) for size in demo.stages},
             }
             for index in present or [0]
         },
@@ -221,12 +231,15 @@ def _gap(number: int, server: int) -> bool:
     return (number // 90 + server * 7 + 1) % 23 == 0 and number % 5_000 < 4_900
 
 
-def _values(levels: Values, clients: int) -> dict[str, float]:
+def _values(levels: Values, clients: int, server: int, method: int | None) -> dict[str, float]:
     load = 0.4 + 0.6 * clients / max(STAGES)
     values = {"clients": float(clients)}
     for (name, (base, _)), factor in zip(METRICS.items(), levels.tolist(), strict=True):
         size = clients if name in ("messages_per_second", "throughput_per_second") else load
         values[name] = float(f"{base * size * factor:.5g}")
+    if method:
+        values["offered_per_second"] = values["throughput_per_second"]
+        values["throughput_per_second"] *= 0.8 if server == BEHIND and clients == max(STAGES) else 1
     return values
 
 

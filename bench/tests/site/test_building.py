@@ -226,7 +226,21 @@ def test_each_environment_says_where_the_other_begins(site: Site) -> None:
         found = [mark for mark in site.marks(own) if mark["kind"] == "environment"]
         assert [(mark["at"], mark["where"]) for mark in found] == expected
         assert {mark["combination"] for mark in found} == {other}
-        assert all([each[0] for each in mark["changed"]] == ["CPU", "kernel"] for mark in found)
+        assert all([each[0] for each in mark["changed"]] == ["CPU", "kernel", "method"] for mark in found)
+
+
+def test_a_combination_has_one_method_and_its_overview_what_was_due_of_a_server_that_fell_short(site: Site) -> None:
+    demo.write(site.root, SMALL)
+    site.build()
+    new, old = site.manifest["combinations"]
+    assert (new["method"], old["method"]) == (2, 1)
+    due = {row["server"]: row["due"] for row in site.data(f"{new['id']}/overview")["rows"]}
+    assert due == {SERVERS[0]: None, SERVERS[1]: None, SERVERS[demo.BEHIND]: 10_000.0}
+    assert {row["due"] for row in site.data(f"{old['id']}/overview")["rows"]} == {None}
+    methods = {row["environment"]: row["method"] for row in site.manifest["runs"]}
+    assert methods == {new["environment"]: 2, old["environment"]: 1}
+    assert site.manifest["metrics"]["throughput_per_second"]["method_1"].startswith("deliveries out and costs per")
+    assert "method_1" not in site.manifest["metrics"]["loss_ratio"]
 
 
 def test_another_harness_is_marked_by_what_the_history_says(site: Site) -> None:

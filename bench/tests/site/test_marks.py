@@ -106,6 +106,14 @@ def test_another_environment_is_named_where_it_ended_and_where_it_began() -> Non
     assert (last["at"], last["where"], last["from"], last["changed"]) == (9, "after", seconds(30), None)
 
 
+def test_another_method_and_other_generators_are_another_environment_on_the_same_machine() -> None:
+    before = {name: fact for name, fact in MACHINES["new"].items() if name not in ("method", "generators")}
+    machines = {"new": MACHINES["new"] | {"generators": 3}, "old": before}
+    own, other = combination("new", range(10, 20)), combination("old", range(6))
+    [mark] = marks(own, [own, other], [], machines, {})["marks"]
+    assert mark["changed"] == [["generators", "1", "3"], ["method", "1", "2"]]
+
+
 def test_runs_elsewhere_in_between_are_a_mark_at_the_first_run_after_them() -> None:
     [mark] = found([*range(10), *range(20, 30)], others={"old": range(10, 20)})
     assert (mark["at"], mark["where"], mark["runs"]) == (10, "before", 10)
