@@ -64,3 +64,9 @@ func (p *pace) after(deliveries int, work func()) {
 		work()
 	}
 }
+
+// burn uses the CPU for so long.
+func burn(d time.Duration) {
+	for begin := time.Now(); time.Since(begin) < d; {
+	}
+}

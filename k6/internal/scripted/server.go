@@ -42,6 +42,8 @@ type Faults struct {
 	ResetFirst int64
 	// CloseFirst closes so many WebSockets when their client asks to join.
 	CloseFirst int64
+	// Burn is the CPU time that each delivery takes.
+	Burn time.Duration
 	// Capacity is how many deliveries a second are made at most; what is beyond that queues. 0 is without limit.
 	Capacity int64
 	// Silent acknowledges joins and delivers nothing.
@@ -266,6 +268,7 @@ func (s *Server) deliver(b *board, sender *member, text []byte) {
 	f, since := s.faults, s.sinceArm()
 	faulty := f.DropEvery+f.DuplicateEvery+f.SwapEvery+f.CorruptEvery+f.CrossEvery > 0 && since >= f.After && (f.Until == 0 || since < f.Until)
 	for _, m := range b.snapshot() {
+		burn(f.Burn)
 		if faulty {
 			s.deliverFaulty(b, m, sender, text)
 			continue
