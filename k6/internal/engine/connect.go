@@ -50,8 +50,12 @@ func (l *loop) connected(c *client, now time.Duration) {
 		return
 	}
 	handshake := wire.NewHandshake(l.engine.target, l.engine.protocol.Subprotocols)
-	if n, err := write(c.fd, handshake.Request); err != nil || n < len(handshake.Request) {
-		l.setback(c, fmt.Errorf("opening handshake: %w", errors.Join(err)), now)
+	n, err := write(c.fd, handshake.Request)
+	if err == nil && n < len(handshake.Request) {
+		err = io.ErrShortWrite
+	}
+	if err != nil {
+		l.setback(c, broken(err), now)
 		return
 	}
 	c.handshake, c.state = &handshake, shaking
