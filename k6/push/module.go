@@ -64,6 +64,9 @@ type Plan struct {
 	Schedule   schedule.Schedule `json:"schedule"`
 	// Generators is how many k6 processes share the clients, by execution segments; 0 means one.
 	Generators int `json:"generators"`
+	// BeginMonotonicUS is when the schedule begins, of CLOCK_MONOTONIC, for generators of one machine that begin together; 0 is
+	// as soon as k6 is ready.
+	BeginMonotonicUS int64 `json:"begin_monotonic_us"`
 	// Sources are the addresses that the clients connect from, in turn; none leaves the choice to the kernel.
 	Sources []netip.Addr `json:"sources"`
 }
@@ -140,8 +143,8 @@ func strict(from map[string]any, to any) error {
 	return decoder.Decode(to)
 }
 
-// patience is how long k6 waits for the end of a load beyond its schedule: for good-byes, on a busy machine.
-const patience = 10 * time.Second
+// patience is how long k6 waits for the end of a load beyond its schedule: for the other generators and good-byes, on a busy machine.
+const patience = 20 * time.Second
 
 // Scenario returns the options of a scenario in which every k6 process has one VU, which plays all clients of its segment.
 func (l *Load) Scenario() map[string]any {
@@ -186,7 +189,11 @@ func (m *module) play(l *Load) error {
 	if err != nil {
 		return err
 	}
-	e.Play(vu.Context(), scenario.StartTime)
+	origin := scenario.StartTime
+	if at := l.plan.BeginMonotonicUS; at > 0 {
+		origin = engine.AtMonotonic(at)
+	}
+	e.Play(vu.Context(), origin)
 	return nil
 }
 

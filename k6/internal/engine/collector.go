@@ -172,3 +172,8 @@ func monotonic() int64 {
 	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &t)
 	return t.Nano() / 1000
 }
+
+// AtMonotonic is the moment of CLOCK_MONOTONIC, in microseconds.
+func AtMonotonic(microseconds int64) time.Time {
+	return time.Now().Add(time.Duration(microseconds-monotonic()) * time.Microsecond)
+}

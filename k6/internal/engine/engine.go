@@ -119,7 +119,7 @@ func New(config Config) (*Engine, error) {
 }
 
 // Play plays the load until it is over or ctx is done, in which case the clients leave at once. Origin is when the schedule
-// begins; it needs a monotonic reading and may lie a little in the past.
+// begins; it needs a monotonic reading, and may lie in the future or a little in the past.
 func (e *Engine) Play(ctx context.Context, origin time.Time) {
 	defer close(e.finished)
 	e.origin = origin

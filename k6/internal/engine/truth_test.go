@@ -132,6 +132,21 @@ func TestAKnownDelayComesBackInAllThreeLatencies(t *testing.T) {
 	}
 }
 
+func TestALoadThatBeginsLaterIsTheSameLoad(t *testing.T) {
+	t.Parallel()
+	server := startScripted(t, scripted.Faults{})
+	e := newEngine(t, server, oneStage)
+	begin := AtMonotonic(monotonic() + 1_000_000)
+	e.Play(context.Background(), begin)
+	stage := reportOf(t, e).Stages[0]
+	if want := int64(players * groupSize * 3); stage.Deliveries.Delivered != want || stage.Clients.Late != 0 {
+		t.Errorf("deliveries %+v, clients %+v: expected %d and nobody late", stage.Deliveries, stage.Clients, want)
+	}
+	if took := time.Since(begin); took < oneStage.End() {
+		t.Errorf("the load ended %s after its beginning, before its schedule", took)
+	}
+}
+
 func TestAStallIsSeenByEveryMessageThatWasDueInIt(t *testing.T) {
 	t.Parallel()
 	const stall, floor = 500 * time.Millisecond, 100 * time.Millisecond
