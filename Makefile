@@ -34,9 +34,11 @@ test-fast: $(DEV)/stamp ## run what takes less than a minute
 	cd k6 && go test -short -parallel 16 ./internal/... ./push/...
 	cd bench && ../$(BIN)/python -m pytest -n 3 --dist worksteal -m "not slow and not workflows"
 
-fuzz: $(DEV)/stamp ## feed 10,000 mutated inputs to each reader of what others wrote (INPUTS=N, TARGET=NAME, SEED=N)
+fuzz: $(DEV)/stamp ## feed mutated inputs to each reader of what others wrote: 10,000 (INPUTS=N, TARGET=NAME, SEED=N), frames 30 s
 	cd bench && ../$(BIN)/python -m tests.fuzz.campaign $(if $(INPUTS),--inputs $(INPUTS)) $(if $(TARGET),--target "$(TARGET)") \
 		$(if $(SEED),--seed $(SEED))
+	$(if $(TARGET),,cd k6 && for target in FuzzAnswer FuzzMessage FuzzNext; do \
+		go test ./internal/wire -run '^$$' -fuzz "^$$target\$$" -fuzztime 30s || exit 1; done)
 
 test-workflows: $(DEV)/stamp ## run the GitHub workflows on this machine, with act: real servers, a forge in a folder
 	cd bench && ../$(BIN)/python -m pytest -m workflows tests/workflows

@@ -6,12 +6,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/netip"
 	"os"
 	"runtime"
 	"runtime/debug"
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"go.k6.io/k6/v2/js/common"
 	"go.k6.io/k6/v2/js/modules"
@@ -60,12 +62,20 @@ type Plan struct {
 	Seed       uint64            `json:"seed"`
 	Parameters map[string]any    `json:"parameters"`
 	Schedule   schedule.Schedule `json:"schedule"`
+	// Generators is how many k6 processes share the clients, by execution segments; 0 means one.
+	Generators int `json:"generators"`
+	// BeginMonotonicUS is when the schedule begins, of CLOCK_MONOTONIC, for generators of one machine that begin together; 0 is
+	// as soon as k6 is ready.
+	BeginMonotonicUS int64 `json:"begin_monotonic_us"`
+	// Sources are the addresses that the clients connect from, in turn; none leaves the choice to the kernel.
+	Sources []netip.Addr `json:"sources"`
 }
 
 // Groups says how clients sit together and when they send.
 type Groups struct {
-	Size    int    `json:"size"`
-	Pattern string `json:"pattern"`
+	Size     int    `json:"size"`
+	Pattern  string `json:"pattern"`
+	Arrivals string `json:"arrivals"`
 }
 
 // GroupsOf is the suite's: it makes groups of the parameters that a stage has.
@@ -73,10 +83,9 @@ type GroupsOf func(parameters map[string]any) (groups map[string]any, err error)
 
 // Load is one load as a scenario sees it.
 type Load struct {
-	instance    *instance
-	plan        Plan
-	groups      []schedule.Groups // of each stage
-	populations []schedule.Population
+	instance *instance
+	plan     Plan
+	groups   []schedule.Groups // of each stage
 }
 
 // load checks a plan. It throws what is wrong with it.
@@ -102,7 +111,7 @@ func (l *Load) parse(plan map[string]any, groups GroupsOf) (err error) {
 			return fmt.Errorf("groups of stage %s: %w", stages[i].Name, err)
 		}
 	}
-	l.populations, err = l.plan.Schedule.Populations(l.groups)
+	_, err = l.plan.Schedule.Populations(l.groups)
 	return err
 }
 
@@ -119,7 +128,7 @@ func (l *Load) groupsOf(stage schedule.Stage, groups GroupsOf) (schedule.Groups,
 	if err := strict(named, &found); err != nil {
 		return schedule.Groups{}, err
 	}
-	pattern, err := schedule.PatternOf(found.Pattern)
+	pattern, err := schedule.PatternOf(found.Pattern, found.Arrivals)
 	return schedule.Groups{Size: found.Size, Pattern: pattern}, err
 }
 
@@ -134,37 +143,23 @@ func strict(from map[string]any, to any) error {
 	return decoder.Decode(to)
 }
 
-// Scenario returns the options of a ramping-vus scenario that starts the clients as the schedule says.
+// patience is how long k6 waits for the end of a load beyond its schedule: for the other generators and good-byes, on a busy machine.
+const patience = 20 * time.Second
+
+// Scenario returns the options of a scenario in which every k6 process has one VU, which plays all clients of its segment.
 func (l *Load) Scenario() map[string]any {
-	var stages []map[string]any
-	step := func(seconds float64, clients int) {
-		stages = append(stages, map[string]any{"duration": schedule.Seconds(seconds).String(), "target": clients})
-	}
-	warmup, users := l.plan.Schedule.WarmupSeconds, 0
-	for number, population := range l.populations {
-		for _, stage := range l.plan.Schedule.Stages[population.First : population.Last+1] {
-			if number == 0 || stage.Clients > users { // who was of one population comes back in the next one, or waits
-				users = stage.Clients
-			}
-			step(stage.RampSeconds, users)
-			step(warmup+stage.SettleSeconds+stage.SteadySeconds, users)
-			warmup = 0
-		}
-	}
+	longest := l.plan.Schedule.End() + l.plan.Schedule.Drain() + patience
 	return map[string]any{
-		"executor": "ramping-vus", "startVUs": 0, "stages": stages,
-		"gracefulRampDown": "0s",
-		"gracefulStop":     schedule.Seconds(l.plan.Schedule.DrainSeconds + 10).String(),
+		"executor": "per-vu-iterations", "vus": max(1, l.plan.Generators), "iterations": 1,
+		"maxDuration": longest.String(), "gracefulStop": patience.String(),
 	}
 }
 
-// Client plays one client of each population until the load is over. Every VU calls it once.
-func (l *Load) Client() {
-	e, err := l.instance.module.start(l)
-	if err != nil {
+// Play plays all clients of this process until the load is over.
+func (l *Load) Play() {
+	if err := l.instance.module.play(l); err != nil {
 		common.Throw(l.instance.vu.Runtime(), fmt.Errorf("k6/x/push: %w", err))
 	}
-	e.Client(l.instance.vu.Context())
 }
 
 // Report returns the load report as JSON, or a short text for people.
@@ -183,23 +178,36 @@ func (l *Load) Report(format string) string {
 	return string(encoded)
 }
 
-// start makes the engine when the first client arrives.
-func (m *module) start(l *Load) (*engine.Engine, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.engine != nil {
-		return m.engine, nil
-	}
+// play makes the engine and has it play. There is one load a process.
+func (m *module) play(l *Load) error {
 	vu := l.instance.vu
 	scenario, state := lib.GetScenarioState(vu.Context()), vu.State()
 	if scenario == nil || state == nil {
-		return nil, fmt.Errorf("a client runs only inside a scenario")
+		return fmt.Errorf("a load is played only inside a scenario")
+	}
+	e, err := m.newEngine(l, state)
+	if err != nil {
+		return err
+	}
+	origin := scenario.StartTime
+	if at := l.plan.BeginMonotonicUS; at > 0 {
+		origin = engine.AtMonotonic(at)
+	}
+	e.Play(vu.Context(), origin)
+	return nil
+}
+
+func (m *module) newEngine(l *Load, state *lib.State) (*engine.Engine, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.engine != nil {
+		return nil, fmt.Errorf("the load is played already: `generators` of the plan must be the number of k6 processes")
 	}
 	config := engine.Config{
-		URL: l.plan.URL, Protocol: l.plan.Protocol, Seed: l.plan.Seed,
+		URL: l.plan.URL, Protocol: l.plan.Protocol, Seed: l.plan.Seed, Sources: l.plan.Sources,
 		Schedule: l.plan.Schedule, Groups: l.groups,
 		Segment:  state.Options.ExecutionSegment.String(),
-		OnSecond: m.metrics.emitter(vu.Context(), state, l.plan.Schedule),
+		OnSecond: m.metrics.emitter(l.instance.vu.Context(), state, l.plan.Schedule),
 	}
 	if err := scale(&config.Schedule, state.Options); err != nil {
 		return nil, err
@@ -208,15 +216,11 @@ func (m *module) start(l *Load) (*engine.Engine, error) {
 		config.Events = os.NewFile(uintptr(fd), "events")
 	}
 	e, err := engine.New(config)
-	if err != nil {
-		return nil, err
-	}
-	e.Start(scenario.StartTime)
 	m.engine = e
-	return e, nil
+	return e, err
 }
 
-// scale reduces the stages' clients to those of this execution segment, as k6 does with the VUs.
+// scale reduces the stages' clients to those of this execution segment, as k6 does with VUs.
 func scale(s *schedule.Schedule, options lib.Options) error {
 	tuple, err := lib.NewExecutionTuple(options.ExecutionSegment, options.ExecutionSegmentSequence)
 	if err != nil {
@@ -235,7 +239,7 @@ func (m *module) report(parameters map[string]any) (*engine.Report, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.engine == nil {
-		return nil, fmt.Errorf("no client ran, so there is nothing to report")
+		return nil, fmt.Errorf("nothing was played, so there is nothing to report")
 	}
 	return m.engine.Report(k6Version(), parameters)
 }

@@ -9,7 +9,11 @@ const plan = __ENV.PUSH_LOAD
       url: __ENV.URL || 'ws://127.0.0.1:8080',
       protocol: __ENV.PROTOCOL || 'whiteboard-json',
       seed: Number(__ENV.SEED || 1),
-      parameters: { board_size: Number(__ENV.BOARD_SIZE || 10), pattern: __ENV.PATTERN || 'steady' },
+      parameters: {
+        board_size: Number(__ENV.BOARD_SIZE || 10),
+        pattern: __ENV.PATTERN || 'steady',
+        arrivals: __ENV.ARRIVALS || 'fixed',
+      },
       schedule: {
         warmup_seconds: 2,
         stages: [
@@ -24,12 +28,12 @@ const plan = __ENV.PUSH_LOAD
       },
     };
 
-const load = loadOf(plan, ({ board_size: size, pattern }) => ({ size, pattern }));
+const load = loadOf(plan, ({ board_size: size, pattern, arrivals }) => ({ size, pattern, arrivals }));
 
 export const options = { scenarios: { whiteboard: load.scenario() } };
 
 export default function () {
-  load.client();
+  load.play();
 }
 
 export function handleSummary() {

@@ -137,7 +137,7 @@ def test_a_pull_request_that_slows_a_server_fails_and_says_which_and_how_much(fo
     slower = change(
         "servers/node-ws/src/client.js",
         "    if (isBinary) throw",
-        "    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 3);\n      if (isBinary) throw",
+        "    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);\n      if (isBinary) throw",
     )
     payload = forge.pull_request(slower, "Think before each message")
     played = forge.act("pull_request", payload, "bench.yml", at="change")

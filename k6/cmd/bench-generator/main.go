@@ -1,6 +1,6 @@
 // Command bench-generator measures what generating load costs: k6/x/push, a plain k6/websockets script and the floor (a bare epoll
 // reader) take turns in one run against the same scripted server and the same messages. It prints CPU per delivery, memory
-// and the ratios that matter, as median [least, most] over the rounds.
+// and the ratios that matter, as median [least, most] over the rounds; and whether a plain client finds the same latencies.
 package main
 
 import (
@@ -38,6 +38,7 @@ func (b bench) run() error {
 	push := subject{"k6/x/push", []string{"run", "--quiet", filepath.Join(b.sources, "scenarios/whiteboard.js")}, "k6", false}
 	script := subject{"k6/websockets", []string{"run", "--quiet", filepath.Join(b.sources, "cmd/bench-generator/websockets.js")}, "k6", false}
 	floor := subject{"floor", nil, "floor", true}
+	plain := subject{"plain", nil, "plain", false}
 
 	at20, err := b.compare(20_000, push, script, floor)
 	if err != nil {
@@ -55,6 +56,9 @@ func (b bench) run() error {
 	printRatio("ratio to the floor at 50,000/s", at50.cost(push), at50.cost(floor))
 	if at50.sustained(script) {
 		printRatio("ratio to k6/websockets at 50,000/s", at50.cost(push), at50.cost(script))
+	}
+	if err := b.agree(push, plain); err != nil {
+		return err
 	}
 	if err := b.mostFromOneCore(push); err != nil {
 		return err

@@ -4,10 +4,9 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"flag"
 	"fmt"
-	"net/url"
+	"net"
 	"os"
 	"os/signal"
 	"runtime"
@@ -16,10 +15,10 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/gorilla/websocket"
 	"golang.org/x/sys/unix"
 
 	"github.com/pushbench/pushbench/k6/internal/scripted"
-	"github.com/pushbench/pushbench/k6/internal/wire"
 )
 
 func main() {
@@ -34,16 +33,12 @@ func main() {
 }
 
 func run(address string, clients, board int) error {
-	target, err := url.Parse(address + "/ws")
-	if err != nil {
-		return err
-	}
 	epoll, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
 	if err != nil {
 		return err
 	}
 	for number := range clients {
-		if err := connect(epoll, target, scripted.Join(number, board)); err != nil {
+		if err := connect(epoll, address+"/ws", scripted.Join(number, board)); err != nil {
 			return err
 		}
 	}
@@ -58,16 +53,17 @@ func run(address string, clients, board int) error {
 	return nil
 }
 
-func connect(epoll int, target *url.URL, join []byte) error {
-	conn, _, err := wire.Dial(context.Background(), target, "")
+func connect(epoll int, target string, join []byte) error {
+	conn, response, err := websocket.DefaultDialer.Dial(target, nil)
 	if err != nil {
 		return err
 	}
+	_ = response.Body.Close()
 	defer func() { _ = conn.Close() }()
-	if _, err := conn.Write(wire.Append(nil, wire.Text, 0, join)); err != nil {
+	if err := conn.WriteMessage(websocket.TextMessage, join); err != nil {
 		return err
 	}
-	raw, err := conn.SyscallConn()
+	raw, err := conn.NetConn().(*net.TCPConn).SyscallConn()
 	if err != nil {
 		return err
 	}

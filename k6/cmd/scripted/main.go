@@ -20,6 +20,8 @@ func main() {
 	flag.DurationVar(&faults.Delay, "delay", 0, "`time` before every delivery")
 	flag.Int64Var(&faults.DropEvery, "drop-every", 0, "drop every `n`-th delivery")
 	flag.Int64Var(&faults.DuplicateEvery, "duplicate-every", 0, "send every `n`-th delivery twice")
+	flag.Int64Var(&faults.Capacity, "capacity", 0, "deliveries per second at most; what is beyond that queues")
+	flag.DurationVar(&faults.Burn, "burn", 0, "CPU `time` of every delivery")
 	flag.BoolVar(&faults.Silent, "silent", false, "acknowledge joins and deliver nothing")
 	flag.Parse()
 	if err := run(*address, faults, *source, *board); err != nil {

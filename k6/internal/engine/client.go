@@ -4,82 +4,67 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/pushbench/pushbench/k6/internal/ledger"
 	"github.com/pushbench/pushbench/k6/internal/protocol"
+	"github.com/pushbench/pushbench/k6/internal/schedule"
 	"github.com/pushbench/pushbench/k6/internal/wire"
 )
 
-// state is how far a client has come. The order matters: a client only moves forward.
+// state is how far a client has come. The order matters: but for one that tries again, a client only moves forward.
 type state int
 
 const (
-	opening state = iota // connected, the conversation is not open yet
-	joining              // asked for membership
-	member               // receives the group's messages
-	dropped              // the server ended the connection; what is sent to the group is lost to it
-	leaving              // said good-bye, waits for the server's close
+	absent     state = iota // not due to connect yet
+	waiting                 // for the next attempt to connect
+	connecting              // the kernel makes the connection
+	shaking                 // sent the opening handshake
+	opening                 // connected, the conversation is not open yet
+	joining                 // asked for membership
+	member                  // receives the group's messages
+	dropped                 // the server ended the connection; what is sent to the group is lost to it
+	leaving                 // said good-bye, waits for the server's close
 	closed
 )
 
 // backlogLimit is how much a client holds for a server that does not read before it counts messages as unsent.
 const backlogLimit = 1 << 20
 
-// client is one simulated user. It belongs to its loop: no other goroutine touches it once it was added.
+// client is one simulated user. It belongs to its loop: no other goroutine touches it.
 type client struct {
 	population *population
+	seat       schedule.Seat
 	number     int // in its population
-	group      int
-	slot       int
-	fd         int
-	state      state
-	began      time.Duration // when it dialled
-	session    protocol.Session
+	board      int // number of its group
+	slot       int // in its group
+	group      *ledger.Group
 	place      *ledger.Member
+	settled    bool // how long it took to connect is booked
+	messages   schedule.Sequence
 
-	phase time.Duration
-	next  int           // number of the next message
-	at    time.Duration // when the loop has to look at it again: next message, or the join once more
+	fd        int
+	state     state
+	deadline  time.Duration // of the attempt to connect
+	handshake *wire.Handshake
+	session   protocol.Session
+
+	at    time.Duration // when the loop has to look at it again
 	timer int           // index in the loop's heap; -1 when it is not there
 
-	partial []byte       // of a frame
+	partial []byte       // of a frame, or of the answer to the opening handshake
 	message wire.Message // of frames
 	backlog []byte       // not yet accepted by the kernel
-	done    chan struct{}
 }
 
-func newClient(e *Engine, p *population, number, fd int, began time.Duration) *client {
+func newClient(e *Engine, p *population, seat schedule.Seat, number int, group *ledger.Group) *client {
 	size := p.Groups.Size
 	c := &client{
-		population: p, number: number, group: number / size, slot: number % size, fd: fd, began: began,
-		timer: -1, done: make(chan struct{}),
+		population: p, seat: seat, number: number, board: number / size, slot: number % size, group: group, fd: -1, timer: -1,
 	}
-	c.session = e.protocol.NewSession(protocol.Identity{
-		Group: e.groupName(p, c.group), Client: number, Epoch: e.origin,
-	})
-	c.phase = p.Groups.Pattern.Phase(e.phases, c.group, c.slot)
+	c.place = group.Place(c.slot)
+	c.messages = p.Groups.Pattern.Sequence(e.phases, c.board, c.slot)
 	return c
-}
-
-func (c *client) groupID() groupID { return groupID{c.population.index, c.group} }
-
-// groupName is unique over all populations and generators of a load.
-func (e *Engine) groupName(p *population, number int) string {
-	name := "b-" + strconv.Itoa(number)
-	if p.index > 0 {
-		name += "-p" + strconv.Itoa(p.index)
-	}
-	if !e.split() {
-		return name
-	}
-	return name + "-" + strings.NewReplacer("/", "_", ":", "-").Replace(e.config.Segment)
-}
-
-// open starts the conversation of a client that was just added.
-func (l *loop) open(c *client) {
-	l.handle(c, c.session.Open(l.sender(c)), l.now())
 }
 
 // sender returns what a session calls to write to its server.
@@ -88,33 +73,26 @@ func (l *loop) sender(c *client) protocol.Send {
 }
 
 func (l *loop) join(c *client, now time.Duration) {
-	if c.state == joining && now-c.began > connectTimeout {
-		l.engine.failed("join not acknowledged in time")
-		l.schedule(c, never)
-		return
-	}
 	c.state = joining
 	c.session.Join(l.sender(c))
-	l.schedule(c, now+retryPause)
+	l.schedule(c, min(now+retryPause, c.deadline))
 }
 
 func (l *loop) joined(c *client, now time.Duration) {
 	c.state = member
-	if l.groups[c.groupID()].Count() == 0 {
+	if c.group.Count() == 0 {
 		l.engine.gauges.groups.Add(1)
 	}
 	c.place.Join()
 	l.engine.gauges.members.Add(1)
-	stage := min(l.engine.upcoming(now), c.population.Last)
-	l.stages[stage].connect.Record(now - c.began)
-	c.next = c.population.Groups.Pattern.From(c.phase, now)
+	l.settle(c, now)
+	c.messages.SkipTo(now)
 	l.scheduleNext(c)
 }
 
 func (l *loop) scheduleNext(c *client) {
-	pattern := c.population.Groups.Pattern
-	due := pattern.Due(c.phase, c.next)
-	if !pattern.Sends(c.slot) || due >= c.population.End {
+	due := c.messages.Due()
+	if !c.population.Groups.Pattern.Sends(c.slot) || due >= c.population.End {
 		due = never
 	}
 	l.schedule(c, due)
@@ -122,14 +100,28 @@ func (l *loop) scheduleNext(c *client) {
 
 // act does what the client's timer was set for.
 func (l *loop) act(c *client, now time.Duration) {
+	if c.at == c.seat.Departure && c.state < leaving {
+		l.leave(c)
+		return
+	}
 	switch c.state {
-	case opening, joining:
+	case absent:
+		l.come(c, now)
+	case waiting:
+		l.connect(c, now)
+	case connecting, shaking, opening:
+		l.tooSlow(c, now)
+	case joining:
+		if now >= c.deadline {
+			l.tooSlow(c, now)
+			return
+		}
 		l.join(c, now)
 	case member:
 		l.sendMessage(c)
 	case dropped:
 		c.place.Unsent(c.at, l.engine.stageOf(c.at))
-		c.next++
+		c.messages.Advance()
 		l.scheduleNext(c)
 	case leaving:
 		l.close(c)
@@ -140,7 +132,7 @@ func (l *loop) act(c *client, now time.Duration) {
 func (l *loop) sendMessage(c *client) {
 	due := c.at
 	stage := l.engine.stageOf(due)
-	c.next++
+	c.messages.Advance()
 	if len(c.backlog) > backlogLimit {
 		c.place.Unsent(due, stage)
 		l.scheduleNext(c)
@@ -183,7 +175,7 @@ func (l *loop) handle(c *client, event protocol.Event, now time.Duration) {
 func (l *loop) corrupt(c *client, what string, now time.Duration) {
 	l.ledger.Corrupt(l.engine.stageOf(now))
 	l.engine.firstCorrupt.Do(func() {
-		board := l.engine.groupName(c.population, c.group)
+		board := l.engine.groupName(c.population, c.board)
 		l.engine.collector.complain(fmt.Sprintf("first corrupt delivery: client %d of %s received %s", c.number, board, what))
 	})
 }
@@ -202,6 +194,7 @@ func (l *loop) deliver(c *client, event protocol.Event, now time.Duration) {
 	latency := now - receipt.Due
 	own := slot == c.slot
 	l.second.Delivered++
+	l.passage.arrived++
 	l.second.Delivery.Record(latency)
 	if own {
 		l.second.Echo.Record(latency)
@@ -250,14 +243,17 @@ func (l *loop) leave(c *client) {
 	if was >= leaving {
 		return
 	}
-	c.state = leaving
+	if was > absent {
+		l.settle(c, min(l.now(), c.population.End))
+	}
 	if was == member || was == dropped {
 		l.endMembership(c)
 	}
-	if was == dropped {
+	if was < opening || was == dropped {
 		l.close(c)
 		return
 	}
+	c.state = leaving
 	l.schedule(c, l.now()+closeTimeout)
 	if was == member {
 		l.engine.gauges.members.Add(-1)
@@ -271,25 +267,28 @@ func (l *loop) endMembership(c *client) {
 		return
 	}
 	c.place.Leave()
-	if l.groups[c.groupID()].Count() == 0 {
+	if c.group.Count() == 0 {
 		l.engine.gauges.groups.Add(-1)
 	}
 }
 
-// drop notes that the server ended the connection. The client stays a member: it did not begin to leave.
+// drop notes that the server ended the connection. A member stays one: it did not begin to leave.
 func (l *loop) drop(c *client, reason string) {
 	if c.state < dropped {
 		l.engine.gauges.disconnects.Add(1)
 		l.engine.collector.complain(reason)
 	}
-	if c.state != member {
+	switch {
+	case c.state < member:
+		l.retry(c, l.now())
+	case c.state == member:
+		l.release(c)
+		l.engine.gauges.members.Add(-1)
+		c.state = dropped
+		l.scheduleNext(c)
+	default:
 		l.close(c)
-		return
 	}
-	l.release(c)
-	l.engine.gauges.members.Add(-1)
-	c.state = dropped
-	l.scheduleNext(c)
 }
 
 // close ends the client for good.
@@ -297,11 +296,12 @@ func (l *loop) close(c *client) {
 	if c.state == closed {
 		return
 	}
+	if c.state > absent {
+		l.engine.gauges.playing.Add(-1)
+	}
 	l.release(c)
 	c.state = closed
 	l.schedule(c, never)
-	c.population.unfinished.Add(-1)
-	close(c.done)
 }
 
 // mask is the key of a client frame. It has to be unpredictable only to proxies, of which there are none.

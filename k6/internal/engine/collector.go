@@ -40,14 +40,15 @@ type collector struct {
 	taken  chan *Second
 	done   chan struct{}
 
-	mu       sync.Mutex
-	timeline Timeline
-	reasons  map[string]int64
+	mu        sync.Mutex
+	timeline  Timeline
+	reasons   map[string]int64
+	shortages map[string]int64
 }
 
 func newCollector(e *Engine) *collector {
 	return &collector{
-		engine: e, reasons: map[string]int64{}, done: make(chan struct{}),
+		engine: e, reasons: map[string]int64{}, shortages: map[string]int64{}, done: make(chan struct{}),
 		taken: make(chan *Second, 64*e.config.Loops), // a minute of delay before a loop would wait
 	}
 }
@@ -158,9 +159,21 @@ func (c *collector) complain(reason string) {
 	c.reasons[reason]++
 }
 
+// lack counts a connection that failed for want of something on this machine.
+func (c *collector) lack(what string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.shortages[what]++
+}
+
 // monotonic is CLOCK_MONOTONIC in microseconds: the same clock for every process of the machine.
 func monotonic() int64 {
 	var t unix.Timespec
 	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &t)
 	return t.Nano() / 1000
+}
+
+// AtMonotonic is the moment of CLOCK_MONOTONIC, in microseconds.
+func AtMonotonic(microseconds int64) time.Time {
+	return time.Now().Add(time.Duration(microseconds-monotonic()) * time.Microsecond)
 }

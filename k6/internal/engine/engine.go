@@ -1,10 +1,12 @@
 // Package engine plays the clients of one generator process. Groups are dealt to event loops; a loop owns its groups' clients,
-// ledger and histograms, so nothing is locked per message. The engine connects clients, follows the schedule and reports.
+// sockets, ledger and histograms, so nothing is locked per message. The engine follows the schedule and reports.
 package engine
 
 import (
+	"context"
 	"hash/fnv"
 	"io"
+	"net/netip"
 	"net/url"
 	"runtime"
 	"sync"
@@ -33,6 +35,8 @@ type Config struct {
 	Groups []schedule.Groups
 	// Segment is this generator's part of the clients, such as 0:1/2; 0:1 and nothing are all of them.
 	Segment string
+	// Sources are the addresses that the clients connect from, in turn; none leaves the choice to the kernel.
+	Sources []netip.Addr
 	// Loops is the number of event loops; 0 means one for every two CPUs that the process may use. One loop takes well over 100,000
 	// deliveries/s, and fewer, fuller loops cost less: two instead of one cost up to a fifth more CPU per delivery.
 	Loops int
@@ -42,11 +46,12 @@ type Config struct {
 	OnSecond func(Second)
 }
 
-// Engine plays one load once: New, Start, Client for every client, then Report.
+// Engine plays one load once: New, Play, then Report.
 type Engine struct {
 	config   Config
 	protocol protocol.Protocol
 	target   *url.URL
+	address  netip.AddrPort // of the target
 	windows  []schedule.Window
 	end      time.Duration
 	phases   uint64 // the seed of this generator's phases
@@ -56,16 +61,15 @@ type Engine struct {
 	collector   *collector
 	populations []*population
 	gauges      gauges
-	atEnd       []Clients // of each steady window
+	atEnd       []Clients // of each steady window that was played to its end
 
-	stop, finished chan struct{}
-	stopOnce       sync.Once
-	firstCorrupt   sync.Once
+	finished     chan struct{}
+	firstCorrupt sync.Once
 }
 
 // gauges are read by whoever wants to know how many; they count over all loops.
 type gauges struct {
-	playing                      atomic.Int64 // clients that want to be connected, whatever the server makes of it
+	playing                      atomic.Int64 // clients that came and did not go, whatever the server makes of them
 	connected, members, groups   atomic.Int64
 	connectFailures, disconnects atomic.Int64
 }
@@ -84,26 +88,28 @@ func New(config Config) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
+	address, err := resolve(target)
+	if err != nil {
+		return nil, err
+	}
 	if config.Loops == 0 {
 		config.Loops = max(1, runtime.NumCPU()/2)
 	}
 	e := &Engine{
-		config: config, protocol: found, target: target, phases: config.Seed,
-		windows: config.Schedule.Windows(), end: config.Schedule.End(),
-		stop: make(chan struct{}), finished: make(chan struct{}),
+		config: config, protocol: found, target: target, address: address, phases: config.Seed,
+		windows: config.Schedule.Windows(), end: config.Schedule.End(), finished: make(chan struct{}),
 	}
 	for i, p := range populations {
 		e.populations = append(e.populations, newPopulation(i, p))
 	}
-	e.atEnd = make([]Clients, len(e.windows))
 	if e.split() {
 		h := fnv.New64a()
 		_, _ = h.Write([]byte(config.Segment))
 		e.phases ^= h.Sum64() // or the generators would send in step
 	}
 	e.collector = newCollector(e)
-	for range config.Loops {
-		l, err := newLoop(e)
+	for index := range config.Loops {
+		l, err := newLoop(e, index)
 		if err != nil {
 			return nil, err
 		}
@@ -112,14 +118,23 @@ func New(config Config) (*Engine, error) {
 	return e, nil
 }
 
-// Start begins the schedule at origin, which needs a monotonic reading and may lie a little in the past.
-func (e *Engine) Start(origin time.Time) {
+// Play plays the load until it is over or ctx is done, in which case the clients leave at once. Origin is when the schedule
+// begins; it needs a monotonic reading, and may lie in the future or a little in the past.
+func (e *Engine) Play(ctx context.Context, origin time.Time) {
+	defer close(e.finished)
 	e.origin = origin
 	e.collector.started()
 	for _, l := range e.loops {
 		go l.run()
 	}
-	go e.follow()
+	e.follow(ctx)
+	for _, l := range e.loops {
+		l.post(l.quit)
+	}
+	for _, l := range e.loops {
+		<-l.ended
+	}
+	e.collector.close()
 }
 
 // split tells whether other generators play the rest of the clients.
@@ -134,38 +149,46 @@ func (e *Engine) failed(reason string) {
 	e.collector.complain(reason)
 }
 
-// follow walks through the schedule: ends of the steady windows, and at the end of each population its drain and good-bye.
-func (e *Engine) follow() {
-	defer close(e.finished)
+// follow walks through the schedule: the clients of each population come, are observed at the end of every steady window, get what
+// is on its way, and leave.
+func (e *Engine) follow(ctx context.Context) {
 	for _, p := range e.populations {
-		for stage := p.First; stage <= p.Last; stage++ {
-			e.observe(stage)
+		e.tell(func(l *loop) { l.seat(p) })
+		for stage := p.First; stage <= p.Last && ctx.Err() == nil; stage++ {
+			e.observe(ctx, stage)
 		}
-		e.drain(p)
-		e.dismiss(p)
+		e.drain(ctx, p)
+		e.tell(func(l *loop) { l.dismiss(p) })
+		if ctx.Err() != nil {
+			break
+		}
 	}
+	for deadline := e.now() + 2*closeTimeout; e.gauges.playing.Load() > 0 && e.now() < deadline; {
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+// tell has every loop do something.
+func (e *Engine) tell(do func(*loop)) {
 	for _, l := range e.loops {
-		l.post(l.quit)
+		l.post(func() { do(l) })
 	}
-	for _, l := range e.loops {
-		<-l.ended
-	}
-	e.collector.close()
 }
 
 // observe waits for the end of a stage's steady window and keeps what the gauges said there.
-func (e *Engine) observe(stage int) {
-	e.sleepUntil(e.windows[stage].End)
-	e.atEnd[stage] = e.gauges.clients(e.atEnd[:stage])
+func (e *Engine) observe(ctx context.Context, stage int) {
+	if e.sleepUntil(ctx, e.windows[stage].End) {
+		e.atEnd = append(e.atEnd, e.gauges.clients(e.atEnd))
+	}
 }
 
 // drain waits for what is on its way to a population that has stopped sending: at least schedule.MinimumDrain, at most the
 // schedule's drain.
-func (e *Engine) drain(p *population) {
-	e.sleepUntil(p.End + schedule.MinimumDrain)
+func (e *Engine) drain(ctx context.Context, p *population) {
+	e.sleepUntil(ctx, p.End+schedule.MinimumDrain)
 	deadline := p.End + e.config.Schedule.Drain()
-	for e.now() < deadline && e.outstanding() > 0 && !e.stopped() {
-		e.sleepUntil(e.now() + 20*time.Millisecond)
+	for e.now() < deadline && e.outstanding() > 0 && ctx.Err() == nil {
+		e.sleepUntil(ctx, e.now()+20*time.Millisecond)
 	}
 	e.collector.drained()
 }
@@ -178,19 +201,13 @@ func (e *Engine) outstanding() int64 {
 	return sum
 }
 
-func (e *Engine) stopped() bool {
-	select {
-	case <-e.stop:
-		return true
-	default:
-		return false
-	}
-}
-
-func (e *Engine) sleepUntil(t time.Duration) {
+// sleepUntil tells whether t was reached before ctx was done.
+func (e *Engine) sleepUntil(ctx context.Context, t time.Duration) bool {
 	select {
 	case <-time.After(t - e.now()):
-	case <-e.stop:
+		return ctx.Err() == nil
+	case <-ctx.Done():
+		return false
 	}
 }
 

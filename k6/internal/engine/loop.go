@@ -1,27 +1,22 @@
 package engine
 
 import (
-	"container/heap"
 	"errors"
 	"fmt"
 	"io"
-	"math"
-	"net"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/pushbench/pushbench/k6/internal/histogram"
 	"github.com/pushbench/pushbench/k6/internal/ledger"
+	"github.com/pushbench/pushbench/k6/internal/schedule"
 	"github.com/pushbench/pushbench/k6/internal/wire"
 )
 
-// never is a time after every load.
-const never = time.Duration(math.MaxInt64)
+const never = schedule.Never
 
 // readSize is what one read takes at most: several hundred draws.
 const readSize = 64 << 10
@@ -31,20 +26,23 @@ const readSize = 64 << 10
 // somebody posted work.
 type loop struct {
 	engine             *Engine
+	index              int
 	epoll, timer, wake int
 	armed              time.Duration
 
 	ledger  *ledger.Ledger
-	groups  map[groupID]*ledger.Group
-	stages  []latencies
+	groups  []*ledger.Group // of the present population, and so are the clients
 	clients []*client
+	awaited int64 // clients that came and have not been members yet
+	stages  []latencies
+	late    []int64 // of each stage: the awaited when its steady window began
 	byFD    []*client
 	timers  timers
 	second  *Second
 	owed    int64         // until that second
-	traffic Traffic       // of the clients' sockets, so far
-	counted Traffic       // until that second
-	marks   []Traffic     // at the borders of the steady windows, begin and end in turn
+	passage passage       // so far
+	counted passage       // until that second
+	marks   []passage     // at the borders of the steady windows, begin and end in turn
 	edge    time.Duration // the next border, or the end of the second
 
 	buf, frameBuf, payload []byte
@@ -57,15 +55,12 @@ type loop struct {
 	posted []func()
 }
 
-// groupID names a group of any population.
-type groupID struct{ population, number int }
-
 // latencies are what a loop measured in one stage.
 type latencies struct {
 	echo, delivery, fanout, lateness, connect *histogram.Histogram
 }
 
-func newLoop(e *Engine) (*loop, error) {
+func newLoop(e *Engine, index int) (*loop, error) {
 	epoll, err1 := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
 	timer, err2 := unix.TimerfdCreate(unix.CLOCK_MONOTONIC, unix.TFD_NONBLOCK|unix.TFD_CLOEXEC)
 	wake, err3 := unix.Eventfd(0, unix.EFD_NONBLOCK|unix.EFD_CLOEXEC)
@@ -73,8 +68,8 @@ func newLoop(e *Engine) (*loop, error) {
 		return nil, fmt.Errorf("event loop: %w", err)
 	}
 	l := &loop{
-		engine: e, epoll: epoll, timer: timer, wake: wake, armed: never,
-		ledger: ledger.New(len(e.windows)), groups: map[groupID]*ledger.Group{},
+		engine: e, index: index, epoll: epoll, timer: timer, wake: wake, armed: never,
+		ledger: ledger.New(len(e.windows)), late: make([]int64, len(e.windows)),
 		buf: make([]byte, readSize), ended: make(chan struct{}),
 	}
 	for range e.windows {
@@ -143,22 +138,32 @@ func (l *loop) runPosted() {
 	}
 }
 
-// fire does everything that is due.
+// fire does everything that is due, in the order in which it was.
 func (l *loop) fire(now time.Duration) {
-	for now >= l.edge {
-		l.cross()
+	for {
+		next := l.next()
+		switch {
+		case next > now:
+			return
+		case next == l.edge:
+			l.cross()
+		default:
+			l.act(l.timers[0], now)
+		}
 	}
-	for len(l.timers) > 0 && l.timers[0].at <= now {
-		l.act(l.timers[0], now)
+}
+
+// next is when something is due.
+func (l *loop) next() time.Duration {
+	if len(l.timers) > 0 {
+		return min(l.edge, l.timers[0].at)
 	}
+	return l.edge
 }
 
 // arm sets the timerfd to the next thing that is due.
 func (l *loop) arm() {
-	next := l.edge
-	if len(l.timers) > 0 {
-		next = min(next, l.timers[0].at)
-	}
+	next := l.next()
 	if next == l.armed {
 		return
 	}
@@ -168,46 +173,12 @@ func (l *loop) arm() {
 	_ = unix.TimerfdSettime(l.timer, 0, &spec, nil)
 }
 
-// schedule has the loop act on the client at t.
-func (l *loop) schedule(c *client, t time.Duration) {
-	c.at = t
-	switch {
-	case t == never && c.timer >= 0:
-		heap.Remove(&l.timers, c.timer)
-	case t == never:
-	case c.timer >= 0:
-		heap.Fix(&l.timers, c.timer)
-	default:
-		heap.Push(&l.timers, c)
-	}
-}
-
-func (l *loop) add(c *client, rest []byte) {
+// register finds the client by its socket from now on.
+func (l *loop) register(c *client) {
 	for c.fd >= len(l.byFD) {
 		l.byFD = append(l.byFD, nil)
 	}
 	l.byFD[c.fd] = c
-	l.engine.gauges.connected.Add(1)
-	if l.over(c.population) {
-		l.close(c)
-		return
-	}
-	group, ok := l.groups[c.groupID()]
-	if !ok {
-		group = l.ledger.NewGroup(c.population.Groups.Size)
-		l.groups[c.groupID()] = group
-	}
-	c.place = group.Place(c.slot)
-	l.clients = append(l.clients, c)
-	event := unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLRDHUP, Fd: int32(c.fd)}
-	if err := unix.EpollCtl(l.epoll, unix.EPOLL_CTL_ADD, c.fd, &event); err != nil {
-		l.drop(c, "epoll: "+err.Error())
-		return
-	}
-	l.open(c)
-	if len(rest) > 0 {
-		l.received(c, rest, l.now())
-	}
 }
 
 // ready reads and writes what the kernel says is possible.
@@ -216,7 +187,11 @@ func (l *loop) ready(fd int, events uint32) {
 	if c == nil {
 		return
 	}
-	if events&unix.EPOLLOUT != 0 {
+	switch {
+	case c.state == connecting:
+		l.connected(c, l.now())
+		return
+	case events&unix.EPOLLOUT != 0:
 		l.flush(c)
 	}
 	if events&^unix.EPOLLOUT == 0 || c.fd < 0 {
@@ -227,14 +202,25 @@ func (l *loop) ready(fd int, events uint32) {
 	switch {
 	case err == unix.EAGAIN || err == unix.EINTR:
 	case err != nil:
-		l.drop(c, "connection lost: "+err.Error())
+		l.lost(c, err, now)
 	case n == 0:
-		l.drop(c, "connection lost: "+io.EOF.Error())
+		l.lost(c, io.EOF, now)
+	case c.state == shaking:
+		l.shake(c, l.buf[:n], now)
 	default:
-		l.traffic.ReceivedBytes += int64(n)
+		l.passage.ReceivedBytes += int64(n)
 		l.received(c, l.buf[:n], now)
 	}
 	l.fire(now) // a message that is due must not wait behind a long batch of reads
+}
+
+// lost handles the end of a connection that the client did not ask for.
+func (l *loop) lost(c *client, err error, now time.Duration) {
+	if c.state < opening {
+		l.setback(c, broken(err), now)
+		return
+	}
+	l.drop(c, "connection lost: "+err.Error())
 }
 
 // received takes bytes that came from the server at that time.
@@ -273,7 +259,7 @@ func (l *loop) write(c *client, opcode byte, payload []byte) {
 		l.drop(c, "connection lost: "+err.Error())
 		return
 	}
-	l.traffic.SentBytes += int64(n)
+	l.passage.SentBytes += int64(n)
 	if n < len(l.frameBuf) {
 		c.backlog = append(c.backlog[:0], l.frameBuf[n:]...)
 		l.interest(c, unix.EPOLLIN|unix.EPOLLRDHUP|unix.EPOLLOUT)
@@ -286,7 +272,7 @@ func (l *loop) flush(c *client) {
 		l.drop(c, "connection lost: "+err.Error())
 		return
 	}
-	l.traffic.SentBytes += int64(n)
+	l.passage.SentBytes += int64(n)
 	c.backlog = append(c.backlog[:0], c.backlog[n:]...)
 	if len(c.backlog) == 0 {
 		l.interest(c, unix.EPOLLIN|unix.EPOLLRDHUP)
@@ -307,106 +293,13 @@ func (l *loop) release(c *client) {
 	_ = unix.Close(c.fd)
 	c.fd = -1
 	c.partial, c.message, c.backlog = nil, wire.Message{}, nil
-	l.engine.gauges.connected.Add(-1)
-}
-
-// dismiss has every client say good-bye: all are of that population. What was not delivered by now is lost.
-func (l *loop) dismiss(p *population) {
-	l.dismissed = p.index + 1
-	for _, c := range l.clients {
-		l.leave(c)
+	if c.state >= opening {
+		l.engine.gauges.connected.Add(-1)
 	}
-	for id, group := range l.groups {
-		if group.Count() > 0 {
-			l.engine.gauges.groups.Add(-1)
-		}
-		delete(l.groups, id)
-	}
-	l.ledger.GiveUp()
 }
 
-// over tells whether the population was dismissed.
-func (l *loop) over(p *population) bool { return p.index < l.dismissed }
-
-// forget closes those clients of the population whose server did not.
-func (l *loop) forget(p *population) {
-	l.clients = slices.DeleteFunc(l.clients, func(c *client) bool {
-		if c.population != p {
-			return false
-		}
-		l.close(c)
-		return true
-	})
-}
-
-func (l *loop) quit() { l.quitting = true }
-
-// detach takes the socket out of the hands of the Go runtime, whose poller would wake for every message as well.
-func detach(conn *net.TCPConn) (int, error) {
-	defer func() { _ = conn.Close() }()
-	if err := conn.SetNoDelay(true); err != nil {
-		return -1, err
-	}
-	raw, err := conn.SyscallConn()
-	if err != nil {
-		return -1, err
-	}
-	fd, dupErr := -1, error(nil)
-	if err := raw.Control(func(original uintptr) {
-		fd, dupErr = unix.FcntlInt(original, unix.F_DUPFD_CLOEXEC, 0)
-	}); err != nil {
-		return -1, err
-	}
-	return fd, dupErr // O_NONBLOCK belongs to the shared description, so it stays
-}
-
-// reason is an error without what differs between clients, so that equal failures are counted together.
-func reason(err error) string {
-	var operation *net.OpError
-	if errors.As(err, &operation) {
-		return operation.Op + ": " + operation.Err.Error()
-	}
-	return err.Error()
-}
-
-// timers is a heap of clients by when they have to be looked at.
-type timers []*client
-
-func (t timers) Len() int           { return len(t) }
-func (t timers) Less(i, j int) bool { return t[i].at < t[j].at }
-func (t timers) Swap(i, j int) {
-	t[i], t[j] = t[j], t[i]
-	t[i].timer, t[j].timer = i, j
-}
-
-func (t *timers) Push(x any) {
-	c := x.(*client)
-	c.timer = len(*t)
-	*t = append(*t, c)
-}
-
-func (t *timers) Pop() any {
-	last := len(*t) - 1
-	c := (*t)[last]
-	(*t)[last] = nil
-	*t = (*t)[:last]
-	c.timer = -1
-	return c
-}
-
-// read and write call the kernel without telling the runtime: on a non-blocking socket they never wait.
-func read(fd int, p []byte) (int, error) {
-	return rawIO(unix.SYS_READ, fd, p)
-}
-
-func write(fd int, p []byte) (int, error) {
-	return rawIO(unix.SYS_WRITE, fd, p)
-}
-
-func rawIO(call uintptr, fd int, p []byte) (int, error) {
-	n, _, errno := unix.RawSyscall(call, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(p))), uintptr(len(p)))
-	if errno != 0 {
-		return 0, errno
-	}
-	return int(n), nil
+// quit ends the loop, once everything that is due by now was done.
+func (l *loop) quit() {
+	l.fire(l.now())
+	l.quitting = true
 }

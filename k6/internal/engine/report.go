@@ -12,7 +12,7 @@ import (
 // Version of the extension, reported with every load.
 const Version = "0.1.0"
 
-// Report is the load report, schema 1. docs/schemas/load-report.json describes every field.
+// Report is the load report, schema 2. docs/schemas/load-report.json describes every field.
 type Report struct {
 	Schema             int            `json:"schema"`
 	Generator          Versions       `json:"generator"`
@@ -26,6 +26,7 @@ type Report struct {
 	Stages             []StageReport  `json:"stages"`
 	Timeline           Timeline       `json:"timeline"`
 	Errors             []ErrorCount   `json:"errors"`
+	Shortages          []ErrorCount   `json:"shortages"`
 }
 
 // Versions are of what generated the load.
@@ -44,14 +45,16 @@ type StageReport struct {
 	Clients    Clients        `json:"clients"`
 	Messages   Messages       `json:"messages"`
 	Deliveries Deliveries     `json:"deliveries"`
+	Arrived    int64          `json:"arrived"` // deliveries that came in the steady window, whenever they were due
 	Traffic    Traffic        `json:"traffic"`
 	Histograms Histograms     `json:"histograms"`
 }
 
-// Clients are counted at the end of the steady window.
+// Clients are counted at the end of the steady window, Late at its beginning.
 type Clients struct {
 	Target          int64 `json:"target"`
 	Playing         int64 `json:"playing"` // connected, or trying
+	Late            int64 `json:"late"`    // were due to connect, and no members yet
 	Connected       int64 `json:"connected"`
 	Members         int64 `json:"members"`
 	Groups          int64 `json:"groups"`
@@ -134,20 +137,22 @@ type ErrorCount struct {
 	Count  int64  `json:"count"`
 }
 
-// Report ends the load, if it still runs, and says what happened. K6 is the version of the k6 that plays.
+// Report says what happened, once the load is over. Stages whose steady window was not played to its end are left out. K6 is the
+// version of the k6 that plays.
 func (e *Engine) Report(k6 string, parameters map[string]any) (*Report, error) {
-	e.stopOnce.Do(func() { close(e.stop) })
 	<-e.finished
 	r := &Report{
-		Schema:    1,
+		Schema:    2,
 		Generator: Versions{Version, k6, runtime.Version()},
 		Protocol:  e.config.Protocol, URL: e.config.URL, Seed: e.config.Seed, Segment: e.config.Segment, Parameters: parameters,
 		StartedUnixUS:      e.origin.UnixMicro(),
 		StartedMonotonicUS: monotonic() - e.now().Microseconds(),
 		Timeline:           e.timeline(),
-		Errors:             e.collector.errors(),
+		Stages:             []StageReport{},
+		Errors:             e.collector.counted(e.collector.reasons),
+		Shortages:          e.collector.counted(e.collector.shortages),
 	}
-	for i := range e.windows {
+	for i := range e.atEnd {
 		stage, err := e.stageReport(i)
 		if err != nil {
 			return nil, err
@@ -172,12 +177,14 @@ func (e *Engine) timeline() Timeline {
 
 func (e *Engine) stageReport(i int) (StageReport, error) {
 	var counts ledger.Counts
-	var traffic Traffic
+	var passed passage
+	var late int64
 	sum := newLatencies()
 	for _, l := range e.loops {
 		counts.Add(l.ledger.Stage(i))
-		traffic.add(l.trafficOf(i))
+		passed.add(l.passed(i))
 		sum.add(l.stages[i])
+		late += l.late[i]
 	}
 	planned := e.config.Schedule.Stages[i]
 	stage := StageReport{
@@ -188,8 +195,10 @@ func (e *Engine) stageReport(i int) (StageReport, error) {
 		Deliveries: Deliveries{
 			counts.Expected, counts.Delivered, counts.Lost(), counts.Duplicate, counts.OutOfOrder, counts.Ineligible, counts.Corrupt,
 		},
-		Traffic: traffic,
+		Arrived: passed.arrived,
+		Traffic: passed.Traffic,
 	}
+	stage.Clients.Late = late
 	stage.Clients.Target = int64(planned.Clients)
 	for text, h := range map[*string]*histogram.Histogram{
 		&stage.Histograms.Echo: sum.echo, &stage.Histograms.Delivery: sum.delivery, &stage.Histograms.Fanout: sum.fanout,
@@ -216,12 +225,12 @@ func (a *latencies) add(b latencies) {
 	a.connect.Add(b.connect)
 }
 
-// errors lists the complaints, most frequent first.
-func (c *collector) errors() []ErrorCount {
+// counted lists reasons, the most frequent first.
+func (c *collector) counted(reasons map[string]int64) []ErrorCount {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	list := make([]ErrorCount, 0, len(c.reasons))
-	for reason, count := range c.reasons {
+	list := make([]ErrorCount, 0, len(reasons))
+	for reason, count := range reasons {
 		list = append(list, ErrorCount{strings.ToValidUTF8(reason, "?"), count})
 	}
 	sort.Slice(list, func(i, j int) bool {

@@ -2,10 +2,28 @@ package engine
 
 import "time"
 
-// cross goes over the edge. Where a second ends at a border both see the same traffic, so that seconds add up to windows.
+// passage is what passed through the clients' sockets.
+type passage struct {
+	Traffic
+	arrived int64 // deliveries
+}
+
+func (p *passage) add(other passage) {
+	p.Traffic.add(other.Traffic)
+	p.arrived += other.arrived
+}
+
+func (p passage) since(before passage) passage {
+	return passage{p.Traffic.since(before.Traffic), p.arrived - before.arrived}
+}
+
+// cross goes over the edge. Where a second ends at a border both see the same passage, so that seconds add up to windows.
 func (l *loop) cross() {
 	if l.edge == l.border() {
-		l.marks = append(l.marks, l.traffic)
+		if begins := len(l.marks)%2 == 0; begins {
+			l.late[len(l.marks)/2] = l.awaited
+		}
+		l.marks = append(l.marks, l.passage)
 	}
 	if l.edge == l.second.end {
 		l.endSecond()
@@ -26,23 +44,16 @@ func (l *loop) border() time.Duration {
 	return window.End
 }
 
-// trafficOf is what the sockets carried in the steady window of the stage, or in what there was of it.
-func (l *loop) trafficOf(stage int) Traffic { return l.mark(2*stage + 1).since(l.mark(2 * stage)) }
-
-func (l *loop) mark(border int) Traffic {
-	if border < len(l.marks) {
-		return l.marks[border]
-	}
-	return l.traffic
-}
+// passed is what passed in the steady window of the stage.
+func (l *loop) passed(stage int) passage { return l.marks[2*stage+1].since(l.marks[2*stage]) }
 
 // endSecond hands the second over and begins the next one.
 func (l *loop) endSecond() {
 	owed := l.ledger.Owed()
 	l.second.Owed = owed - l.owed
 	l.owed = owed
-	l.second.Traffic = l.traffic.since(l.counted)
-	l.counted = l.traffic
+	l.second.Traffic = l.passage.since(l.counted).Traffic
+	l.counted = l.passage
 	l.engine.collector.take(l.second)
 	l.second = newSecond(l.second.end)
 }

@@ -70,6 +70,9 @@ func expectSecondsToAddUp(t *testing.T, e *Engine, report *Report) {
 		if lost != stage.Deliveries.Lost || expected != stage.Deliveries.Expected {
 			t.Errorf("stage %d: the seconds lost %d of %d, the stage %+v", i, lost, expected, stage.Deliveries)
 		}
+		if arrived := sum(timeline.Delivered[begin:end]); arrived != stage.Arrived {
+			t.Errorf("stage %d: %d arrived by the second, the stage says %d", i, arrived, stage.Arrived)
+		}
 		traffic := Traffic{sum(timeline.SentBytes[begin:end]), sum(timeline.ReceivedBytes[begin:end])}
 		if traffic != stage.Traffic || traffic.SentBytes == 0 {
 			t.Errorf("stage %d: the seconds carried %+v, the stage %+v", i, traffic, stage.Traffic)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -58,20 +57,12 @@ func newEngineOf(t *testing.T, server *scripted.Server, s schedule.Schedule, gro
 	return e
 }
 
-// play runs the load with all clients connecting over the ramp.
+// play runs the load to its end.
 func play(t *testing.T, e *Engine, server *scripted.Server) *Report {
 	t.Helper()
 	origin := time.Now()
 	server.Arm(origin)
-	e.Start(origin)
-	var clients sync.WaitGroup
-	for i := range players {
-		clients.Go(func() {
-			time.Sleep(time.Duration(i) * 500 * time.Millisecond / players)
-			e.Client(context.Background())
-		})
-	}
-	clients.Wait()
+	e.Play(context.Background(), origin)
 	return reportOf(t, e)
 }
 
@@ -141,6 +132,21 @@ func TestAKnownDelayComesBackInAllThreeLatencies(t *testing.T) {
 	}
 }
 
+func TestALoadThatBeginsLaterIsTheSameLoad(t *testing.T) {
+	t.Parallel()
+	server := startScripted(t, scripted.Faults{})
+	e := newEngine(t, server, oneStage)
+	begin := AtMonotonic(monotonic() + 1_000_000)
+	e.Play(context.Background(), begin)
+	stage := reportOf(t, e).Stages[0]
+	if want := int64(players * groupSize * 3); stage.Deliveries.Delivered != want || stage.Clients.Late != 0 {
+		t.Errorf("deliveries %+v, clients %+v: expected %d and nobody late", stage.Deliveries, stage.Clients, want)
+	}
+	if took := time.Since(begin); took < oneStage.End() {
+		t.Errorf("the load ended %s after its beginning, before its schedule", took)
+	}
+}
+
 func TestAStallIsSeenByEveryMessageThatWasDueInIt(t *testing.T) {
 	t.Parallel()
 	const stall, floor = 500 * time.Millisecond, 100 * time.Millisecond
@@ -154,12 +160,10 @@ func TestAStallIsSeenByEveryMessageThatWasDueInIt(t *testing.T) {
 	var worst time.Duration
 	for number := range players {
 		pattern := schedule.Patterns["steady"]
-		phase := pattern.Phase(e.config.Seed, number/groupSize, number%groupSize)
-		for n := 0; pattern.Due(phase, n) < begin+stall-floor; n++ {
-			if due := pattern.Due(phase, n); due >= begin {
-				slow++
-				worst = max(worst, begin+stall-due)
-			}
+		messages := pattern.Sequence(e.config.Seed, number/groupSize, number%groupSize)
+		for messages.SkipTo(begin); messages.Due() < begin+stall-floor; messages.Advance() {
+			slow++
+			worst = max(worst, begin+stall-messages.Due())
 		}
 	}
 	if slow < 10 {
@@ -226,7 +230,7 @@ func TestFaultsAreCountedExactly(t *testing.T) {
 			if faults.Most > 0 && did.Corrupted+did.Crossed != faults.Most {
 				t.Errorf("the server altered %d and crossed %d, expected %d", did.Corrupted, did.Crossed, faults.Most)
 			}
-			first := slices.ContainsFunc(e.collector.errors(), func(e ErrorCount) bool {
+			first := slices.ContainsFunc(e.collector.counted(e.collector.reasons), func(e ErrorCount) bool {
 				return strings.HasPrefix(e.Reason, "first corrupt delivery: ")
 			})
 			if first != (saw.Corrupt > 0) {
@@ -245,28 +249,23 @@ func TestFaultsAreCountedExactly(t *testing.T) {
 func TestLateJoinersAndLeaversCostNoLoss(t *testing.T) {
 	t.Parallel()
 	server := startScripted(t, scripted.Faults{Delay: 20 * time.Millisecond}) // so that messages are on their way at any time
-	e := newEngine(t, server, oneStage)
-	e.Start(time.Now())
-	var clients sync.WaitGroup
-	for i := range players {
-		clients.Go(func() {
-			time.Sleep(time.Duration(i) * 3500 * time.Millisecond / players) // well into the steady window
-			ctx, cancel := context.WithCancel(context.Background())
-			defer cancel()
-			if i%3 == 0 {
-				time.AfterFunc(time.Duration(500+11*i)*time.Millisecond, cancel)
-			}
-			e.Client(ctx)
-		})
+	coming := func(clients int) schedule.Stage {
+		return schedule.Stage{Clients: clients, RampSeconds: 1, SteadySeconds: 0.1}
 	}
-	clients.Wait()
-	reportOf(t, e)
+	s := schedule.Schedule{Stages: []schedule.Stage{coming(players), coming(players / 3), coming(players)}, DrainSeconds: 3}
+	e := newEngine(t, server, s)
+	report := play(t, e, server)
 	counts := everything(e)
 	if counts.Lost() != 0 || counts.Duplicate != 0 || counts.OutOfOrder != 0 || counts.Corrupt != 0 {
 		t.Errorf("%+v: nothing may be lost", counts)
 	}
 	if counts.Delivered < players*groupSize {
 		t.Errorf("%+v: hardly anything was delivered", counts)
+	}
+	for i, want := range []int64{players, players / 3, players} {
+		if clients := report.Stages[i].Clients; clients.Members != want || clients.Playing != want || clients.Late != 0 {
+			t.Errorf("stage %d: clients %+v, expected %d", i, clients, want)
+		}
 	}
 }
 
@@ -321,28 +320,13 @@ var changing = schedule.Schedule{
 	DrainSeconds: 2,
 }
 
-// playChanging starts as many of k6's virtual users as the largest stage so far has clients.
+// playChanging plays the changing load.
 func playChanging(t *testing.T, faults scripted.Faults) (*Report, *Engine, *scripted.Server) {
 	t.Helper()
 	server := startScripted(t, faults)
 	steady := schedule.Patterns["steady"]
 	e := newEngineOf(t, server, changing, []schedule.Groups{{Size: 5, Pattern: steady}, {Size: 10, Pattern: steady}, {Size: 10, Pattern: steady}})
-	origin := time.Now()
-	server.Arm(origin)
-	e.Start(origin)
-	var users sync.WaitGroup
-	for i := range 40 {
-		users.Go(func() {
-			start := time.Duration(i) * 500 * time.Millisecond / 30
-			if i >= 30 {
-				start = e.windows[1].End + time.Duration(i-20)*500*time.Millisecond/20
-			}
-			time.Sleep(start)
-			e.Client(context.Background())
-		})
-	}
-	users.Wait()
-	return reportOf(t, e), e, server
+	return play(t, e, server), e, server
 }
 
 // expectExact compares a stage of the changing load with what a server makes of it that loses so many deliveries and nothing else.

@@ -5,6 +5,7 @@ package ledger
 
 import (
 	"slices"
+	"sort"
 	"time"
 )
 
@@ -132,7 +133,14 @@ type Member struct {
 	log    []uint64 // the messages it sent, one after the other: see message
 	base   uint32   // sequence number of the first message in the log
 	trimAt int
-	newest []uint32 // by sender's slot: 1 + highest sequence number received
+	past   []stageFrom // of the messages before base
+	newest []uint32    // by sender's slot: 1 + highest sequence number received
+}
+
+// stageFrom says that the messages from this number on belong to the stage, up to the next entry.
+type stageFrom struct {
+	seq   uint32
+	stage int
 }
 
 // message is a sent message in its sender's log: due time, deliveries owed and stage, then a bit per slot for owed and a bit per slot
@@ -240,11 +248,21 @@ func (m *Member) trim(now time.Duration) {
 	}
 	n := 0
 	for n < held && m.message(n).owed() == 0 && m.message(n).due() < now-retention {
+		stage := m.message(n).stage()
+		if last := len(m.past) - 1; last < 0 || m.past[last].stage != stage {
+			m.past = append(m.past, stageFrom{m.base + uint32(n), stage})
+		}
 		n++
 	}
 	m.log = append(m.log[:0], m.log[n*m.group.stride():]...)
 	m.base += uint32(n)
 	m.trimAt = max(64, 2*(held-n))
+}
+
+// pastStage is the stage of a message that was trimmed.
+func (m *Member) pastStage(seq uint32) int {
+	after := sort.Search(len(m.past), func(i int) bool { return m.past[i].seq > seq })
+	return m.past[after-1].stage
 }
 
 // Outcome says what a received message was to its receiver.
@@ -276,8 +294,9 @@ func (m *Member) Receive(slot int, seq uint32, due time.Duration) Receipt {
 	}
 	sender := g.members[slot]
 	if seq < sender.base { // complete and trimmed: everybody who was owed it has it
-		g.ledger.stages[0].Duplicate++
-		return Receipt{Outcome: Duplicate, Stage: Unmeasured}
+		stage := sender.pastStage(seq)
+		g.ledger.stages[stage+1].Duplicate++
+		return Receipt{Outcome: Duplicate, Stage: stage}
 	}
 	index := int(seq - sender.base)
 	if index >= sender.sent() {

@@ -254,3 +254,39 @@ func TestTheLedgerAgreesWithAPlainModel(t *testing.T) {
 		t.Errorf("by the second: %+v, expected %+v", found, seconds)
 	}
 }
+
+func TestALateDuplicateCountsInTheStageOfItsMessageThoughThatWasForgotten(t *testing.T) {
+	l := New(2)
+	g := l.NewGroup(1)
+	m := g.Place(0)
+	m.Join()
+	stageOf := func(second int) int { // 0 to 9 s are measured in the first stage, 20 to 29 s in the second
+		switch {
+		case second < 10:
+			return 0
+		case second >= 20 && second < 30:
+			return 1
+		}
+		return Unmeasured
+	}
+	for second := range 200 {
+		due := time.Duration(second) * time.Second
+		if m.Receive(0, m.Send(due, stageOf(second)), due).Outcome != Delivered {
+			t.Fatalf("second %d was not delivered", second)
+		}
+	}
+	if m.base < 30 {
+		t.Fatalf("only %d messages were forgotten, so nothing is tested", m.base)
+	}
+	for _, second := range []int{0, 9, 15, 20, 21, 29} {
+		got := m.Receive(0, uint32(second), time.Duration(second)*time.Second)
+		if got.Outcome != Duplicate || got.Stage != stageOf(second) {
+			t.Errorf("second %d: %+v, expected a duplicate in stage %d", second, got, stageOf(second))
+		}
+	}
+	for stage, want := range map[int]int64{0: 2, 1: 3, Unmeasured: 1} {
+		if got := l.Stage(stage).Duplicate; got != want {
+			t.Errorf("stage %d: %d duplicates, expected %d", stage, got, want)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"fmt"
+	"math"
 	"time"
 )
 
@@ -20,7 +21,7 @@ type Population struct {
 	ramps       []ramp
 }
 
-// ramp is when the clients connect that a stage has more than the one before it.
+// ramp is when the clients come that a stage has more than the one before it, or leave that it has fewer.
 type ramp struct {
 	begin, end    time.Duration
 	before, after int
@@ -41,9 +42,6 @@ func (s Schedule) Populations(groups []Groups) ([]Population, error) {
 		r := ramp{begin: end, end: end + Seconds(stage.RampSeconds), after: stage.Clients}
 		if i > 0 && groups[i] == groups[i-1] {
 			r.before = s.Stages[i-1].Clients
-			if len(populations) > 1 && r.after < r.before {
-				return nil, fmt.Errorf("schedule: stage %d: only the first clients may become fewer", i)
-			}
 		} else {
 			if groups[i].Size < 1 {
 				return nil, fmt.Errorf("group size %d: expected at least 1", groups[i].Size)
@@ -64,13 +62,30 @@ func (s Schedule) Populations(groups []Groups) ([]Population, error) {
 	return populations, nil
 }
 
-// Arrival is when the n-th client connects, with n from 0, as k6 would start it: the last one at the end of the ramp. It is false
-// when the population does not have that many.
-func (p Population) Arrival(n int) (time.Duration, bool) {
+// Seat is one client of a population: when it is due to connect, and when it leaves; Never for one that stays to the end.
+type Seat struct {
+	Arrival, Departure time.Duration
+}
+
+// Never is a time after every load.
+const Never = time.Duration(math.MaxInt64)
+
+// Seats are the clients of the population in the order of their arrival. Over a ramp they come one after the other, the last one at
+// its end; those who came last leave first. A client that comes after others have left has a seat of its own.
+func (p Population) Seats() []Seat {
+	var seats []Seat
+	var present []int
 	for _, r := range p.ramps {
-		if n < r.after {
-			return r.begin + (r.end-r.begin)*time.Duration(n+1-r.before)/time.Duration(r.after-r.before), true
+		moment := func(n, of int) time.Duration { return r.begin + (r.end-r.begin)*time.Duration(n)/time.Duration(of) }
+		for n := range r.after - r.before {
+			present = append(present, len(seats))
+			seats = append(seats, Seat{moment(n+1, r.after-r.before), Never})
+		}
+		for n := range r.before - r.after {
+			last := len(present) - 1
+			seats[present[last]].Departure = moment(n+1, r.before-r.after)
+			present = present[:last]
 		}
 	}
-	return 0, false
+	return seats
 }

@@ -34,6 +34,18 @@ type Faults struct {
 	Most int64
 	// RefuseBeyond refuses connections once there are that many; 0 accepts all.
 	RefuseBeyond int64
+	// RefuseFor refuses all connections until so long after Arm.
+	RefuseFor time.Duration
+	// AcceptPause passes between two connections that are accepted.
+	AcceptPause time.Duration
+	// ResetFirst resets so many connections as soon as they are accepted.
+	ResetFirst int64
+	// CloseFirst closes so many WebSockets when their client asks to join.
+	CloseFirst int64
+	// Burn is the CPU time that each delivery takes.
+	Burn time.Duration
+	// Capacity is how many deliveries a second are made at most; what is beyond that queues. 0 is without limit.
+	Capacity int64
 	// Silent acknowledges joins and delivers nothing.
 	Silent bool
 	// KeepOpen neither answers a close nor closes the connection.
@@ -54,7 +66,9 @@ type Server struct {
 	upgrader websocket.Upgrader
 	closed   chan struct{}
 
+	pace                                                                         *pace
 	armed                                                                        atomic.Int64 // UnixNano of Arm; 0 before
+	closedEarly                                                                  atomic.Int64
 	number                                                                       atomic.Int64 // of the next delivery
 	deliveries                                                                   atomic.Int64
 	dropped, duplicated, held, swapped, corrupted, crossed, refused, connections atomic.Int64
@@ -86,7 +100,8 @@ func Start(address string, faults Faults) (*Server, error) {
 	mux.HandleFunc("GET /ws", s.serve)
 	mux.HandleFunc("GET /counts", func(w http.ResponseWriter, _ *http.Request) { _ = json.NewEncoder(w).Encode(s.Counts()) })
 	s.http = http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
-	go func() { _ = s.http.Serve(listener) }()
+	s.pace = newPace(faults.Capacity)
+	go func() { _ = s.http.Serve(&gate{Listener: listener, faults: faults}) }()
 	return s, nil
 }
 
@@ -120,7 +135,8 @@ func (s *Server) Counts() Counts {
 
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	defer s.connections.Add(-1)
-	if n, limit := s.connections.Add(1), s.faults.RefuseBeyond; limit > 0 && n > limit {
+	n, limit := s.connections.Add(1), s.faults.RefuseBeyond
+	if limit > 0 && n > limit || s.faults.RefuseFor > 0 && s.sinceArm() < s.faults.RefuseFor {
 		s.refused.Add(1)
 		http.Error(w, "full", http.StatusServiceUnavailable)
 		return
@@ -152,6 +168,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case bytes.HasPrefix(text, []byte(`{"type":"draw"`)):
 			s.broadcast(joined, m, text)
+		case bytes.HasPrefix(text, []byte(`{"type":"join"`)) && s.closedEarly.Add(1) <= s.faults.CloseFirst:
+			return
 		case bytes.HasPrefix(text, []byte(`{"type":"join"`)):
 			joined = s.join(joined, m, text)
 		case joined != nil:
@@ -235,6 +253,10 @@ func (s *Server) broadcast(b *board, sender *member, text []byte) {
 		time.AfterFunc(s.faults.Delay, func() { s.deliver(b, sender, text) })
 		return
 	}
+	if s.faults.Capacity > 0 {
+		s.pace.after(len(b.snapshot()), func() { s.deliver(b, sender, text) })
+		return
+	}
 	s.deliver(b, sender, text)
 }
 
@@ -246,6 +268,7 @@ func (s *Server) deliver(b *board, sender *member, text []byte) {
 	f, since := s.faults, s.sinceArm()
 	faulty := f.DropEvery+f.DuplicateEvery+f.SwapEvery+f.CorruptEvery+f.CrossEvery > 0 && since >= f.After && (f.Until == 0 || since < f.Until)
 	for _, m := range b.snapshot() {
+		burn(f.Burn)
 		if faulty {
 			s.deliverFaulty(b, m, sender, text)
 			continue

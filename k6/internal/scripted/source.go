@@ -27,9 +27,10 @@ func (s *Server) Source(clients, boardSize int, stop <-chan struct{}) error {
 	pattern, epoch := schedule.Patterns["steady"], time.Now()
 	pens := make([]pen, clients)
 	for number := range pens {
+		first := pattern.Sequence(1, number/boardSize, number%boardSize)
 		board := "b-" + strconv.Itoa(number/boardSize)
 		identity := protocol.Identity{Group: board, Client: number, Epoch: epoch}
-		pens[number] = pen{pattern.Phase(1, number/boardSize, number%boardSize), found.NewSession(identity), board}
+		pens[number] = pen{first.Due(), found.NewSession(identity), board}
 	}
 	sort.Slice(pens, func(i, j int) bool { return pens[i].phase < pens[j].phase })
 	for seq := uint32(0); ; seq++ {

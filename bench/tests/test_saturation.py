@@ -1,0 +1,62 @@
+"""What a trial says of a server that queues: the real generator, a scripted server that can do 4,000 deliveries a second."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from pushbench import results
+from pushbench.builds import build_generator
+from pushbench.environment import CpuSplit
+from pushbench.load import Generator, LoadPlan, Started, playing
+from pushbench.project import Project
+from pushbench.record import Schedule, StagePlan
+from pushbench.resources import Tree
+from pushbench.sampling import Sampler, Watched
+
+pytestmark = [pytest.mark.slow, pytest.mark.alone]
+
+CHECKOUT = Project.at(Path(__file__).parents[2])
+CAPACITY, OFFERED = 4_000, 5_200
+STAGE = StagePlan(clients=260, ramp_seconds=0.5, settle_seconds=0.5, steady_seconds=6)
+SCHEDULE = Schedule(warmup_seconds=0, stages=[STAGE], drain_seconds=5)
+
+
+def test_a_server_that_queues_is_reported_with_what_it_does(tmp_path: Path) -> None:
+    """It burns 100 us of CPU with each delivery, so that connecting clients costs little beside."""
+    scripted = tmp_path / "scripted"
+    subprocess.run(["go", "build", "-o", scripted, "./cmd/scripted"], cwd=CHECKOUT.generator, check=True)
+    cpus = sorted(os.sched_getaffinity(0))
+    generator = Generator(
+        build_generator(CHECKOUT, print), CHECKOUT.generator, CHECKOUT.scenarios / "whiteboard.js", cpus, tmp_path / "load"
+    )
+    command = [str(scripted), "-capacity", str(CAPACITY), "-burn", "100us"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout
+        url = server.stdout.readline().strip()
+        tree = Tree(server.pid)
+        parameters: dict[str, str | int | float | bool] = {"board_size": 20, "pattern": "steady", "arrivals": "fixed"}
+        plan = LoadPlan(url=url, protocol="whiteboard-json", seed=3, parameters=parameters, schedule=SCHEDULE)
+        before = tree.usage()
+        with playing(generator, plan) as load:
+            for event in load.events():
+                if isinstance(event, Started):
+                    started = event
+                    borders = [moment for window in event.windows for moment in window]
+                    watched = Watched(tree, [], [], CpuSplit(cpus, cpus), [])
+                    sampler = Sampler(watched, event.at, borders)
+                    sampler.start()
+            report = load.report()
+        after = tree.usage()
+        server.terminate()
+    assert before and after
+    (window,) = results.windows(started, sampler.stop())
+    metrics = results.stage_result(report.stages[0], window, len(cpus)).metrics
+    whole = (after.cpu_seconds - before.cpu_seconds) / sum(report.timeline.delivered)
+    assert metrics["throughput_per_second"] == pytest.approx(CAPACITY, rel=0.01)
+    assert metrics["offered_per_second"] == pytest.approx(OFFERED, rel=0.001)
+    assert metrics["cpu_seconds_per_delivery"] == pytest.approx(whole, rel=0.02)
+    assert metrics["loss_ratio"] == 0

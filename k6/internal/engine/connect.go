@@ -1,0 +1,133 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/pushbench/pushbench/k6/internal/protocol"
+	"github.com/pushbench/pushbench/k6/internal/wire"
+)
+
+// come has a client that is due take part.
+func (l *loop) come(c *client, now time.Duration) {
+	l.engine.gauges.playing.Add(1)
+	l.awaited++
+	c.state = waiting
+	l.connect(c, now)
+}
+
+// connect begins to connect, unless the population has stopped sending.
+func (l *loop) connect(c *client, now time.Duration) {
+	if now >= c.population.End {
+		l.schedule(c, never)
+		return
+	}
+	fd, err := openSocket(l.engine.address, l.engine.source(c.number))
+	if err != nil {
+		l.setback(c, err, now)
+		return
+	}
+	c.fd, c.state = fd, connecting
+	l.register(c)
+	event := unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLRDHUP | unix.EPOLLOUT, Fd: int32(c.fd)}
+	if err := unix.EpollCtl(l.epoll, unix.EPOLL_CTL_ADD, c.fd, &event); err != nil {
+		l.setback(c, fmt.Errorf("epoll: %w", err), now)
+		return
+	}
+	c.deadline = now + connectTimeout
+	l.schedule(c, c.deadline)
+}
+
+// connected goes on once the kernel knows what became of the connection.
+func (l *loop) connected(c *client, now time.Duration) {
+	if err := socketError(c.fd, l.engine.address); err != nil {
+		l.setback(c, fmt.Errorf("connect: %w", err), now)
+		return
+	}
+	handshake := wire.NewHandshake(l.engine.target, l.engine.protocol.Subprotocols)
+	n, err := write(c.fd, handshake.Request)
+	if err == nil && n < len(handshake.Request) {
+		err = io.ErrShortWrite
+	}
+	if err != nil {
+		l.setback(c, broken(err), now)
+		return
+	}
+	c.handshake, c.state = &handshake, shaking
+	l.interest(c, unix.EPOLLIN|unix.EPOLLRDHUP)
+}
+
+// shake takes what the server answers to the opening handshake.
+func (l *loop) shake(c *client, data []byte, now time.Duration) {
+	c.partial = append(c.partial, data...)
+	size, err := c.handshake.Answer(c.partial)
+	switch {
+	case err != nil:
+		l.setback(c, err, now)
+		return
+	case size == 0:
+		return
+	}
+	frames := slices.Clone(c.partial[size:])
+	c.handshake, c.partial, c.state = nil, nil, opening
+	l.engine.gauges.connected.Add(1)
+	c.session = l.engine.protocol.NewSession(protocol.Identity{
+		Group: l.engine.groupName(c.population, c.board), Client: c.number, Epoch: l.engine.origin,
+	})
+	l.handle(c, c.session.Open(l.sender(c)), now)
+	if len(frames) > 0 {
+		l.passage.ReceivedBytes += int64(len(frames))
+		l.received(c, frames, now)
+	}
+}
+
+// broken tells what ended a connection before its opening handshake was over.
+func broken(err error) error {
+	if err == io.EOF {
+		err = io.ErrUnexpectedEOF
+	}
+	return fmt.Errorf("opening handshake: %w", err)
+}
+
+// tooSlow has a client try again that did not become a member in time.
+func (l *loop) tooSlow(c *client, now time.Duration) {
+	what := map[state]string{
+		connecting: "connect: timed out", shaking: "opening handshake: timed out",
+		opening: "the conversation was not opened in time", joining: "join not acknowledged in time",
+	}[c.state]
+	l.setback(c, errors.New(what), now)
+}
+
+// setback counts an attempt to connect that failed, and has the client try again.
+func (l *loop) setback(c *client, err error, now time.Duration) {
+	if what, lacks := shortage(err); lacks {
+		l.engine.collector.lack(what)
+	} else {
+		l.engine.failed(err.Error())
+	}
+	l.retry(c, now)
+}
+
+// retry has a client that is no member connect again after a pause. It keeps its seat.
+func (l *loop) retry(c *client, now time.Duration) {
+	l.release(c)
+	c.handshake, c.session, c.state = nil, nil, waiting
+	l.schedule(c, now+retryPause)
+}
+
+// settle books how long a client took to become a member, from the moment at which it was due to connect. For one that never
+// did it is the time that it waited.
+func (l *loop) settle(c *client, at time.Duration) {
+	if c.settled {
+		return
+	}
+	c.settled = true
+	l.awaited--
+	stage := min(l.engine.upcoming(c.seat.Arrival), c.population.Last)
+	l.stages[stage].connect.Record(at - c.seat.Arrival)
+}

@@ -1,0 +1,72 @@
+package scripted
+
+import (
+	"net"
+	"sync"
+	"time"
+)
+
+// gate is a listener that accepts slowly, or resets what it accepts first.
+type gate struct {
+	net.Listener
+	faults   Faults
+	accepted int64
+}
+
+// Accept is of net.Listener.
+func (g *gate) Accept() (net.Conn, error) {
+	for {
+		conn, err := g.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		time.Sleep(g.faults.AcceptPause)
+		if g.accepted++; g.accepted > g.faults.ResetFirst {
+			return conn, nil
+		}
+		_ = conn.(*net.TCPConn).SetLinger(0) // close sends RST
+		_ = conn.Close()
+	}
+}
+
+// pace has work done at a steady rate, in order: what comes faster waits.
+type pace struct {
+	mu   sync.Mutex
+	each time.Duration // that one delivery takes
+	free time.Time     // when the next one may begin
+	work chan func()
+}
+
+func newPace(capacity int64) *pace {
+	if capacity == 0 {
+		return nil
+	}
+	p := &pace{each: time.Second / time.Duration(capacity), work: make(chan func(), 1<<16)}
+	go func() {
+		for work := range p.work {
+			work()
+		}
+	}()
+	return p
+}
+
+// after does the work of so many deliveries once all that came before it is done.
+func (p *pace) after(deliveries int, work func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if now := time.Now(); p.free.Before(now) {
+		p.free = now
+	}
+	p.free = p.free.Add(time.Duration(deliveries) * p.each)
+	at := p.free
+	p.work <- func() {
+		time.Sleep(time.Until(at))
+		work()
+	}
+}
+
+// burn uses the CPU for so long.
+func burn(d time.Duration) {
+	for begin := time.Now(); time.Since(begin) < d; {
+	}
+}
