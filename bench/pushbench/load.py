@@ -30,6 +30,7 @@ from pushbench.processes import Program
 from pushbench.record import Schedule
 
 MARGIN_SECONDS = 30.0  # for k6 to start, to compile the scenario and to write its report, on a busy machine
+TOGETHER_SECONDS = 3.0  # for several k6 to start on CPUs that they share, before the schedule of all begins
 INTERRUPT_SECONDS = 15.0  # for k6 to write its report after SIGINT
 INTERRUPTED = 105  # k6's exit code after SIGINT: https://github.com/grafana/k6/blob/master/errext/exitcodes/codes.go
 WINDOW_GRACE_SECONDS = 0.2  # after the end of a steady window: an event loop may be a few milliseconds behind
@@ -52,6 +53,8 @@ class LoadPlan(Document):
     """processes that share the clients"""
     sources: list[str] = []
     """addresses to connect from, used in turn; empty: the kernel's choice"""
+    begin_monotonic_us: int = 0
+    """when the schedule begins, for generators that begin together; 0: as soon as k6 is ready"""
 
 
 @dataclass(frozen=True)
@@ -232,7 +235,9 @@ def playing(generator: Generator, plan: LoadPlan) -> Iterator[Load]:
     shutil.rmtree(generator.workspace, ignore_errors=True)
     generator.workspace.mkdir(parents=True)
     plan_file = generator.workspace / "load.json"
-    whole = plan.model_copy(update={"generators": generator.processes, "sources": list(generator.sources)})
+    begin = int((time.monotonic() + TOGETHER_SECONDS) * 1e6) if generator.processes > 1 else 0
+    means = {"generators": generator.processes, "sources": list(generator.sources), "begin_monotonic_us": begin}
+    whole = plan.model_copy(update=means)
     plan_file.write_text(whole.model_dump_json(by_alias=True))
     players: list[_Player] = []
     load = Load(players, plan)

@@ -72,6 +72,7 @@ def test_the_generators_hear_how_many_they_are_and_where_they_connect_from(tmp_p
     with playing(two, plan("hang")):
         told = json.loads((tmp_path / "load" / "load.json").read_text())
     assert (told["generators"], told["sources"]) == (2, ["127.0.0.2", "127.0.0.3"])
+    assert 0 < told["begin_monotonic_us"] / 1e6 - time.monotonic() <= loading.TOGETHER_SECONDS
 
 
 def test_two_generators_split_the_clients_and_report_as_one(tmp_path: Path) -> None:
