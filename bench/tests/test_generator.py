@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import subprocess
@@ -17,7 +18,7 @@ from pushbench.driver_choice import DriverChoice
 from pushbench.drivers import Build
 from pushbench.environment import physical_cores, read_environment, split_cpus
 from pushbench.histogram import Latencies
-from pushbench.load import Generator, LoadPlan, Second, playing
+from pushbench.load import Generator, LoadPlan, Second, Started, playing
 from pushbench.load_report import LoadReport
 from pushbench.preparation import build_all, select_servers
 from pushbench.progress import Lines
@@ -112,6 +113,36 @@ def test_two_generators_of_one_machine_report_what_one_does(k6: Path, server: st
         assert sum(timeline.expected) == sum(timeline.delivered) > 0
         assert sum(timeline.lost) == 0
     assert two.segment == "0:1/2,1/2:1"
+
+
+def test_a_server_that_ends_in_a_stage_loses_what_was_due_in_it_and_nothing_before(
+    k6: Path, scripted: Path, tmp_path: Path
+) -> None:
+    """It ends in the middle of the second of three stages; the load goes on to the end of that one."""
+    generator = Generator(
+        k6, CHECKOUT.generator, CHECKOUT.scenarios / "whiteboard.js", sorted(os.sched_getaffinity(0)), tmp_path
+    )
+    dies_at = ends_at = math.inf
+    with subprocess.Popen([str(scripted)], stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout
+        url = server.stdout.readline().strip()
+        parameters: dict[str, str | int | float | bool] = {"board_size": 5, "pattern": "steady"}
+        plan = LoadPlan(url=url, protocol="whiteboard-json", seed=3, parameters=parameters, schedule=SCHEDULE)
+        with playing(generator, plan) as load:
+            for event in load.events():
+                if isinstance(event, Started):
+                    dies_at = sum(event.windows[1]) / 2
+                    ends_at = load.end_of_stage(dies_at)
+                if time.monotonic() >= dies_at:
+                    server.kill()
+                if time.monotonic() >= ends_at:
+                    load.interrupt()
+            report = load.report()
+    first, second = report.stages
+    assert first.deliveries.lost == 0
+    assert second.deliveries.expected == BOARDS["80"] * 3 * 80
+    assert 0.4 < second.deliveries.lost / second.deliveries.expected < 0.6
+    assert second.messages.due == 3 * 80
 
 
 def test_a_starved_generator_is_never_a_slow_server(tmp_path: Path) -> None:
