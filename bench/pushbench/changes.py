@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from pushbench.asking import margins
 from pushbench.comparison import Pair
 from pushbench.record import Record, Trial
 from pushbench.sequential import Decision, Gated, decide
@@ -28,7 +29,7 @@ def rows(record: Record, thresholds: Thresholds) -> dict[Row, Gated]:
     for server in compared(record):
         pairs = list(_valid_pairs(record, server))
         for stage in range(len(record.schedule.stages)):
-            for regression in thresholds.regressions(record.suite, record.environment.method_number):
+            for regression in margins(record, thresholds, stage):
                 row = Row(server, stage, regression.metric)
                 gated[row] = Gated(list(_pairs_of(pairs, row)), regression)
     return gated

@@ -8,6 +8,7 @@ from datetime import date, datetime
 
 from pydantic import Field, NonNegativeInt
 
+from pushbench.asking import margins
 from pushbench.history import entry_of
 from pushbench.judged import JudgedRow, JudgedWord
 from pushbench.metrics import Better
@@ -40,7 +41,7 @@ def _levels(record: Record, thresholds: Thresholds, past: Past, day: date) -> It
     own = entry_of(record)
     for server in record.servers:
         for index, stage in enumerate(record.schedule.stages):
-            for regression in thresholds.regressions(record.suite, record.environment.method_number):
+            for regression in margins(record, thresholds, index):
                 values = past.runs.column(server, stage.name, regression.metric)
                 line = thresholds.accepted(record.suite, server, stage.name, regression.metric, day)
                 value = own.servers[server].stages[stage.name].get(regression.metric)

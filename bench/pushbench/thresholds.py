@@ -136,10 +136,6 @@ class Thresholds:
                 return each
         return None
 
-    def regressions(self, suite: str, method: int) -> list[Regression]:
-        """The margins that a record of this method can be judged by."""
-        return [each for each in self.suite(suite).regressions if METRICS[each.metric].since <= method]
-
     def expired(self, suite: str, server: str, day: date) -> list[Limit | Accepted]:
         """The server's own limits and levels that no longer hold."""
         lines: list[Limit | Accepted] = [*self.suite(suite).limits, *self.suite(suite).accepted]

@@ -14,12 +14,12 @@ from typing import Literal
 from pydantic import Field, NonNegativeInt
 
 from pushbench import accepting, sentences, sittings
+from pushbench.asking import can_ask, unknown_to_method
 from pushbench.changes import value_of
 from pushbench.errors import EXIT_FAIL, EXIT_PASS, EXIT_UNDECIDED
 from pushbench.judged import JudgedRow, JudgedWord
 from pushbench.judged_changes import JudgedChange, covers, judge_changes
 from pushbench.judged_history import JudgedLevel, judge_levels
-from pushbench.metrics import METRICS
 from pushbench.model import Document
 from pushbench.record import OneSided, PlannedTrial, Record, StagePlan, Trial
 from pushbench.runs import Past
@@ -170,7 +170,7 @@ def _judge_server(record: Record, thresholds: Thresholds, server: str, day: date
         for limit in thresholds.limits(record.suite, server, stage.name, day)
     ]
     judged = [_judge_limit(valid, server, *each) for each in asked] if valid else []
-    limits = [each for each in judged if _counts(each, record.environment.method_number)]
+    limits = [each for each in judged if _counts(record, each)]
     expired = thresholds.expired(record.suite, server, day)
     outcome: Outcome
     if broken := [*_failures(valid), *_breaches(limits, several=len(valid) > 1), *rows.worse]:
@@ -224,10 +224,10 @@ def _judge_limit(trials: Sequence[Trial], server: str, index: int, stage: StageP
     )
 
 
-def _counts(limit: JudgedLimit, method: int) -> bool:
-    """Whether a limit says something of a record of this method. What older connect times break is broken, for they
-    only leave out; what they keep says nothing."""
-    return limit.outcome == "fail" or METRICS[limit.metric].since <= method
+def _counts(record: Record, limit: JudgedLimit) -> bool:
+    """Whether a limit says something of a record. What connect times of method 1 break is broken, for they only leave
+    out; what they keep says nothing."""
+    return limit.outcome == "fail" or can_ask(record, limit.stage, limit.metric)
 
 
 def _failures(trials: Sequence[Trial]) -> list[str]:
@@ -316,12 +316,5 @@ def _run_notes(record: Record, thresholds: Thresholds) -> Iterator[str]:
         yield sentences.identical(server)
     if record.thresholds_digest not in (None, thresholds.digest):
         yield "thresholds.yml is not the one of the run: judged by what it says now"
-    if not_asked := _not_asked(record, thresholds):
+    if not_asked := unknown_to_method(record, thresholds):
         yield sentences.older_method(record.environment.method_number, not_asked)
-
-
-def _not_asked(record: Record, thresholds: Thresholds) -> list[str]:
-    """The metrics in limits and margins that a record of its method cannot be judged by."""
-    suite, method = thresholds.suite(record.suite), record.environment.method_number
-    metrics = [*(each.metric for each in suite.limits), *(each.metric for each in suite.regressions)]
-    return [metric for metric in dict.fromkeys(metrics) if METRICS[metric].since > method]

@@ -20,12 +20,14 @@ from tests.factories import (
     CLASSROOM,
     CLASSROOM_SCHEDULE,
     LIMITS,
+    SCHEDULE,
     SERVERS,
     by_method_1,
     failed,
     in_classroom,
     invalid,
     make_record,
+    make_stage,
     make_thresholds,
     make_trial,
     measured,
@@ -296,6 +298,19 @@ def test_late_clients_and_slow_connects_break_limits(tmp_path: Path) -> None:
         "node-ws: connect p99 4 s at 1,000 clients, limit 2 s",
     ]
     assert not verdict.notes
+
+
+def test_a_stage_in_which_nobody_was_due_to_connect_is_not_asked_for_connect_times(tmp_path: Path) -> None:
+    stages = [SCHEDULE.stages[0], SCHEDULE.stages[0].model_copy(update={"name": "again"})]
+    again = make_stage(100, {"connect_seconds.p99": None}, name="again")
+    schedule = SCHEDULE.model_copy(update={"stages": stages})
+    record = make_record([make_trial("node-ws", results=[make_stage(100), again])], schedule=schedule)
+    verdict = judge(record, make_thresholds(tmp_path, CONNECTS))
+    assert verdict.outcome == "pass"
+    assert [limit.name for limit in verdict.limits if limit.metric == "connect_seconds.p99"] == ["100"]
+    larger = stages[1].model_copy(update={"clients": 101})
+    growing = record.model_copy(update={"schedule": schedule.model_copy(update={"stages": [stages[0], larger]})})
+    assert judge(growing, make_thresholds(tmp_path, CONNECTS)).outcome == "inconclusive"
 
 
 @pytest.mark.parametrize("path", sorted(REAL.glob("*.json"))[:3], ids=lambda path: path.stem)

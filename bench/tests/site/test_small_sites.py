@@ -8,7 +8,7 @@ import pytest
 
 from tests.site.browsing import TESTS, run_in_browser, write_sites
 
-OF_SMALL_SITES, OF_THE_LARGE_ONE = ("address", "marks", "reading", "safety"), ("budget", "crowding")
+OF_SMALL_SITES, OF_THE_LARGE_ONE = ("address", "marks", "method", "reading", "safety"), ("budget", "crowding")
 
 
 @pytest.fixture(scope="module")

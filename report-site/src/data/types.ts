@@ -9,6 +9,8 @@ export interface Metric {
   title: string;
   unit: Unit;
   better: 'lower' | 'higher';
+  /** how records of method 1 count it, where that is otherwise */
+  method_1?: string;
 }
 
 export interface Server {
@@ -30,6 +32,10 @@ export interface Environment {
   engine: string | null;
   driver: string;
   workers: number | null;
+  /** processes, where there is not one; not in older records */
+  generators?: number | null;
+  /** of the metrics' definitions; none is 1 */
+  method?: number | null;
   server_cpus: number[];
   generator_cpus: number[];
 }
@@ -45,6 +51,8 @@ export interface Window {
 export interface Combination {
   id: string;
   environment: string;
+  /** of the metrics' definitions, the same in all runs */
+  method?: number;
   suite: string;
   profile: string;
   parameters: Parameters;
@@ -86,6 +94,8 @@ export interface RunRow {
   subject: string;
   dirty: boolean;
   environment: string;
+  /** of the metrics' definitions; none is 1 */
+  method?: number;
   suite: string;
   profile: string;
   comparison: boolean;
@@ -139,6 +149,8 @@ export interface OverviewRow {
   runs: number;
   valid: boolean;
   values: Record<string, number | null>;
+  /** deliveries a second that were due, where noticeably fewer arrived */
+  due?: number | null;
   words: Record<string, Word>;
   noise: Record<string, number>;
   trend: (number | null)[];

@@ -2,10 +2,11 @@
 
 import { alike, changeInterval, wordFor } from '../data/compare';
 import { dictionary, load } from '../data/load';
-import type { Manifest, Margin, Overview, Run, Spread, Unit, Word } from '../data/types';
+import { countedOtherwise } from '../data/method';
+import type { Manifest, Margin, Overview, Run, Spread, StageNumbers, Unit, Word } from '../data/types';
 import { DistributionChart, KINDS } from '../parts/distribution';
 import { Choice, metricTitle, Pick, RunLink, WordMark } from '../parts/page';
-import { chosenStage, StagePick, spreadCell, stageOf } from '../parts/stages';
+import { chosenStage, metricCell, StagePick, stageOf } from '../parts/stages';
 import { type Cell, Table } from '../parts/table';
 import { formatChange, formatQuantity, formatTime, NOT_MEASURED } from '../units';
 
@@ -31,6 +32,8 @@ interface Props extends Pair {
 interface Row {
   server: string;
   metric: string;
+  /** the stages that it is of */
+  in: { a: StageNumbers | undefined; b: StageNumbers | undefined };
   a: Spread | undefined;
   b: Spread | undefined;
   /** half width of the band of the runs, relative to their level */
@@ -50,6 +53,8 @@ export function RunsCompared({ manifest, query, a, b, noise }: Props) {
   const stages = b.servers.find((each) => servers.includes(each.server))?.stages ?? [];
   const stage = chosenStage(stages, query);
   const different = query.get('only') === '1';
+  const [methodA, methodB] = [a.run.method ?? 1, b.run.method ?? 1];
+  const otherwise = countedOtherwise(manifest, Object.keys(manifest.metrics), Math.min(methodA, methodB));
   const kind = query.get('kind') ?? 'delivery';
   if (!stage) {
     const [inA, inB] = [a, b].map((run) => run.servers.map((each) => each.server).join(', ') || 'nothing');
@@ -66,6 +71,7 @@ export function RunsCompared({ manifest, query, a, b, noise }: Props) {
       {!alike(a.run, b.run) && (
         <p class="warning" role="note">
           These runs have different environments, suites or profiles: their difference may be that of the machines.
+          {methodA !== methodB && ` Of what they count otherwise no word is said. ${otherwise}`}
         </p>
       )}
       <p>
@@ -143,8 +149,8 @@ function RowsTable({ manifest, rows, name }: { manifest: Manifest; rows: Row[]; 
         return [
           { text: row.server },
           { text: metricTitle(manifest, row.metric) },
-          spreadCell(manifest, row.metric, row.a),
-          spreadCell(manifest, row.metric, row.b),
+          metricCell(manifest, row.metric, row.in.a),
+          metricCell(manifest, row.metric, row.in.b),
           { text: change === null ? absolute(manifest, row) : formatChange(change), value: change },
           intervalCell(change, row.noise),
           marginCell(row.margin, manifest.metrics[row.metric]?.unit ?? 'count'),
@@ -175,15 +181,19 @@ function absolute(manifest: Manifest, row: Row): string {
 }
 
 function rowsOf(manifest: Manifest, a: Run, b: Run, server: string, stage: string, noise: Noise | null): Row[] {
-  const [first, second] = [a, b].map((run) => stageOf(run, server, stage)?.metrics ?? {});
+  const stages = { a: stageOf(a, server, stage), b: stageOf(b, server, stage) };
+  const [first, second] = [stages.a?.metrics, stages.b?.metrics];
+  const sameMethod = (a.run.method ?? 1) === (b.run.method ?? 1);
   const margins = manifest.margins[b.run.suite] ?? {};
   return Object.entries(manifest.metrics)
     .filter(([name]) => name in margins && (first?.[name] || second?.[name]))
     .map(([name, metric]) => {
       const [before, after] = [first?.[name], second?.[name]];
       const scatter = noise?.of[server]?.[name];
-      const word = before && after ? wordFor(before[0], after[0], metric, margins[name], scatter) : 'unknown';
-      return { server, metric: name, a: before, b: after, noise: scatter, margin: margins[name], word };
+      const alikeDefined = sameMethod || !metric.method_1;
+      const word =
+        before && after && alikeDefined ? wordFor(before[0], after[0], metric, margins[name], scatter) : 'unknown';
+      return { server, metric: name, in: stages, a: before, b: after, noise: scatter, margin: margins[name], word };
     });
 }
 

@@ -1,9 +1,10 @@
 // The servers of one run side by side, in one stage or one metric across all stages.
 
+import { countedOtherwise } from '../data/method';
 import type { Manifest, Run, StageNumbers } from '../data/types';
 import { DistributionChart, KINDS } from '../parts/distribution';
 import { Choice, metricTitle, Pick, RunLink } from '../parts/page';
-import { chosenStage, StagePick, spreadCell, stageTitle } from '../parts/stages';
+import { chosenStage, metricCell, StagePick, stageTitle } from '../parts/stages';
 import { type Cell, Table } from '../parts/table';
 import { go, here } from '../route';
 
@@ -36,6 +37,7 @@ export function ServersCompared({ manifest, query, run }: { manifest: Manifest; 
   const hidden = query.getAll('hide');
   const kind = query.get('kind') ?? 'delivery';
   if (!stage) return <p class="empty">No stage of this run was measured.</p>;
+  const otherwise = countedOtherwise(manifest, by === 'stage' ? metrics : [metric], run.run.method);
   const shown = run.servers.filter((server) => !hidden.includes(server.server));
   return (
     <>
@@ -72,10 +74,7 @@ export function ServersCompared({ manifest, query, run }: { manifest: Manifest; 
           ]}
           rows={shown.map((server) => {
             const found = server.stages.find((each) => each.name === stage.name);
-            return [
-              serverCell(run, server.server, found),
-              ...metrics.map((each) => spreadCell(manifest, each, found?.metrics[each])),
-            ];
+            return [serverCell(run, server.server, found), ...metrics.map((each) => metricCell(manifest, each, found))];
           })}
         />
       ) : (
@@ -85,11 +84,16 @@ export function ServersCompared({ manifest, query, run }: { manifest: Manifest; 
           rows={shown.map((server) => [
             serverCell(run, server.server, server.stages[0]),
             ...stages.map((each) =>
-              spreadCell(manifest, metric, server.stages.find((own) => own.name === each.name)?.metrics[metric]),
+              metricCell(
+                manifest,
+                metric,
+                server.stages.find((own) => own.name === each.name),
+              ),
             ),
           ])}
         />
       )}
+      {otherwise && <p class="aside">{otherwise}</p>}
       {run.run.whole && (
         <>
           <h2>How the latencies are distributed</h2>

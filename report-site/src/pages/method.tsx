@@ -48,6 +48,10 @@ function Measuring({ manifest }: { manifest: Manifest }) {
         it. A ledger of every message and member says what was lost, came twice or out of order.
       </p>
       <p>
+        Deliveries out and costs per delivery count what arrived in the window; where more was due, that stands beside.
+        Connect times begin when a client is due to connect.
+      </p>
+      <p>
         A trial is <strong>invalid</strong> when it measured something else: the generator was busy or late, the
         hypervisor took CPU, the clock was set, the machine swapped, or more came than was sent. It is shown with its
         reason and never judged. A server that refuses clients, loses messages or dies is <em>not</em> invalid: that is

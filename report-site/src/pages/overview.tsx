@@ -1,6 +1,7 @@
 // What changed first, then one row a server.
 
 import { load, useLoaded } from '../data/load';
+import { countedOtherwise, THROUGHPUT } from '../data/method';
 import type { Combination, Event, Manifest, Overview, OverviewRow } from '../data/types';
 import {
   CombinationPick,
@@ -22,6 +23,7 @@ import { here, href } from '../route';
 import { formatChange, formatDay, formatQuantity, formatTime } from '../units';
 
 const EVENTS = 8;
+const OF_DUE = 'Of ... due: fewer arrived in the window. ';
 const SHORT: Record<string, string> = {
   throughput_per_second: 'Deliveries',
   'delivery_seconds.p50': 'p50',
@@ -193,7 +195,8 @@ function Servers({ manifest, overview, chosen, query }: Props & { overview: Over
       />
       <p class="aside">
         p50, p95 and p99 are of the delivery latency. {'\u2717'} worse and {'\u2713'} better: outside of the band of the
-        runs before, by at least the margin. <a href={href('method')}>How it is measured</a>
+        runs before, by at least the margin. {overview.rows.some((row) => row.due) && OF_DUE}
+        {countedOtherwise(manifest, metrics, chosen.method)} <a href={href('method')}>How it is measured</a>
       </p>
     </section>
   );
@@ -232,13 +235,15 @@ function cells(
       const value = row.values[metric] ?? null;
       const word = row.words[metric];
       const text = formatQuantity(value, manifest.metrics[metric]?.unit ?? 'count');
+      const due = metric === THROUGHPUT && row.due ? `of ${formatQuantity(row.due, 'per_second')} due` : '';
       const told = word === 'worse' || word === 'better' ? word : null;
       return {
-        text: told ? `${text} (${told})` : text,
+        text: [text, due, told ? `(${told})` : ''].filter((each) => each).join(' '),
         value,
         show: (
           <a class="plain" href={trend(metric)}>
             {told && <span class={`mark ${told}`}>{told === 'worse' ? '\u2717 worse' : '\u2713 better'}</span>} {text}
+            {due && <span class="below">{due}</span>}
           </a>
         ),
       };

@@ -1,12 +1,13 @@
 // One run: what it amounts to, how each server did, and by the second what a trial did.
 
 import { useLoaded } from '../data/load';
+import { countedOtherwise } from '../data/method';
 import { loadRun } from '../data/run';
 import type { Manifest, Run, RunServer } from '../data/types';
 import { Changes, Environment, Reproduce } from '../parts/about-run';
 import { DistributionChart, KINDS } from '../parts/distribution';
 import { Choice, CommitLink, metricTitle, OutcomeMark, Pick, parametersText, Shown, Subject } from '../parts/page';
-import { spreadCell, stageTitle } from '../parts/stages';
+import { metricCell, stageTitle } from '../parts/stages';
 import { Table } from '../parts/table';
 import { TrialTimeline } from '../parts/timeline';
 import { go, href } from '../route';
@@ -179,6 +180,7 @@ function StageTable({ manifest, run, server }: { manifest: Manifest; run: Run; s
   if (!stages.length) return <p class="empty">No stage was measured.</p>;
   const metrics = Object.keys(manifest.metrics).filter((metric) => stages.some((stage) => stage.metrics[metric]));
   const doubtful = stages.some((stage) => stage.believed === false);
+  const otherwise = countedOtherwise(manifest, metrics, run.run.method);
   return (
     <>
       <Table
@@ -187,10 +189,11 @@ function StageTable({ manifest, run, server }: { manifest: Manifest; run: Run; s
         columns={[{ title: 'Metric' }, ...stages.map((stage) => ({ title: stageTitle(stage), numeric: true }))]}
         rows={metrics.map((metric) => [
           { text: metricTitle(manifest, metric) },
-          ...stages.map((stage) => spreadCell(manifest, metric, stage.metrics[metric])),
+          ...stages.map((stage) => metricCell(manifest, metric, stage)),
         ])}
       />
       {doubtful && <p class="aside">No trial was valid: these numbers are not to be believed.</p>}
+      {otherwise && <p class="aside">{otherwise}</p>}
     </>
   );
 }

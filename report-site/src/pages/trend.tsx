@@ -2,6 +2,7 @@
 
 import { useLoaded } from '../data/load';
 import { loadMarks, type Marked } from '../data/marks';
+import { countedOtherwise } from '../data/method';
 import { loadTrend, parseRange, type Range, type Trend } from '../data/trend';
 import type { Combination, Manifest, Mark } from '../data/types';
 import { Chart } from '../parts/chart';
@@ -144,6 +145,7 @@ function Drawn({
   const bands = names.filter(shows).length <= BANDS_UP_TO;
   const marks = marksOf(marked, trend, bands ? names.filter(shows) : []);
   const badges = marks.map(asBadge);
+  const otherwise = countedOtherwise(manifest, [metric], chosen.method);
   const lines = names.map((server) =>
     line(trend, server, chosen.servers.indexOf(server), shows(server), bands, relative),
   );
@@ -219,6 +221,7 @@ function Drawn({
       )}
       <Changes manifest={manifest} trend={trend} metric={metric} names={names.filter(shows)} />
       <MarkList manifest={manifest} trend={trend} marks={marks} marked={marked} />
+      {otherwise && <p class="aside">{otherwise}</p>}
       <Neighbours manifest={manifest} chosen={chosen} />
       <p class="aside">
         Band and line behind a server: where its next run should lie, three standard deviations around the level of its
@@ -375,7 +378,7 @@ function Changes({
   );
 }
 
-/** Another machine, kernel or engine begins a series of its own; this says where the story goes on. */
+/** Another machine, kernel, engine or method begins a series of its own; this says where the story goes on. */
 function Neighbours({ manifest, chosen }: { manifest: Manifest; chosen: Combination }) {
   const others = manifest.combinations.filter(
     (each) =>

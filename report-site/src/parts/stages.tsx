@@ -1,5 +1,6 @@
 // The stages of a run: which one is meant, what it is called, and a cell of its numbers.
 
+import { dueInstead, THROUGHPUT } from '../data/method';
 import type { Manifest, Run, Spread, StageNumbers } from '../data/types';
 import { formatQuantity } from '../units';
 import { Choice, Pick } from './page';
@@ -42,19 +43,31 @@ export function stageTitle(stage: StageNumbers): string {
     : `${stage.clients.toLocaleString('en-US')} clients`;
 }
 
-export function spreadCell(manifest: Manifest, metric: string, spread: Spread | undefined): Cell {
+/** A metric of a stage; below a throughput that is noticeably smaller than what was due, that. */
+export function metricCell(manifest: Manifest, metric: string, stage: StageNumbers | undefined): Cell {
+  const metrics = stage?.metrics ?? {};
+  const due = metric === THROUGHPUT ? dueInstead(metrics) : null;
+  return spreadCell(manifest, metric, metrics[metric], due);
+}
+
+function spreadCell(manifest: Manifest, metric: string, spread: Spread | undefined, due: number | null): Cell {
   const unit = manifest.metrics[metric]?.unit ?? 'count';
   const [median = null, low, high] = spread ?? [];
   const text = formatQuantity(median, unit);
-  if (low === undefined || high === undefined) return { text, value: median };
-  const range = `${formatQuantity(low, unit)} to ${formatQuantity(high, unit)}`;
+  const below = due === null ? [] : [`of ${formatQuantity(due, unit)} due`];
+  if (low !== undefined) below.push(`${formatQuantity(low, unit)} to ${formatQuantity(high, unit)}`);
+  if (!below.length) return { text, value: median };
   return {
-    text: `${text} (${range})`,
+    text: `${text} (${below.join(', ')})`,
     value: median,
     show: (
       <>
         {text}
-        <span class="below">{range}</span>
+        {below.map((each) => (
+          <span key={each} class="below">
+            {each}
+          </span>
+        ))}
       </>
     ),
   };
