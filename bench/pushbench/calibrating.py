@@ -16,7 +16,7 @@ from pushbench.checkout import read_commit
 from pushbench.drivers import Build
 from pushbench.errors import UserError
 from pushbench.faults import NOTHING, Fault
-from pushbench.measuring import Options, bench_of, holding_machine, new_record
+from pushbench.measuring import Options, bench_of, holding_machine, means_of, new_record
 from pushbench.preparation import Prepared
 from pushbench.process_driver import ProcessDriver
 from pushbench.progress import Watch
@@ -47,6 +47,7 @@ def calibrate(project: Project, request: Request, options: Options, thresholds: 
     driver = chosen.driver
     if not isinstance(driver, ProcessDriver) and request.fault.kind != NOTHING:
         raise UserError("faults are injected by the process driver", hint="add --driver process")
+    means = means_of(load, driver, options, watch.note)
     with holding_machine(options, watch):
         binary, built = preparation.build_all(project, chosen, watch.note)
         verified = preparation.verify_all(project, built, driver, watch.note) if options.verify else built
@@ -55,7 +56,7 @@ def calibrate(project: Project, request: Request, options: Options, thresholds: 
             arms = _wrapped_arms(project, driver, sound, request.fault)
         else:
             arms = Arms(Arm(driver, sound), Arm(driver, sound))
-        bench = bench_of(project, binary, driver, load, options)
+        bench = bench_of(project, binary, driver, load, means)
         comparison = Comparison(
             base=commit,
             most_rounds=0,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from pushbench import lateness
 from pushbench.asking import margins
 from pushbench.comparison import Pair
 from pushbench.record import Record, Trial
@@ -23,16 +24,35 @@ class Row(NamedTuple):
     metric: str
 
 
-def rows(record: Record, thresholds: Thresholds) -> dict[Row, Gated]:
+Value = Callable[[Trial, int, str], float | None]
+"""Of a metric in a stage of a trial, by its index."""
+
+
+def value_of(trial: Trial, stage: int, metric: str) -> float | None:
+    """Of a metric in a stage; None where the trial did not measure it."""
+    return trial.stages[stage].metrics.get(metric) if stage < len(trial.stages) else None
+
+
+def value_without_lateness(trial: Trial, stage: int, metric: str) -> float | None:
+    """As `value_of`, without the generator's own part of a latency."""
+    return lateness.value_without(trial.stages[stage].metrics, metric) if stage < len(trial.stages) else None
+
+
+def rows(record: Record, thresholds: Thresholds, value: Value = value_of) -> dict[Row, Gated]:
     """Those that `thresholds` has a margin for, each with the pairs of its valid trials."""
     gated = {}
     for server in compared(record):
-        pairs = list(_valid_pairs(record, server))
+        trials = list(_valid_pairs(record, server))
         for stage in range(len(record.schedule.stages)):
             for regression in margins(record, thresholds, stage):
                 row = Row(server, stage, regression.metric)
-                gated[row] = Gated(list(_pairs_of(pairs, row)), regression)
+                gated[row] = Gated(list(_pairs_of(trials, row, value)), regression)
     return gated
+
+
+def pairs(record: Record, row: Row) -> list[Pair]:
+    """Of any metric, with a margin or without."""
+    return list(_pairs_of(list(_valid_pairs(record, row.server)), row, value_of))
 
 
 def decisions(record: Record, gated: Mapping[Row, Gated]) -> dict[Row, Decision]:
@@ -55,25 +75,22 @@ def complete_rounds(record: Record) -> int:
 
 
 def _valid_pairs(record: Record, server: str) -> Iterator[tuple[Trial, Trial]]:
+    """The rounds that can be compared. Where a server ended under load it failed; what it had measured until then is no
+    half of a pair, whose other half had a server to the end."""
     by_arm = {
         arm: {trial.round: trial for trial in record.trials if (trial.server, trial.arm) == (server, arm)}
         for arm in ("base", "head")
     }
     for round_ in sorted(by_arm["base"].keys() & by_arm["head"].keys()):
         base, head = by_arm["base"][round_], by_arm["head"][round_]
-        if base.validity.valid and head.validity.valid:
+        if all(trial.validity.valid and not trial.died for trial in (base, head)):
             yield base, head
 
 
-def _pairs_of(trials: Sequence[tuple[Trial, Trial]], row: Row) -> Iterator[Pair]:
+def _pairs_of(trials: Sequence[tuple[Trial, Trial]], row: Row, value: Value) -> Iterator[Pair]:
     """Of the rounds in which both arms measured the metric."""
     for base, head in trials:
-        values = [value_of(trial, row.stage, row.metric) for trial in (base, head)]
+        values = [value(trial, row.stage, row.metric) for trial in (base, head)]
         controls = [value_of(trial, row.stage, CONTROLS.get(row.metric, "")) for trial in (base, head)]
         if values[0] is not None and values[1] is not None:
             yield Pair(base.round, values[0], values[1], *controls)
-
-
-def value_of(trial: Trial, stage: int, metric: str) -> float | None:
-    """Of a metric in a stage; None where the trial did not measure it."""
-    return trial.stages[stage].metrics.get(metric) if stage < len(trial.stages) else None

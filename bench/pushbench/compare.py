@@ -15,7 +15,7 @@ from pushbench.campaign import Budget, Campaign
 from pushbench.catalog import read_catalog
 from pushbench.checkout import read_commit
 from pushbench.errors import UserError
-from pushbench.measuring import Options, bench_of, holding_machine, new_record, require_live, streaming
+from pushbench.measuring import Options, bench_of, holding_machine, means_of, new_record, require_live, streaming
 from pushbench.progress import Watch
 from pushbench.project import Project
 from pushbench.record import Accepting, Comparison, Record
@@ -59,12 +59,13 @@ def compare(project: Project, request: Request, options: Options, thresholds: Th
     assert base_commit, "it was checked out"
     accepted = read_accepting(project, head, base_commit.sha, request, watch.note)
     chosen = preparation.select_servers(head, suite, request.servers, watch.note, options.driver)
+    means = means_of(load, chosen.driver, options, watch.note)
     with holding_machine(options, watch):
         binary, built = preparation.build_all(project, chosen, watch.note)
         arms = prepare_arms(head, base, built, chosen.driver, options=options, note=watch.note)
         for server in arms.identical:
             watch.note(f"{server}: not measured: its build is that of the base")
-        bench = bench_of(project, binary, chosen.driver, load, options)
+        bench = bench_of(project, binary, chosen.driver, load, means)
         comparison = Comparison(
             base=base_commit,
             most_rounds=0,

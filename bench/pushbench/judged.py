@@ -8,8 +8,9 @@ from pydantic import Field, NonNegativeInt
 
 from pushbench.model import Document
 
-JudgedWord = Literal["better", "same", "worse", "accepted", "unknown"]
-"""accepted: worse, by no more than thresholds.yml accepts"""
+JudgedWord = Literal["better", "same", "worse", "accepted", "unknown", "invalid"]
+"""accepted: worse, by no more than thresholds.yml accepts; invalid: better or worse by what may be the generator's own
+lateness, so that nobody knows"""
 
 
 class JudgedRow(Document):
@@ -20,3 +21,4 @@ class JudgedRow(Document):
     stage: NonNegativeInt = Field(description="index of the stage")
     name: str = Field(description="of the stage")
     clients: NonNegativeInt = Field(description="of the stage")
+    detail: str | None = Field(None, description="why the row is invalid, where it is")

@@ -12,12 +12,13 @@ from typing import Literal
 from pydantic import Field, NonNegativeInt
 
 from pushbench import accepting
-from pushbench.changes import Row, decisions, rows
+from pushbench.changes import Row, decisions, pairs, rows, value_without_lateness
 from pushbench.comparison import Contrast, Scale, as_share, contrast, effect
 from pushbench.judged import JudgedRow, JudgedWord
+from pushbench.lateness import lateness_of, sentence
 from pushbench.metrics import Better
 from pushbench.record import Accepting, Record
-from pushbench.sequential import LOOK_EVERY, Decision, Gated
+from pushbench.sequential import LOOK_EVERY, Decision, Gated, Word
 from pushbench.thresholds import Regression, Thresholds
 
 INTERVAL_ALPHA = 0.025
@@ -55,10 +56,11 @@ def judge_changes(record: Record, thresholds: Thresholds) -> list[JudgedChange]:
     judged = [_judge(record, row, gated[row], decision) for row, decision in decisions(record, gated).items()]
     day = datetime.fromisoformat(record.created).date()
     better = {row: each.regression.better for row, each in gated.items()}
-    return [
-        _accepted(each, better[Row(each.server, each.stage, each.metric)], record.comparison.accepting, day)
-        for each in judged
-    ]
+    judged = [_accepted(each, better[_row(each)], record.comparison.accepting, day) for each in judged]
+    if not any(map(_may_be_lateness, judged)):
+        return judged
+    without = decisions(record, rows(record, thresholds, value_without_lateness))
+    return [_believed(record, each, without[_row(each)].word) for each in judged]
 
 
 def covers(line: Accepting, row: JudgedRow) -> bool:
@@ -73,6 +75,26 @@ def share_of(found: JudgedChange) -> float | None:
     if found.scale == "ratio":
         return abs(found.change)
     return abs(found.change) / found.base if found.base else None
+
+
+def _row(found: JudgedChange) -> Row:
+    return Row(found.server, found.stage, found.metric)
+
+
+def _may_be_lateness(found: JudgedChange) -> bool:
+    """Whether it is to be asked what would be said without the generator's own part of the latency."""
+    return found.word in ("worse", "better") and lateness_of(found.metric) is not None
+
+
+def _believed(record: Record, found: JudgedChange, without: Word) -> JudgedChange:
+    """The row, `invalid` where another word would be said `without` the generator's lateness in both arms."""
+    late = lateness_of(found.metric)
+    if not _may_be_lateness(found) or without == found.word or late is None:
+        return found
+    known = pairs(record, _row(found)._replace(metric=late))
+    head, base = (median(getattr(pair, arm) for pair in known) for arm in ("head", "base"))
+    detail = sentence(found.metric, head, base=base, without=without)
+    return found.model_copy(update={"word": "invalid", "detail": detail})
 
 
 def _accepted(found: JudgedChange, better: Better, lines: Sequence[Accepting], day: date) -> JudgedChange:

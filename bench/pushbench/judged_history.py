@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 
@@ -11,6 +11,7 @@ from pydantic import Field, NonNegativeInt
 from pushbench.asking import margins
 from pushbench.history import entry_of
 from pushbench.judged import JudgedRow, JudgedWord
+from pushbench.lateness import lateness_of, sentence, value_without
 from pushbench.metrics import Better
 from pushbench.record import Record, StagePlan
 from pushbench.runs import Past
@@ -50,9 +51,29 @@ def _levels(record: Record, thresholds: Thresholds, past: Past, day: date) -> It
                 if line:
                     dated = past.runs.dated(server, stage.name, regression.metric)
                     accepted = _acceptance(line, dated, usual, value, regression)
-                yield _judge(
+                judged = _judge(
                     server, (index, stage), value, regression, usual=usual, accepted=accepted, runs=len(values)
                 )
+                yield (
+                    judged if accepted else _believed(judged, own.servers[server].stages[stage.name], past, regression)
+                )
+
+
+def _believed(found: JudgedLevel, metrics: Mapping[str, float], past: Past, regression: Regression) -> JudgedLevel:
+    """The row, `invalid` where another word would be said without the generator's lateness in this run and in those of
+    the history. An accepted level is taken as it was written."""
+    late = lateness_of(found.metric)
+    if found.word not in ("worse", "better") or late is None or late not in metrics:
+        return found
+    usual = band(past.runs.column_without(found.server, found.name, found.metric, late))
+    if usual is None:
+        return found
+    margin = max(regression.margin * usual.level, regression.floor)
+    without = word(value_without(metrics, found.metric), usual, margin, regression.better)
+    if without == found.word:
+        return found
+    detail = sentence(found.metric, metrics[late], without=without)
+    return found.model_copy(update={"word": "invalid", "detail": detail})
 
 
 @dataclass(frozen=True)

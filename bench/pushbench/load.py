@@ -30,7 +30,10 @@ from pushbench.processes import Program
 from pushbench.record import Schedule
 
 MARGIN_SECONDS = 30.0  # for k6 to start, to compile the scenario and to write its report, on a busy machine
+TOGETHER_SECONDS = 3.0  # for several k6 to start on CPUs that they share, before the schedule of all begins
 INTERRUPT_SECONDS = 15.0  # for k6 to write its report after SIGINT
+INTERRUPTED = 105  # k6's exit code after SIGINT: https://github.com/grafana/k6/blob/master/errext/exitcodes/codes.go
+WINDOW_GRACE_SECONDS = 0.2  # after the end of a steady window: an event loop may be a few milliseconds behind
 LOOK_SECONDS = 0.2
 
 
@@ -46,6 +49,12 @@ class LoadPlan(Document):
     seed: int
     parameters: dict[str, str | int | float | bool]
     schedule: Schedule
+    generators: int = 1
+    """processes that share the clients"""
+    sources: list[str] = []
+    """addresses to connect from, used in turn; empty: the kernel's choice"""
+    begin_monotonic_us: int = 0
+    """when the schedule begins, for generators that begin together; 0: as soon as k6 is ready"""
 
 
 @dataclass(frozen=True)
@@ -60,6 +69,8 @@ class Generator:
     workspace: Path
     """for load plans, load reports and logs"""
     processes: int = 1
+    sources: Sequence[str] = ()
+    """addresses to connect from; none: the kernel's choice"""
     arguments: Sequence[str] = ()
     """for k6 besides, and so is the environment"""
     environment: Mapping[str, str] = field(default_factory=dict)
@@ -117,6 +128,7 @@ class Load:
     def __init__(self, players: list[_Player], plan: LoadPlan) -> None:
         self._players = players
         self._deadline = time.monotonic() + planned_seconds(plan.schedule) + MARGIN_SECONDS
+        self._interrupted = False
 
     @property
     def pids(self) -> list[int]:
@@ -150,8 +162,20 @@ class Load:
                 yield None
         self._await_ends()
 
+    def end_of_stage(self, moment: float) -> float:
+        """When all generators have measured the stage of `moment` to its end; `moment` itself outside of all stages."""
+        starts = [player.started for player in self._players if player.started]
+        if len(starts) < len(self._players):
+            return moment
+        ends = (max(end for _, end in parts) for parts in zip(*(start.windows for start in starts), strict=True))
+        return next((end + WINDOW_GRACE_SECONDS for end in ends if moment < end), moment)
+
     def interrupt(self) -> None:
-        """Let the generators end now and report what they have: there is no server any more."""
+        """Let the generators end now and report the stages that they have finished. k6 takes a second SIGINT for an
+        order to end without a report, so it gets one only."""
+        if self._interrupted:
+            return
+        self._interrupted = True
         self._deadline = min(self._deadline, time.monotonic() + INTERRUPT_SECONDS)
         for player in self._players:
             if player.program.exit_code() is None:
@@ -197,7 +221,7 @@ class Load:
             code = player.program.wait(max(0.0, self._deadline - time.monotonic()))
             if code is None:
                 self._require_in_time()
-            elif code != 0:
+            elif code != 0 and not (self._interrupted and code == INTERRUPTED):
                 raise LoadFailed(f"the generator (k6) ended with {processes.ending(code)}; {self._last_words()}")
 
     def _last_words(self) -> str:
@@ -211,7 +235,10 @@ def playing(generator: Generator, plan: LoadPlan) -> Iterator[Load]:
     shutil.rmtree(generator.workspace, ignore_errors=True)
     generator.workspace.mkdir(parents=True)
     plan_file = generator.workspace / "load.json"
-    plan_file.write_text(plan.model_dump_json(by_alias=True))
+    begin = int((time.monotonic() + TOGETHER_SECONDS) * 1e6) if generator.processes > 1 else 0
+    means = {"generators": generator.processes, "sources": list(generator.sources), "begin_monotonic_us": begin}
+    whole = plan.model_copy(update=means)
+    plan_file.write_text(whole.model_dump_json(by_alias=True))
     players: list[_Player] = []
     load = Load(players, plan)
     try:

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from pushbench import __version__, store
+from pushbench import __version__, limits, needs, store
+from pushbench.builds import Note
 from pushbench.company import Company
 from pushbench.driver_choice import DriverChoice
 from pushbench.drivers import Build, Driver
@@ -21,6 +22,7 @@ from pushbench.environment import read_environment
 from pushbench.live import open_stream
 from pushbench.live_endpoint import Endpoint
 from pushbench.load import Generator
+from pushbench.needs import Means
 from pushbench.ownership import only_run_on_machine
 from pushbench.preparation import Prepared
 from pushbench.process_driver import require_free
@@ -31,6 +33,7 @@ from pushbench.record import Commit, Comparison, Finding, Harness, PlannedTrial,
 from pushbench.suites import Load
 from pushbench.thresholds import digest
 from pushbench.trial import Bench, failed_trial, run_trial
+from pushbench.validity import is_disturbed
 
 GiveWay = Callable[[], str | None]
 """Asked between two servers: what the run is to end for, if anything."""
@@ -57,7 +60,10 @@ class Options:
     """How it is measured. A resumed run may have others."""
 
     driver: DriverChoice = field(default_factory=DriverChoice)
-    generators: int = 1
+    generators: int | None = None
+    """None: as many as the file limit asks for"""
+    sources: Sequence[str] | None = None
+    """addresses that the generators connect from; None: as many as the ports ask for"""
     wait: bool = False
     """for another run on this machine, instead of giving up"""
     verify: bool = True
@@ -75,12 +81,39 @@ def holding_machine(options: Options, watch: Watch) -> Iterator[None]:
         yield
 
 
-def bench_of(project: Project, binary: Path, driver: Driver, load: Load, options: Options) -> Bench:
+def means_of(load: Load, driver: Driver, options: Options, note: Note) -> Means:
+    """How the largest stage can be played on this machine. Says what is not as usual; raises UserError where it cannot.
+
+    The process driver's servers listen on the loopback device, containers do not.
+    """
+    found, clients = limits.read_limits(), max(stage.clients for stage in load.schedule.stages)
+    loopback = driver.name == "process"
+    generators = needs.generators_for(clients, found, options.generators)
+    sources = needs.sources_for(clients, found, options.sources, loopback=loopback)
+    limits.require_own(sources)
+    if generators > (options.generators or 1):
+        note(f"{generators} generators, for one may open {found.open_files:,} files, and there are {clients:,} clients")
+    if len(sources) > len(options.sources or ()):
+        note(f"clients connect from {len(sources)} addresses, for one has {found.clients_of_address:,} ports for them")
+    doubt = needs.server_doubt(clients, found) if loopback else None
+    if doubt:
+        note(doubt)
+    return Means(generators, sources, doubt)
+
+
+def bench_of(project: Project, binary: Path, driver: Driver, load: Load, means: Means) -> Bench:
     generator = Generator(
-        binary, project.generator, load.scenario, driver.split.generator, project.cache / "load", options.generators
+        binary,
+        project.generator,
+        load.scenario,
+        driver.split.generator,
+        project.cache / "load",
+        means.generators,
+        means.sources,
     )
-    environment = read_environment(driver.split, driver.name, driver.engine, driver.workers, options.generators)
-    return Bench(driver, generator, load, environment)
+    environment = read_environment(driver.split, driver.name, driver.engine, driver.workers, means.generators)
+    doubts = [Finding(code="server_open_files", message=means.doubt)] if means.doubt else []
+    return Bench(driver, generator, load, environment, warnings=doubts)
 
 
 def require_live(options: Options) -> None:
@@ -102,11 +135,23 @@ def measure_one(
             company.leave()
         return failed_trial(planned, prepared.digest, prepared.result)
     trial = run_trial(bench, planned, prepared.server, prepared.result, watch, company=company)
-    if prepared.verified:
-        return trial
-    warning = Finding(code="not_verified", message="the server was measured without being verified (--skip-verify)")
-    validity = trial.validity.model_copy(update={"warnings": [*trial.validity.warnings, warning]})
+    warnings = list(bench.warnings)
+    if not prepared.verified:
+        message = "the server was measured without being verified (--skip-verify)"
+        warnings.append(Finding(code="not_verified", message=message))
+    validity = trial.validity.model_copy(update={"warnings": [*trial.validity.warnings, *warnings]})
     return trial.model_copy(update={"validity": validity})
+
+
+def once_more(measure: Callable[[], Trial], note: Callable[[str], None]) -> Trial:
+    """What `measure` gives. A trial that is invalid only because the machine was disturbed is measured a second time;
+    that one stands in its place, valid or not, and says why there was a first one."""
+    first = measure()
+    if not is_disturbed(first):
+        return first
+    reasons = first.validity.reasons
+    note(f"{first.server}: {reasons[0].message}: measured again, once")
+    return measure().model_copy(update={"repeated": reasons})
 
 
 def new_record(

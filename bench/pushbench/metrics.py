@@ -73,6 +73,8 @@ METRICS: dict[str, Metric] = {
         Metric("out_of_order_ratio", "Out of order", Unit.RATIO),
         Metric("corrupt_ratio", "Corrupt", Unit.RATIO),
         *_latencies(),
+        Metric("lateness_share.p95", "Lateness / delivery p95", Unit.RATIO, since=2),
+        Metric("lateness_share.p99", "Lateness / delivery p99", Unit.RATIO, since=2),
         Metric("cpu_cores", "CPU", Unit.CORES),
         Metric("cpu_user_cores", "CPU, user", Unit.CORES),
         Metric("cpu_system_cores", "CPU, system", Unit.CORES),

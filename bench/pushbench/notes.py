@@ -19,6 +19,8 @@ from pushbench.units import format_elapsed
 from pushbench.verdict import Outcome, Verdict
 
 ERRORS_SHOWN = 3  # of each server, the most frequent first
+_NUMBER = re.compile(r"(?<![A-Za-z\d.,])[\d.,]+")
+"""but for those that are part of a name: p95 is no p99"""
 LOG_LINES_SHOWN = 12  # the end of a stack trace; the record has more
 
 
@@ -172,7 +174,8 @@ def _warnings(record: Record, trials: Sequence[Trial]) -> Iterator[Note]:
     """The same warning of many trials is one note."""
     by_sentence: dict[str, list[str]] = {}
     for trial in trials:
-        for sentence in _sentences(record, trial.validity.warnings):
+        again = (f"measured again: {sentence}" for sentence in _sentences(record, trial.repeated))
+        for sentence in (*again, *_sentences(record, trial.validity.warnings)):
             by_sentence.setdefault(sentence, []).append(_of(record, trial))
     for sentence, of in by_sentence.items():
         yield Note(f"all trials: {sentence}" if len(of) == len(trials) > 1 else f"{'; '.join(of)}: {sentence}")
@@ -197,7 +200,7 @@ def _sentences(record: Record, findings: Sequence[Finding]) -> Iterator[str]:
     planned = record.schedule.stages
     alike: dict[tuple[str, str], list[Finding]] = {}
     for finding in findings:
-        alike.setdefault((finding.code, re.sub(r"[\d.,]+", "", finding.message)), []).append(finding)
+        alike.setdefault((finding.code, _NUMBER.sub("", finding.message)), []).append(finding)
     for group in alike.values():
         at = {finding.stage: finding for finding in group if finding.stage is not None and finding.stage < len(planned)}
         if not at:

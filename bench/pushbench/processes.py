@@ -121,9 +121,13 @@ def affinity(cpus: Collection[int]) -> Iterator[None]:
         os.sched_setaffinity(0, before)
 
 
-def raise_open_files() -> int:
-    """Let this process and its children open as many files as they may; returns the number."""
+def most_open_files() -> int:
+    """How many files this process and its children may open, each of them, once `raise_open_files` has been called."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    limit = NOFILE_MOST if most == resource.RLIM_INFINITY else min(most, NOFILE_MOST)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (limit, most))
-    return limit
+    return NOFILE_MOST if most == resource.RLIM_INFINITY else min(most, NOFILE_MOST)
+
+
+def raise_open_files() -> None:
+    """Let this process and its children open as many files as they may."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most_open_files(), most))

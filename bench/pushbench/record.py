@@ -209,10 +209,19 @@ class Trial(PlannedTrial):
     reported: ReportedVersions | None
     failure: Failure | None
     validity: Validity
+    repeated: list[Finding] = Field(
+        default=[],
+        description="how the machine was disturbed in a first trial that this one replaces; else empty",
+    )
     stages: list[StageResult]
     timeline: Timeline | None
     resources: Resources | None
     errors: list[ReportedError]
+
+    @property
+    def died(self) -> bool:
+        """The server ended under load: the stages are those until then, the one in which it ended included."""
+        return self.failure is not None and self.failure.step == "load"
 
 
 class Skipped(Document):

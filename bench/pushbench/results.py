@@ -123,6 +123,9 @@ def _latency_metrics(report: StageReport) -> Metrics:
         summary = Latencies.decode(getattr(report.histograms, kind)).summary()
         for point in ("mean", "p50", "p95", "p99", "max"):
             metrics[f"{kind}_seconds.{point}"] = asdict(summary)[point] if summary else None
+    for point in ("p95", "p99"):
+        late, delivery = (metrics[f"{kind}_seconds.{point}"] for kind in ("lateness", "delivery"))
+        metrics[f"lateness_share.{point}"] = _ratio(late, delivery or 0.0)
     return metrics
 
 

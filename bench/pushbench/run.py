@@ -6,7 +6,8 @@ Each step is a module of its own; here is their order.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from pushbench import preparation, store
@@ -20,8 +21,10 @@ from pushbench.measuring import (
     Options,
     bench_of,
     holding_machine,
+    means_of,
     measure_one,
     new_record,
+    once_more,
     require_live,
     streaming,
 )
@@ -29,7 +32,7 @@ from pushbench.plan import make_plan, trial_seconds
 from pushbench.preparation import Prepared, Selection
 from pushbench.progress import Watch
 from pushbench.project import Project
-from pushbench.record import Environment, Record
+from pushbench.record import Environment, PlannedTrial, Record, Trial
 from pushbench.suites import Load, find_suite
 from pushbench.trial import Bench
 
@@ -52,8 +55,10 @@ def run(project: Project, request: Request, options: Options, watch: Watch) -> R
     suite = find_suite(project.scenarios, request.suite)
     load = suite.load(request.profile, request.parameters)
     chosen = preparation.select_servers(project, suite, request.servers, watch.note, options.driver)
+    means = means_of(load, chosen.driver, options, watch.note)
     with holding_machine(options, watch):
-        bench, prepared = _prepare(project, chosen, load, options, watch)
+        binary, prepared = _prepare(project, chosen, options, watch)
+        bench = bench_of(project, binary, chosen.driver, load, means)
         record = new_record(
             project,
             load,
@@ -84,8 +89,11 @@ def resume(project: Project, path: Path, options: Options, watch: Watch) -> Reco
     if chosen.skipped:
         first = chosen.skipped[0]
         raise UserError(f"cannot be resumed: {first.server} {first.reason}", where=str(path))
+    generators = options.generators or record.environment.generators or 1
+    means = means_of(load, chosen.driver, replace(options, generators=generators), watch.note)
     with holding_machine(options, watch):
-        bench, prepared = _prepare(project, chosen, load, options, watch)
+        binary, prepared = _prepare(project, chosen, options, watch)
+        bench = bench_of(project, binary, chosen.driver, load, means)
         _require_same(path, record, bench.environment, prepared)
         watch.note(f"{record.id}: going on with trial {len(record.trials) + 1} of {len(record.plan)}")
         record = record.model_copy(update={"live": record.live or options.live is not None})
@@ -93,14 +101,12 @@ def resume(project: Project, path: Path, options: Options, watch: Watch) -> Reco
         return _measure(path.parent, record, bench, prepared, watch, give_way=options.give_way)
 
 
-def _prepare(
-    project: Project, chosen: Selection, load: Load, options: Options, watch: Watch
-) -> tuple[Bench, list[Prepared]]:
-    driver = chosen.driver
+def _prepare(project: Project, chosen: Selection, options: Options, watch: Watch) -> tuple[Path, list[Prepared]]:
+    """The generator, and the servers built and verified."""
     binary, prepared = preparation.build_all(project, chosen, watch.note)
     if options.verify:
-        prepared = preparation.verify_all(project, prepared, driver, watch.note)
-    return bench_of(project, binary, driver, load, options), prepared
+        prepared = preparation.verify_all(project, prepared, chosen.driver, watch.note)
+    return binary, prepared
 
 
 def _measure(
@@ -122,9 +128,7 @@ def _measure(
         for position, planned in enumerate(record.plan[len(record.trials) :]):
             if position and give_way and (reason := give_way()):
                 raise GaveWay(record, path, reason)
-            left = (len(record.plan) - planned.order) * trial_seconds(record.schedule)
-            watch.trial(planned, len(record.plan), record.schedule, left)
-            trial = measure_one(bench, planned, by_server[planned.server], watch)
+            trial = once_more(partial(_trial, bench, record, planned, by_server[planned.server], watch), watch.note)
             watch.finished(trial)
             longer = record.model_copy(update={"trials": [*record.trials, trial]})
             store.write_record(records, longer)
@@ -132,6 +136,12 @@ def _measure(
     except KeyboardInterrupt:
         raise Interrupted(record, path) from None
     return record
+
+
+def _trial(bench: Bench, record: Record, planned: PlannedTrial, prepared: Prepared, watch: Watch) -> Trial:
+    left = (len(record.plan) - planned.order) * trial_seconds(record.schedule)
+    watch.trial(planned, len(record.plan), record.schedule, left)
+    return measure_one(bench, planned, prepared, watch)
 
 
 def _require_same(path: Path, record: Record, environment: Environment, prepared: Sequence[Prepared]) -> None:

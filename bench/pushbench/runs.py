@@ -28,6 +28,8 @@ Column = tuple[str, str, str]
 CACHE_SCHEMA = 1
 FEW = 64
 """runs that are read again each time, before the cache is written anew"""
+NEWEST = 5
+"""runs that are asked for the stages of a server"""
 PRESENT = ("", "valid_trials")
 """stage and metric of the column that tells whether a run had the server, valid or not"""
 
@@ -76,12 +78,14 @@ class Runs:
         return [] if column is None else np.flatnonzero(~np.isnan(self.values[: len(self.heads), column])).tolist()
 
     def stages(self, server: str) -> list[str]:
-        """Those of the newest run with a value of the server, the one with the most clients last."""
-        stages = {stage for name, stage, metric in self.columns if (name, metric) == (server, "clients")}
-        clients = {stage: self.values[:, self.columns[server, stage, "clients"]] for stage in stages}
-        measured = [run for run in self.having(server) if any(not np.isnan(of[run]) for of in clients.values())]
-        last = {stage: of[measured[-1]] for stage, of in clients.items()} if measured else {}
-        return sorted((stage for stage in last if not np.isnan(last[stage])), key=lambda stage: (last[stage], stage))
+        """Those that the newest runs measured, the one with the most clients last. A server that ended under load has
+        fewer stages in that run than in the others."""
+        names = {stage for name, stage, metric in self.columns if (name, metric) == (server, "clients")}
+        sizes = {stage: self.values[:, self.columns[server, stage, "clients"]] for stage in names}
+        measured = [run for run in self.having(server) if any(not np.isnan(of[run]) for of in sizes.values())]
+        known = {stage: of[measured[-NEWEST:]] for stage, of in sizes.items()}
+        last = {stage: float(of[~np.isnan(of)][-1]) for stage, of in known.items() if not np.isnan(of).all()}
+        return sorted(last, key=lambda stage: (last[stage], stage))
 
     def series(self, server: str, stage: str, metric: str) -> list[Point]:
         """A metric over the runs that had the server; those with other parameters than the newest are left out."""
@@ -103,6 +107,15 @@ class Runs:
             return []
         values = self.values[:, column]
         found: list[float] = values[~np.isnan(values)].tolist()
+        return found
+
+    def column_without(self, server: str, stage: str, metric: str, part: str) -> list[float]:
+        """The values of a series less those of another metric, its part, in the runs that have both; never below 0."""
+        columns = [self.columns.get((server, stage, name)) for name in (metric, part)]
+        if None in columns:
+            return []
+        values = self.values[:, columns[0]] - self.values[:, columns[1]]
+        found: list[float] = np.maximum(values[~np.isnan(values)], 0.0).tolist()
         return found
 
     def dated(self, server: str, stage: str, metric: str) -> list[tuple[str, float]]:

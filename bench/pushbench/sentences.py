@@ -32,6 +32,11 @@ def breach(server: str, metric: str, *, stage: Stage, value: float, bound: Bound
     return f"{server}: {metric_in_sentence(metric)} {format_quantity(value, unit)} {at}, {judged}"
 
 
+def doubtful(broken: str, detail: str) -> str:
+    """`go: delivery p95 512 ms at 700 clients, limit 500 ms: invalid, the generator itself was 20 ms late at p95`."""
+    return f"{broken}: invalid, {detail}"
+
+
 def unmeasured(server: str, metric: str, stages: Sequence[Stage]) -> str:
     return f"{server}: {metric_in_sentence(metric)} has a limit but was not measured {places(stages)}"
 
@@ -70,6 +75,8 @@ def expired(server: str, line: Limit | Accepted) -> str:
 def change(found: JudgedChange) -> str:
     """`node-ws: CPU per delivery worse at 500 clients: +10.2 % (95 % interval +8.1 % to +12.4 %), margin 5 %; ...`."""
     about = f"{_changed(found)} {found.word} {places([found])}"
+    if found.detail:
+        return f"{about}: {_amount(found)}: {found.detail}"
     beyond = f"; {_against_acceptance(found, found.acceptance)}" if found.acceptance else ""
     return f"{about}: {_amount(found)}{beyond}; {found.pairs} rounds, confirmed by fresh ones"
 
@@ -123,6 +130,7 @@ def level(found: JudgedLevel) -> str:
     word = "undecided" if found.word == "unknown" else found.word
     about = f"{found.server}: {metric_in_sentence(found.metric)} {word} {places([found])}"
     why = f": {one_line(found.accepted, MESSAGE)}" if found.accepted and found.word == "accepted" else ""
+    why = f": {found.detail}" if found.detail else why
     return f"{about}: {value}, {whose} (band {low} to {high} of {found.runs} runs), margin {margin}{why}"
 
 

@@ -208,6 +208,8 @@ def changes_table(verdict: Verdict) -> Table:
         legend.append("~ less what the generator's own cost per delivery says of the machine")
     if any(change.word == "accepted" for change in verdict.changes):
         legend.append("accepted: worse, by no more than thresholds.yml accepts")
+    if any(change.word == "invalid" for change in verdict.changes):
+        legend.append("invalid: the change may be the generator's own lateness")
     return Table(CHANGE_COLUMNS, _by_server(verdict.changes, _change, len(CHANGE_COLUMNS)), legend)
 
 
@@ -278,7 +280,7 @@ def _by_server(rows: Sequence[Judged], cells: Callable[[Judged], list[Cell]], co
 
 def _word(word: str) -> str:
     """Whatever needs a reader stands out without colour too."""
-    return word.upper() if word in ("worse", "unknown") else word
+    return word.upper() if word in ("worse", "unknown", "invalid") else word
 
 
 def _count_range(counts: Sequence[int]) -> str:
@@ -296,8 +298,9 @@ def _identity(limit: JudgedLimit) -> tuple[str, str, str, float]:
 
 def _worst(limits: Sequence[JudgedLimit]) -> Cell:
     """Of one limit on one server in all stages; a dash where it does not hold for that server."""
-    if any(limit.outcome == "unknown" for limit in limits) and not any(limit.outcome == "fail" for limit in limits):
-        return Cell("unknown")
+    outcomes = {limit.outcome for limit in limits}
+    if "fail" not in outcomes and (undecided := outcomes & {"invalid", "unknown"}):
+        return Cell(min(undecided))
     known = [(limit.value, limit.stage) for limit in limits if limit.value is not None]
     if not known:
         return Cell(NOT_MEASURED)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
@@ -36,6 +37,8 @@ class Bench:
     load: Load
     environment: Environment
     live: Live = field(default_factory=NotLive)
+    warnings: Sequence[Finding] = ()
+    """of every trial: known before them"""
 
 
 @dataclass
@@ -49,7 +52,10 @@ class _Course:
     samples: list[Sample] = field(default_factory=list)
     report: LoadReport | None = None
     failure: Failure | None = None
+    died: float | None = None
+    """when the server ended under load"""
     invalid: Finding | None = None
+    warnings: list[Finding] = field(default_factory=list)
 
 
 def run_trial(
@@ -133,7 +139,10 @@ class _Play:
 
 
 def _drive(play: _Play, course: _Course, watch: LoadWatch) -> None:
-    """Play the load and watch. Raises ServerFailed when the server ends before the load, LoadFailed when k6 fails."""
+    """Play the load and watch. Raises ServerFailed when the server ends before the load, LoadFailed when k6 fails.
+
+    The load goes on without a server until the end of the stage: what was due in it and did not come is lost.
+    """
     instance, feed = play.instance, play.feed
     generator = replace(play.bench.generator, arguments=feed.k6_arguments, environment=feed.k6_environment)
     sampler: Sampler | None = None
@@ -152,11 +161,15 @@ def _drive(play: _Play, course: _Course, watch: LoadWatch) -> None:
                         watch.second(event)
                 play.company.require_going_on()
                 if death is None and (death := instance.exited()):
+                    course.died = time.monotonic()
+                if course.died is not None and time.monotonic() >= load.end_of_stage(course.died):
                     load.interrupt()
             course.report = load.report()
-    except LoadFailed:
+    except LoadFailed as failed:
         if death is None:
             raise
+        message = f"what was measured before the server ended is not known: {failed}"
+        course.warnings.append(Finding(code="no_load_report", message=message))
     finally:
         if sampler:
             course.samples = sampler.stop()
@@ -195,9 +208,13 @@ def _trial(bench: Bench, planned: PlannedTrial, build: str, course: _Course) -> 
     windows = windows[: len(reports)]
     cpus = len({*environment.server_cpus, *environment.generator_cpus})
     stages = [results.stage_result(each, window, cpus) for each, window in zip(reports, windows, strict=True)]
-    judged = validity.judge(stages, reports, windows, environment)
+    judged = validity.judge(stages, reports, windows, environment, report.shortages if report else ())
+    if course.started and course.died is not None:
+        judged = validity.without_server(judged, sum(end <= course.died for _, end in course.started.windows))
     if course.invalid:
-        judged = Validity(valid=False, reasons=[course.invalid, *judged.reasons], warnings=judged.warnings)
+        judged = judged.model_copy(update={"valid": False, "reasons": [course.invalid, *judged.reasons]})
+    if course.warnings:
+        judged = judged.model_copy(update={"warnings": [*course.warnings, *judged.warnings]})
     return Trial(
         **planned.model_dump(),
         started=course.began.isoformat(timespec="seconds"),

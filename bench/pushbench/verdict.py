@@ -13,13 +13,14 @@ from typing import Literal
 
 from pydantic import Field, NonNegativeInt
 
-from pushbench import accepting, sentences, sittings
+from pushbench import accepting, lateness, sentences, sittings
 from pushbench.asking import can_ask, unknown_to_method
-from pushbench.changes import value_of
+from pushbench.changes import value_of, value_without_lateness
 from pushbench.errors import EXIT_FAIL, EXIT_PASS, EXIT_UNDECIDED
 from pushbench.judged import JudgedRow, JudgedWord
 from pushbench.judged_changes import JudgedChange, covers, judge_changes
 from pushbench.judged_history import JudgedLevel, judge_levels
+from pushbench.lateness import lateness_of
 from pushbench.model import Document
 from pushbench.record import OneSided, PlannedTrial, Record, StagePlan, Trial
 from pushbench.runs import Past
@@ -35,7 +36,9 @@ class JudgedLimit(JudgedRow):
     bound: Bound
     value: float | None = Field(description="the worst of the valid trials; null when one of them did not measure it")
     round: int | None = Field(description="of the trial with that value")
-    outcome: Literal["pass", "fail", "unknown"]
+    outcome: Literal["pass", "fail", "unknown", "invalid"] = Field(
+        description="invalid: it is kept or broken by what may be the generator's own lateness"
+    )
     reason: str | None = Field(description="why thresholds.yml judges this server otherwise, where it does")
 
 
@@ -131,6 +134,10 @@ class _Rows:
         return self._sentences("better")
 
     @property
+    def invalid(self) -> list[str]:
+        return self._sentences("invalid")
+
+    @property
     def accepted(self) -> list[str]:
         found = [sentences.accepted(change) for change in self.changes if change.word == "accepted"]
         return found + [sentences.level(level) for level in self.levels if level.word == "accepted"]
@@ -172,28 +179,30 @@ def _judge_server(record: Record, thresholds: Thresholds, server: str, day: date
     judged = [_judge_limit(valid, server, *each) for each in asked] if valid else []
     limits = [each for each in judged if _counts(record, each)]
     expired = thresholds.expired(record.suite, server, day)
+    expired_sentences = [sentences.expired(server, old) for old in expired]
     outcome: Outcome
-    if broken := [*_failures(valid), *_breaches(limits, several=len(valid) > 1), *rows.worse]:
+    failures = _failures([trial for trial in trials if trial.validity.valid or trial.died])  # no busy machine ends one
+    if broken := [*failures, *_breaches(limits, several=len(valid) > 1), *rows.worse]:
         outcome, reasons = "fail", broken
     elif trials and not valid:
         outcome, reasons = "invalid", [sentences.none_valid(server, trials)]
     elif rows.changes and not valid_bases:
         outcome, reasons = "invalid", [sentences.no_pair(server)]
     else:
-        reasons = [*_missing_trials(record, server), *_unmeasured(server, limits)]
-        reasons += [*rows.undecided(server), *(sentences.expired(server, old) for old in expired)]
+        doubtful = [*_doubtful(limits, several=len(valid) > 1), *rows.invalid]
+        reasons = [*doubtful, *_missing_trials(record, server), *_unmeasured(server, limits)]
+        reasons += [*rows.undecided(server), *expired_sentences]
         reasons += rows.unjudged(server) if rows.past_required else []
         if not (asked or expired or rows.changes or rows.levels or rows.no_past):
             reasons.append(f"{server}: thresholds.yml has no limit for it in {record.suite}")
-        outcome = "inconclusive" if reasons else "pass"
+        outcome = "invalid" if doubtful else "inconclusive" if reasons else "pass"
     notes = [
         *rows.accepted,
         *rows.better,
         *_failures(valid_bases),
         *([] if rows.past_required else rows.unjudged(server)),
     ]
-    if outcome != "inconclusive":
-        notes += [sentences.expired(server, old) for old in expired]
+    notes += [each for each in expired_sentences if each not in reasons]
     if 0 < len(valid) < len(trials):
         notes.append(sentences.some_invalid(server, len(valid), len(trials)))
     verdict = ServerVerdict(
@@ -203,21 +212,32 @@ def _judge_server(record: Record, thresholds: Thresholds, server: str, day: date
 
 
 def _judge_limit(trials: Sequence[Trial], server: str, index: int, stage: StagePlan, limit: Limit) -> JudgedLimit:
-    """Asked of every valid trial: one breach fails, else one missing value leaves it unknown."""
-    found = [(value_of(trial, index, limit.metric), trial.round) for trial in trials]
-    values = [(value, round_) for value, round_ in found if value is not None]
-    breaches = [each for each in values if not limit.bound.allows(each[0])]
-    known = breaches or (values if len(values) == len(found) else [])
-    value, round_ = limit.bound.worst(known) if known else (None, None)
-    outcome: Literal["pass", "fail", "unknown"] = "fail" if breaches else "pass" if known else "unknown"
+    """Asked of every valid trial: one breach fails, else one in which the generator's lateness decides is invalid, else
+    a missing value leaves it unknown."""
+    by_round = {trial.round: trial for trial in trials}
+    found = {round_: value_of(trial, index, limit.metric) for round_, trial in by_round.items()}
+    values = {round_: value for round_, value in found.items() if value is not None}
+    without = {each: value_without_lateness(by_round[each], index, limit.metric) or 0.0 for each in values}
+    kept = {each: {limit.bound.allows(values[each]), limit.bound.allows(without[each])} for each in values}
+    outcome: Literal["pass", "fail", "unknown", "invalid"]
+    if known := [each for each, both in kept.items() if both == {False}]:
+        outcome = "fail"
+    elif known := [each for each, both in kept.items() if both == {True, False}]:
+        outcome = "invalid"
+    else:
+        known = list(kept) if len(kept) == len(trials) else []
+        outcome = "pass" if known else "unknown"
+    worst, round_ = limit.bound.worst((values[each], each) for each in known) if known else (None, None)
+    late = value_of(by_round[round_], index, lateness_of(limit.metric) or "") if round_ is not None else None
     return JudgedLimit(
         server=server,
         metric=limit.metric,
         stage=index,
         name=stage.name,
         clients=stage.clients,
+        detail=lateness.sentence(limit.metric, late) if outcome == "invalid" else None,
         bound=limit.bound,
-        value=value,
+        value=worst,
         round=round_,
         outcome=outcome,
         reason=limit.reason,
@@ -234,17 +254,21 @@ def _failures(trials: Sequence[Trial]) -> list[str]:
     return [sentences.failure(trial) for trial in trials if trial.failure]
 
 
-def _breaches(limits: Sequence[JudgedLimit], *, several: bool) -> Iterator[str]:
-    for each in limits:
-        if each.outcome == "fail" and each.value is not None:
-            yield sentences.breach(
-                each.server,
-                each.metric,
-                stage=each,
-                value=each.value,
-                bound=each.bound,
-                round_=each.round if several else None,
-            )
+def _breaches(limits: Sequence[JudgedLimit], *, several: bool) -> list[str]:
+    return [_breach(each, each.value, several) for each in limits if each.outcome == "fail" and each.value is not None]
+
+
+def _doubtful(limits: Sequence[JudgedLimit], *, several: bool) -> list[str]:
+    return [
+        sentences.doubtful(_breach(each, each.value, several), each.detail)
+        for each in limits
+        if each.outcome == "invalid" and each.value is not None and each.detail
+    ]
+
+
+def _breach(limit: JudgedLimit, value: float, several: bool) -> str:
+    round_ = limit.round if several else None
+    return sentences.breach(limit.server, limit.metric, stage=limit, value=value, bound=limit.bound, round_=round_)
 
 
 def _unmeasured(server: str, limits: Sequence[JudgedLimit]) -> Iterator[str]:

@@ -9,7 +9,7 @@ import pytest
 
 from pushbench import report
 from pushbench.metrics import Better
-from pushbench.record import Commit, Comparison, OneSided, Record, StagePlan, Trial
+from pushbench.record import Commit, Comparison, Failure, OneSided, Record, StagePlan, Trial
 from pushbench.thresholds import Regression, SuiteThresholds, Thresholds
 from pushbench.verdict import Verdict, judge
 from tests.factories import SCHEDULE, invalid, make_record, make_stage, make_trial
@@ -74,6 +74,69 @@ def test_a_server_that_became_slower_fails_with_effect_interval_and_margin() -> 
     assert cpu.head == pytest.approx(cpu.base * 1.15, rel=0.03) if cpu.base else False
     assert cpu.visible
     assert 0.05 < cpu.visible < 0.08
+
+
+def test_a_round_in_which_a_server_ended_under_load_is_no_pair() -> None:
+    trials = arms("node-ws")
+    died = Failure(step="load", message="the server ended under load with exit code 7")
+    trials[6] = trials[6].model_copy(update={"failure": died})
+    verdict = found(trials)
+    assert {change.pairs for change in verdict.changes} == {19}
+    assert (trials[6].arm, verdict.outcome) == ("base", "pass")
+    trials[7] = trials[7].model_copy(update={"failure": died})
+    assert (trials[7].arm, found(trials).outcome) == ("head", "fail")
+
+
+def late_arms(*, late: float, slower: float = 0.0) -> list[Trial]:
+    """The head's generator sends `late` seconds later than the base's, and its server takes `slower` more."""
+    random = np.random.default_rng(1)
+    trials = []
+    for round_ in range(1, 21):
+        for arm in ("base", "head"):
+            own, server = (0.0005 + late, 0.010 + slower) if arm == "head" else (0.0005, 0.010)
+            delivery = own + server * float(np.exp(random.normal(0, 0.02)))
+            metrics = {"delivery_seconds.p95": delivery, "lateness_seconds.p95": own, "loss_ratio": 0.0}
+            trials.append(make_trial("node-ws", round_, arm=arm, results=[make_stage(500, metrics)]))
+    return trials
+
+
+def test_a_change_that_is_the_generators_own_lateness_is_invalid() -> None:
+    verdict = found(late_arms(late=0.004))
+    assert words(verdict)["delivery_seconds.p95"] == "invalid"
+    assert (verdict.outcome, verdict.servers[0].outcome) == ("invalid", "invalid")
+    detail = "the generator itself was 4.50 ms late at p95 (0.50 ms in the base), without which it would be same"
+    assert verdict.changes[1].detail == detail
+    [reason] = verdict.reasons
+    assert reason.startswith("node-ws: delivery p95 invalid at 500 clients: +3")
+    assert reason.endswith(detail)
+    shown = report.render_terminal(compared(late_arms(late=0.004)), verdict, width=160)
+    assert "INVALID" in shown
+    assert "invalid: the change may be the generator's own lateness" in shown
+
+
+def test_a_change_for_the_better_by_lateness_is_invalid_as_well() -> None:
+    swapped = [
+        each.model_copy(update={"arm": "base" if each.arm == "head" else "head"}) for each in late_arms(late=0.004)
+    ]
+    assert words(found(swapped))["delivery_seconds.p95"] == "invalid"
+
+
+def test_a_change_beyond_the_generators_lateness_is_the_servers() -> None:
+    verdict = found(late_arms(late=0.004, slower=0.004))
+    assert words(verdict)["delivery_seconds.p95"] == "worse"
+    assert verdict.outcome == "fail"
+    assert verdict.changes[1].detail is None
+
+
+def test_a_regression_of_something_else_outweighs_what_is_invalid() -> None:
+    trials = late_arms(late=0.004)
+    for index, trial in enumerate(trials):
+        if trial.arm == "head":
+            stage = trial.stages[0]
+            metrics = {**stage.metrics, "loss_ratio": 0.01}
+            trials[index] = trial.model_copy(update={"stages": [stage.model_copy(update={"metrics": metrics})]})
+    verdict = found(trials)
+    assert (words(verdict)["delivery_seconds.p95"], verdict.outcome) == ("invalid", "fail")
 
 
 def test_a_server_that_became_faster_passes_and_is_told() -> None:

@@ -24,7 +24,10 @@ from pushbench.progress import Lines
 from pushbench.project import Project
 from pushbench.record import PlannedTrial, Schedule, StagePlan
 from pushbench.suites import find_suite
+from pushbench.thresholds import Bound, Limit, SuiteThresholds, Thresholds
 from pushbench.trial import Bench, run_trial
+from pushbench.verdict import judge
+from tests.factories import make_record
 
 pytestmark = [pytest.mark.slow, pytest.mark.alone]
 
@@ -111,7 +114,7 @@ def test_two_generators_of_one_machine_report_what_one_does(k6: Path, server: st
     assert two.segment == "0:1/2,1/2:1"
 
 
-def test_a_starved_generator_is_invalid_and_never_a_slow_server(tmp_path: Path) -> None:
+def test_a_starved_generator_is_never_a_slow_server(tmp_path: Path) -> None:
     """The generator is stopped for 60 ms in every 100 ms, as if others had its CPU."""
     suite = find_suite(CHECKOUT.scenarios, "whiteboard")
     chosen = select_servers(CHECKOUT, suite, ["node-ws"], print, DriverChoice("process"))
@@ -134,8 +137,14 @@ def test_a_starved_generator_is_invalid_and_never_a_slow_server(tmp_path: Path) 
         done.set()
         starving.join()
     assert trial.failure is None
-    assert not trial.validity.valid
-    assert "send_lateness" in {reason.code for reason in trial.validity.reasons}
+    assert "send_lateness" in {each.code for each in trial.validity.warnings}
+    bound = 0.01  # what the server needs is below, what was measured is above
+    assert (trial.stages[0].metrics["delivery_seconds.p95"] or 0.0) > bound
+    limit = Limit(metric="delivery_seconds.p95", bound=Bound(side="max", value=bound), where="here")
+    record = make_record([trial], schedule=load.schedule)
+    verdict = judge(record, Thresholds("", {"whiteboard": SuiteThresholds(limits=(limit,))}))
+    assert {each.outcome for each in verdict.limits} == {"invalid"}
+    assert verdict.outcome == "invalid"
 
 
 def starve(binary: str, done: threading.Event) -> None:

@@ -144,6 +144,15 @@ def test_a_server_that_a_run_did_not_have_has_no_point_there(tmp_path: Path) -> 
     assert [point.value for point in found] == [2.0, None]
 
 
+def test_a_run_in_which_the_server_ended_early_has_its_stages_and_hides_no_other(tmp_path: Path) -> None:
+    for number in range(1, 10):
+        whole = record(number, 1.0)
+        few = [trial.model_copy(update={"stages": trial.stages[: 1 if number > 1 else 2]}) for trial in whole.trials]
+        history.append(tmp_path, whole if number == 3 else whole.model_copy(update={"trials": few}))
+        expected = ["100", "300"] if number < 3 else ["100", "300", "700", "1000"] if number < 8 else ["100"]
+        assert read(tmp_path).stages("node-ws") == expected
+
+
 def test_a_new_run_may_measure_what_those_in_the_cache_did_not(tmp_path: Path) -> None:
     for number in (1, 2):
         history.append(tmp_path, record(number, number))

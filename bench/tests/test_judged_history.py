@@ -93,6 +93,39 @@ def test_a_run_above_its_band_fails_with_the_numbers(tmp_path: Path) -> None:
     assert judged(tmp_path, record(20, 36e-6)).notes[0].startswith("node-ws: CPU per delivery better")
 
 
+LATENCY = "version: 1\nsuites:\n  whiteboard:\n    regressions:\n      delivery_seconds.p95: {margin: 15%}\n"
+
+
+def latencies(number: int, late: float, server: float) -> Record:
+    metrics = {"delivery_seconds.p95": server + late, "lateness_seconds.p95": late}
+    whole = record(number)
+    return whole.model_copy(update={"trials": [measured("node-ws", metrics)]})
+
+
+@pytest.mark.parametrize(
+    ("late", "server", "found"),
+    [
+        (0.001, 0.010, "same"),
+        (0.005, 0.010, "invalid"),  # 15 ms instead of 11, and the generator was 4 ms later
+        (0.005, 0.014, "worse"),
+        (0.0, 0.008, "better"),
+        (0.0, 0.009, "invalid"),
+    ],
+)
+def test_a_level_that_the_generators_own_lateness_moves_is_invalid(
+    tmp_path: Path, late: float, server: float, found: str
+) -> None:
+    for number in range(1, 16):
+        history.append(tmp_path, latencies(number, 0.001, 0.010 * (1 + SCATTER[number % 7] / 2)))
+    verdict = judged(tmp_path, latencies(20, late, server), thresholds=LATENCY)
+    [level] = [each for each in verdict.levels if each.clients == 1000]
+    assert level.word == found
+    if found == "invalid" and late:
+        assert verdict.outcome == "invalid"
+        assert level.detail == "the generator itself was 5 ms late at p95, without which it would be same"
+        assert verdict.reasons[-1].endswith(f": {level.detail}")
+
+
 def test_a_loss_where_there_was_none_is_worse(tmp_path: Path) -> None:
     found = judged(keep(tmp_path), record(20, loss=0.005))
     assert found.reasons == [

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -21,7 +23,7 @@ from tests.support import fake_generator
 
 SCHEDULE = Schedule(
     warmup_seconds=0,
-    stages=[StagePlan(clients=clients, ramp_seconds=0, settle_seconds=0.1, steady_seconds=0.3) for clients in (20, 40)],
+    stages=[StagePlan(clients=clients, ramp_seconds=0, settle_seconds=0.3, steady_seconds=0.3) for clients in (20, 40)],
     drain_seconds=1,
 )
 
@@ -63,6 +65,14 @@ def test_the_generator_gets_the_plan_and_nothing_of_the_shell(tmp_path: Path, mo
     assert json.loads((tmp_path / "load" / "load.json").read_text()) == plan().model_dump() | {
         "parameters": {"behaviour": "hang"}
     }
+
+
+def test_the_generators_hear_how_many_they_are_and_where_they_connect_from(tmp_path: Path) -> None:
+    two = replace(generator(tmp_path, 2), sources=["127.0.0.2", "127.0.0.3"])
+    with playing(two, plan("hang")):
+        told = json.loads((tmp_path / "load" / "load.json").read_text())
+    assert (told["generators"], told["sources"]) == (2, ["127.0.0.2", "127.0.0.3"])
+    assert 0 < told["begin_monotonic_us"] / 1e6 - time.monotonic() <= loading.TOGETHER_SECONDS
 
 
 def test_two_generators_split_the_clients_and_report_as_one(tmp_path: Path) -> None:
@@ -121,6 +131,30 @@ def test_an_interrupted_generator_has_a_while_to_report(tmp_path: Path, monkeypa
             time.sleep(0.01)
         with pytest.raises(LoadFailed, match="did not end within"):
             interrupted(load)
+
+
+def test_an_interrupted_generator_reports_the_stages_that_it_finished(tmp_path: Path) -> None:
+    with playing(generator(tmp_path, processes=2), plan()) as load:
+        assert load.end_of_stage(5.0) == 5.0, "nobody has started"
+        first = None
+        for event in load.events():
+            if isinstance(event, Started):
+                [(begin, end), _] = event.windows
+                first = load.end_of_stage(begin)
+                assert end < first == load.end_of_stage(event.at), "the ramp belongs to its stage"
+                assert load.end_of_stage(event.end + 1) == event.end + 1
+            if first and time.monotonic() > first:
+                load.interrupt()
+                load.interrupt()
+        assert [stage.clients.target for stage in load.report().stages] == [20]
+
+
+def test_an_interrupt_that_nobody_asked_for_is_a_failure(tmp_path: Path) -> None:
+    with playing(generator(tmp_path), plan()) as load:
+        with pytest.raises(LoadFailed, match="ended with exit code 105"):
+            for event in load.events():
+                if isinstance(event, Started):
+                    os.kill(load.pids[0], signal.SIGINT)
 
 
 def test_a_generator_that_is_not_there_is_the_users_to_solve(tmp_path: Path) -> None:

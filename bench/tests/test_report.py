@@ -248,6 +248,19 @@ def test_a_metric_with_a_broken_limit_is_shown_even_where_it_usually_is_not(tmp_
     assert re.search(r"Duplicates +% +2 !", text)
 
 
+def test_warnings_that_differ_in_more_than_their_numbers_are_told_apart(tmp_path: Path) -> None:
+    late = [
+        Finding(code="send_lateness", message=f"the generator sent {number} ms late at {point}", stage=stage)
+        for stage, number in ((2, 0.5), (3, 0.62))
+        for point in ("p95", "p99")
+    ]
+    record = make_record([make_trial("go", validity=Validity(valid=True, reasons=[], warnings=late))])
+    text = report.render_terminal(record, judge(record, make_thresholds(tmp_path, servers=["go"])), width=160)
+    for point in ("p95", "p99"):
+        told = f"go: the generator sent 0.62 ms late at {point}, at 1,000 clients (also at 700 clients)"
+        assert text.count(told) == 1
+
+
 def test_json_has_the_numbers_in_base_units_and_the_verdict(judged: Judged) -> None:
     data = report.as_json(*judged(rounds()))
     node = next(server for server in data["servers"] if server["server"] == "node-ws")

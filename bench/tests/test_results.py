@@ -27,6 +27,8 @@ def test_every_metric_that_has_a_name_is_there_and_no_other() -> None:
         ("duplicate_ratio", 0.001),
         ("corrupt_ratio", 0.0005),
         ("delivery_seconds.p99", 0.002),
+        ("lateness_share.p95", 0.05),
+        ("lateness_share.p99", 0.05),
         ("echo_seconds.mean", 0.001),
         ("cpu_cores", 0.2),
         ("cpu_user_cores", 0.12),
@@ -71,6 +73,7 @@ def test_a_server_that_delivered_nothing_has_loss_and_no_latency() -> None:
     metrics = stage_result(stage_report(delivered=0, lost=6_000), window(), 4).metrics
     assert metrics["loss_ratio"] == 1.0
     assert metrics["delivery_seconds.p99"] is None
+    assert metrics["lateness_share.p99"] is None
     assert metrics["cpu_seconds_per_delivery"] is None
 
 

@@ -10,9 +10,13 @@ from pathlib import Path
 import pytest
 
 from pushbench.cli.conclusion import thresholds_of
+from pushbench.history import entry_of
 from pushbench.metrics import METRICS
+from pushbench.progress import conclusion
 from pushbench.project import Project
-from pushbench.record import Record, Skipped, Trial
+from pushbench.record import Failure, Record, Skipped, Trial
+from pushbench.report import render_terminal
+from pushbench.site import runfile
 from pushbench.store import read_record
 from pushbench.thresholds import NO_THRESHOLDS, Thresholds
 from pushbench.verdict import Verdict, judge
@@ -86,6 +90,45 @@ def test_a_min_limit_is_broken_from_below(tmp_path: Path) -> None:
     assert verdict.reasons == ["node-ws: deliveries out 500 /s at 1,000 clients, limit at least 900 /s"]
 
 
+LATE = {"delivery_seconds.p95": 0.512, "lateness_seconds.p95": 0.02}
+DOUBTFUL = (
+    "node-ws: delivery p95 512 ms at 700 clients, limit 500 ms: invalid, the generator itself was 20 ms late at p95"
+)
+
+
+def test_a_limit_that_is_broken_by_the_generators_own_lateness_is_invalid(thresholds: Thresholds) -> None:
+    record = make_record([measured("node-ws", LATE, at=700), make_trial("fastapi")])
+    verdict = judge(record, thresholds)
+    assert (verdict.outcome, of(verdict, "node-ws"), of(verdict, "fastapi")) == ("invalid", "invalid", "pass")
+    assert verdict.reasons == [DOUBTFUL]
+    [row] = [limit for limit in verdict.limits if limit.outcome == "invalid"]
+    assert (row.value, row.detail) == (0.512, "the generator itself was 20 ms late at p95")
+    assert verdict.exit_code(allow_inconclusive=True) == 3
+    shown = render_terminal(record, verdict, width=200)
+    assert "Verdict: INVALID" in shown
+    assert "the generator itself was 20 ms late at p95" in shown
+
+
+def test_a_limit_that_is_broken_without_the_generators_lateness_as_well_fails(thresholds: Thresholds) -> None:
+    slow = {"delivery_seconds.p95": 0.521, "lateness_seconds.p95": 0.02}
+    trials = [measured("node-ws", LATE, at=700), measured("node-ws", slow, round_=2)]
+    verdict = judge(make_record(trials), thresholds)
+    assert verdict.outcome == "fail"
+    assert verdict.reasons == ["node-ws: delivery p95 521 ms at 1,000 clients in round 2, limit 500 ms"]
+    assert [limit.outcome for limit in verdict.limits].count("invalid") == 1
+
+
+def test_only_the_equal_percentile_of_the_lateness_is_part_of_a_latency(thresholds: Thresholds, tmp_path: Path) -> None:
+    later = {"delivery_seconds.p95": 0.512, "lateness_seconds.p95": 0.001, "lateness_seconds.p99": 0.02}
+    assert judge(make_record([measured("node-ws", later)]), thresholds).outcome == "fail"
+    unknown = {"delivery_seconds.p95": 0.512, "lateness_seconds.p95": None}
+    assert judge(make_record([measured("node-ws", unknown)]), thresholds).outcome == "fail"
+    connect = LIMITS.replace("delivery_seconds.p95", "connect_seconds.p95")
+    slow = {"connect_seconds.p95": 0.512, "lateness_seconds.p95": 0.02}
+    verdict = judge(make_record([measured("node-ws", slow)]), make_thresholds(tmp_path, connect))
+    assert verdict.outcome == "fail", "nobody sends when a client connects"
+
+
 def test_with_several_rounds_the_worst_valid_trial_is_judged(thresholds: Thresholds) -> None:
     trials = [make_trial("node-ws", 1), measured("node-ws", LOSS, round_=2), make_trial("node-ws", 3)]
     verdict = judge(make_record(trials), thresholds)
@@ -142,6 +185,39 @@ def test_a_stage_that_a_trial_did_not_reach_is_unknown(thresholds: Thresholds) -
     verdict = judge(make_record([whole.model_copy(update={"stages": whole.stages[:2]})]), thresholds)
     assert verdict.outcome == "inconclusive"
     assert "node-ws: loss has a limit but was not measured at 700, 1,000 clients" in verdict.reasons
+
+
+DIED = Failure(step="load", message="the server ended under load with exit code 7")
+
+
+def test_a_server_that_ended_under_load_fails_and_its_stages_are_shown(thresholds: Thresholds) -> None:
+    whole = make_trial("node-ws")
+    died = whole.model_copy(update={"stages": whole.stages[:2], "failure": DIED})
+    record = make_record([died, make_trial("fastapi")])
+    verdict = judge(record, thresholds)
+    assert (verdict.outcome, of(verdict, "node-ws")) == ("fail", "fail")
+    assert verdict.reasons == [
+        "node-ws: failed in round 1: load: the server ended under load with exit code 7",
+    ]
+    own = [limit.outcome for limit in verdict.limits if limit.server == "node-ws"]
+    assert own == ["pass"] * 4 + ["unknown"] * 4
+    assert "failed to load: the server ended under load" in conclusion(died)
+    for stage in range(4):
+        assert "FAILED" in render_terminal(record, verdict, stages=[stage])
+    assert [bool(stage["metrics"]) for stage in runfile.run(record, verdict)["servers"][1]["stages"]] == [
+        True,
+        True,
+        False,
+        False,
+    ]
+    kept = entry_of(record).servers["node-ws"]
+    assert (kept.failed_trials, [name for name, values in kept.stages.items() if values]) == (1, ["100", "300"])
+
+
+def test_a_server_that_ended_under_load_fails_even_where_the_machine_was_disturbed(thresholds: Thresholds) -> None:
+    died = make_trial("node-ws").model_copy(update={"failure": DIED})
+    verdict = judge(make_record([invalid(died)]), thresholds)
+    assert (verdict.outcome, verdict.limits) == ("fail", [])
 
 
 def test_a_planned_trial_that_is_missing_is_named(thresholds: Thresholds) -> None:

@@ -45,7 +45,7 @@ def _of_record(record: Record) -> Iterator[str]:
     for trial in record.trials:
         if len(trial.stages) > len(stages):
             yield f"a trial has {len(trial.stages)} stages of {len(stages)}"
-        for finding in (*trial.validity.reasons, *trial.validity.warnings):
+        for finding in (*trial.validity.reasons, *trial.validity.warnings, *trial.repeated):
             if finding.stage is not None and not 0 <= finding.stage < len(stages):
                 yield f"a finding is of the stage {finding.stage}, which is not there"
 

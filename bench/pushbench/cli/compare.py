@@ -21,6 +21,7 @@ from pushbench.cli.options import (
     SeedOption,
     ServersOption,
     SkipVerifyOption,
+    SourceAddressesOption,
     SuiteOption,
     WaitOption,
     WorkersOption,
@@ -69,7 +70,8 @@ def compare(
     driver: DriverOption = "auto",
     workers: WorkersOption = None,
     port: PortOption = None,
-    generators: GeneratorsOption = 1,
+    generators: GeneratorsOption = None,
+    source_addresses: SourceAddressesOption = "auto",
     wait: WaitOption = False,
     skip_verify: SkipVerifyOption = False,
     live: LiveOption = None,
@@ -88,6 +90,7 @@ def compare(
     from pushbench.driver_choice import DriverChoice
     from pushbench.errors import UserError
     from pushbench.measuring import Options
+    from pushbench.needs import parse_addresses
     from pushbench.project import Project
 
     if accept and not head:
@@ -95,7 +98,14 @@ def compare(
     project = Project.current(out)
     thresholds = thresholds_of(project)
     choice = DriverChoice(driver, port, workers)
-    how = Options(choice, generators=generators, wait=wait, verify=not skip_verify, live=live)
+    how = Options(
+        choice,
+        generators=generators,
+        sources=parse_addresses(source_addresses),
+        wait=wait,
+        verify=not skip_verify,
+        live=live,
+    )
     wanted = comparing.Request(
         suite=suite,
         profile=profile,

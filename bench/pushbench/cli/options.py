@@ -49,9 +49,21 @@ PortOption = Annotated[
     int | None, typer.Option("--port", min=1, max=65535, help="For the servers; without it a free one each.")
 ]
 GeneratorsOption = Annotated[
-    int,
+    int | None,
     typer.Option(
-        "--generators", min=1, help="k6 processes that share the clients; more than one: a series of its own."
+        "--generators",
+        min=1,
+        help="k6 processes that share the clients, such as 3; more than one: a series of its own.",
+        show_default="as many as `ulimit -n` asks for",
+    ),
+]
+SourceAddressesOption = Annotated[
+    str,
+    typer.Option(
+        "--source-addresses",
+        help="What clients connect from, such as 10.0.0.5,10.0.0.6: each address has some 25,000 ports. "
+        "auto: as many of 127.0.0.0/8 as are needed.",
+        metavar="LIST",
     ),
 ]
 SkipVerifyOption = Annotated[

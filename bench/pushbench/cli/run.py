@@ -24,6 +24,7 @@ from pushbench.cli.options import (
     SeedOption,
     ServersOption,
     SkipVerifyOption,
+    SourceAddressesOption,
     SuiteOption,
     WaitOption,
     WorkersOption,
@@ -70,7 +71,8 @@ def run(
     driver: DriverOption = "auto",
     workers: WorkersOption = None,
     port: PortOption = None,
-    generators: GeneratorsOption = 1,
+    generators: GeneratorsOption = None,
+    source_addresses: SourceAddressesOption = "auto",
     wait: WaitOption = False,
     skip_verify: SkipVerifyOption = False,
     live: LiveOption = None,
@@ -87,6 +89,7 @@ def run(
     from pushbench.cli.conclusion import conclude, thresholds_of
     from pushbench.driver_choice import DriverChoice
     from pushbench.measuring import Options
+    from pushbench.needs import parse_addresses
     from pushbench.project import Project
 
     project = Project.current(out)
@@ -95,6 +98,7 @@ def run(
     how = Options(
         choice,
         generators=generators,
+        sources=parse_addresses(source_addresses),
         wait=wait,
         verify=not skip_verify,
         live=live,

@@ -206,7 +206,10 @@ def _trial(trial: Trial) -> Data:
         "build": trial.build,
         "valid": validity.valid,
         "reasons": [one_line(each.message, MESSAGE) for each in validity.reasons],
-        "warnings": [one_line(each.message, MESSAGE) for each in validity.warnings],
+        "warnings": [
+            *(f"measured again: {one_line(each.message, MESSAGE)}" for each in trial.repeated),
+            *(one_line(each.message, MESSAGE) for each in validity.warnings),
+        ],
         "failure": None
         if trial.failure is None
         else {

@@ -1,17 +1,23 @@
 #!/usr/bin/env python3
 """A generator as far as `load` sees one: the events and the load report of a load in which all went well.
 
-It connects to nothing. The plan's parameter `behaviour` makes it fail instead:
-crash | hang | garbage (an event that is none) | silent (no report) | newer (a report of a newer schema)
+It connects to nothing. SIGINT ends it with a report of the stages that it has finished, as the real one, except for
+`silent`. The plan's parameter `behaviour` makes it fail instead:
+crash | hang | garbage (an event that is none) | silent (no report) | newer (a report of a newer schema) |
+short (of open files)
+or ends the server: kills:start (before the load starts) | kills:N (in the steady window of stage N, from 0) |
+kills:N:silent (and has no report)
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
 import sys
 import time
+import urllib.request
 from pathlib import Path
 
 from hdrh.histogram import HdrHistogram
@@ -51,6 +57,9 @@ def main() -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         print("hanging", flush=True)
         time.sleep(600)
+    if behaviour == "kills:start":
+        kill(plan["url"])
+        time.sleep(600)
     begin = microseconds()
     at = plan["schedule"]["warmup_seconds"]
     stages = []
@@ -60,22 +69,41 @@ def main() -> None:
         stages.append({**played, "begin": at, "end": at + stage["steady_seconds"]})
         at += stage["steady_seconds"]
     windows = [{**stage, **{key: begin + int(stage[key] * 1e6) for key in ("begin", "end")}} for stage in stages]
-    print(
-        json.dumps({"event": "start", "at": begin, "stages": windows, "end_of_load": begin + int(at * 1e6)}),
-        file=events,
-    )
-    for second in range(int(at) + 1):
-        time.sleep(max(0.0, min(second + 1, at) - (microseconds() - begin) / 1e6))
-        told = {"event": "second", "at": microseconds(), "second": second, "clients": 20, "sent": 20, "delivered": 200}
-        print(json.dumps(told), file=events)
+    report = Path(os.environ["PUSH_REPORT"])
+    start = {"event": "start", "at": begin, "stages": windows, "end_of_load": begin + int(at * 1e6)}
+    try:
+        print(json.dumps(start), file=events)
+        if behaviour.startswith("kills:"):
+            window = stages[int(behaviour.split(":")[1])]
+            sleep_until(begin, (window["begin"] + window["end"]) / 2)
+            kill(plan["url"])
+        for second in range(int(at) + 1):
+            sleep_until(begin, min(second + 1, at))
+            told = {"event": "second", "at": microseconds(), "second": second}
+            print(json.dumps({**told, "clients": 20, "sent": 20, "delivered": 200}), file=events)
+    except KeyboardInterrupt:
+        if not behaviour.endswith("silent"):
+            finished = [stage for stage in stages if begin + stage["end"] * 1e6 <= microseconds()]
+            report.write_text(json.dumps(make_report(plan, segment, begin, finished)))
+        sys.exit(105)
     print(json.dumps({"event": "drained", "at": microseconds()}), file=events)
     if behaviour != "silent":
-        report = make_report(plan, segment, begin, stages)
-        Path(os.environ["PUSH_REPORT"]).write_text(json.dumps({**report, "schema": 3 if behaviour == "newer" else 2}))
+        content = make_report(plan, segment, begin, stages)
+        report.write_text(json.dumps({**content, "schema": 3 if behaviour == "newer" else 2}))
+
+
+def sleep_until(begin: int, seconds: float) -> None:
+    time.sleep(max(0.0, seconds - (microseconds() - begin) / 1e6))
+
+
+def kill(server: str) -> None:
+    """The fake server ends without an answer."""
+    with contextlib.suppress(OSError):
+        urllib.request.urlopen(f"{server}/die")
 
 
 def make_report(plan: dict, segment: str, begin: int, stages: list[dict]) -> dict:  # type: ignore[type-arg]
-    seconds = len(range(int(stages[-1]["end"]) + 1))
+    seconds = len(range(int((microseconds() - begin) / 1e6) + 1))
     return LoadReport.model_validate(
         {
             "schema": 2,
@@ -96,7 +124,7 @@ def make_report(plan: dict, segment: str, begin: int, stages: list[dict]) -> dic
                 "received_bytes": [200 * 250] * seconds,
             },
             "errors": [],
-            "shortages": [],
+            "shortages": [{"reason": "open_files", "count": 3}] if plan["parameters"]["behaviour"] == "short" else [],
         }
     ).model_dump(by_alias=True)
 

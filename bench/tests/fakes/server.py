@@ -1,4 +1,4 @@
-"""A server as far as the drivers see one: /healthz, SIGTERM, and the misbehaviour that FAKE names.
+"""A server as far as the drivers see one: /healthz, SIGTERM, and the misbehaviour that FAKE names. /die ends it.
 
 FAKE: "" | wrong_id | exits | mute (never healthy) | dies (half a second after it is healthy) |
 stubborn (ignores SIGTERM) | rude (ends with code 1) | busy (uses a whole CPU)
@@ -20,6 +20,8 @@ IDENTITY = "somebody-else" if BEHAVIOUR == "wrong_id" else os.environ["FAKE_ID"]
 
 class Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
+        if self.path == "/die":
+            os._exit(9)
         if BEHAVIOUR == "mute":
             self.send_error(503)
             return

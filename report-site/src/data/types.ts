@@ -1,7 +1,7 @@
 // What the data files contain; docs/site.md describes them. Values are in base units.
 
 export type Outcome = 'pass' | 'fail' | 'inconclusive' | 'invalid';
-export type Word = 'better' | 'same' | 'worse' | 'accepted' | 'unknown';
+export type Word = 'better' | 'same' | 'worse' | 'accepted' | 'unknown' | 'invalid';
 export type Unit = 'count' | 'per_second' | 'seconds' | 'bytes' | 'bytes_per_second' | 'ratio' | 'cores';
 export type Parameters = Record<string, string | number | boolean>;
 
@@ -250,7 +250,7 @@ export interface JudgedLimit {
   name: string;
   bound: { side: 'max' | 'min'; value: number };
   value: number | null;
-  outcome: 'fail' | 'unknown';
+  outcome: 'fail' | 'unknown' | 'invalid';
 }
 
 export interface Run {

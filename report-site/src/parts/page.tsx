@@ -74,6 +74,7 @@ const WORDS: Record<Word, string> = {
   accepted: '\u2713 accepted',
   same: '= same',
   unknown: '? unknown',
+  invalid: '\u2205 invalid',
 };
 
 export function WordMark({ word }: { word: Word }) {
