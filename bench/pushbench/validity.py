@@ -61,6 +61,7 @@ def judge(
     warnings: list[Finding] = [*_shared_cpus(environment), *_frequency_steps(windows)]
     for index, (result, report, window) in enumerate(zip(results, reports, windows, strict=True)):
         reasons += _generator(index, result, len(environment.generator_cpus))
+        reasons += _late_generator(index, result)
         reasons += _machine(index, result, window)
         reasons += _deliveries(index, report)
         reasons += _clients(index, report)
@@ -140,6 +141,9 @@ def _generator(stage: int, result: StageResult, cpus: int) -> Iterator[Finding]:
             message=f"the generator used {share} of its CPU, above {bound}: it may have measured itself",
             stage=stage,
         )
+
+
+def _late_generator(stage: int, result: StageResult) -> Iterator[Finding]:
     late, share = result.metrics["lateness_seconds.p95"], result.metrics["lateness_share.p95"]
     if late is not None and share is not None and late > LATENESS_ALWAYS_ALLOWED and share > LATENESS_SHARE_MOST:
         message = (
