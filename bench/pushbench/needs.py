@@ -15,8 +15,10 @@ from pushbench.errors import UserError
 
 OWN_FILES = 100
 """of a generator besides one a client: about 20 of k6, and three for each event loop, which is one for two CPUs"""
-PORTS_RESERVED = 0.10
-"""of the range: ports of connections that have ended are in TIME_WAIT for a minute, and other programs use some"""
+PORTS_USED = 0.45
+"""of the range, for connections from one address. connect(2) tries all ports of one parity before it takes one of the
+other (`__inet_hash_connect` in Linux's net/ipv4/inet_hashtables.c), so it is slow beyond half of them. The rest is for
+ports in TIME_WAIT"""
 FIRST_SOURCE = ipaddress.IPv4Address("127.0.0.2")
 """127.0.0.1 is where services and other programs connect from"""
 
@@ -36,7 +38,7 @@ class Limits:
 
     @property
     def clients_of_address(self) -> int:
-        return int(self.ports * (1 - PORTS_RESERVED))
+        return int(self.ports * PORTS_USED)
 
 
 @dataclass(frozen=True)

@@ -25,8 +25,8 @@ SWAPPED_BYTES_MOST = 1 << 20
 """in a window, by the whole machine: less is what idle pages of a desktop do"""
 CLOCK_STEP_MOST = 0.005
 """seconds between CLOCK_REALTIME and CLOCK_MONOTONIC: NTP slews both alike, so any change is a step"""
-DISTURBANCES = frozenset({"steal", "throttled", "swap", "clock_step"})
-"""codes of what others did to the machine: neither the server nor the generator caused it"""
+DISTURBANCES = frozenset({"steal", "throttled", "swap", "clock_step", "generator_late"})
+"""codes of what others did to the machine: neither the server nor the generator's own work caused it"""
 LATENESS_SHARE_WARN = 0.25
 """of the delivery's equal percentile: a quarter of the number may then be the generator's own. Where that matters for a
 limit or a margin is found by the verdict"""
@@ -37,6 +37,10 @@ SHORTAGES = {
     "memory": ("memory", "give the machine more, or play fewer clients"),
 }
 """what was missing of the generator's own machine, and what to raise"""
+LATENESS_SHARE_MOST = 0.50
+"""of the delivery's p95: more of the number is then the generator's than the server's, whatever it is compared with"""
+LATENESS_ALWAYS_ALLOWED = 0.010
+"""seconds: with a server that answers at once, the scheduler's few milliseconds are most of a latency"""
 CONNECT_FAILURES_WARN = 0.01
 """of the stage's clients"""
 FREQUENCY_STEP_WARN = 0.10
@@ -57,6 +61,7 @@ def judge(
     warnings: list[Finding] = [*_shared_cpus(environment), *_frequency_steps(windows)]
     for index, (result, report, window) in enumerate(zip(results, reports, windows, strict=True)):
         reasons += _generator(index, result, len(environment.generator_cpus))
+        reasons += _late_generator(index, result)
         reasons += _machine(index, result, window)
         reasons += _deliveries(index, report)
         reasons += _clients(index, report)
@@ -136,6 +141,16 @@ def _generator(stage: int, result: StageResult, cpus: int) -> Iterator[Finding]:
             message=f"the generator used {share} of its CPU, above {bound}: it may have measured itself",
             stage=stage,
         )
+
+
+def _late_generator(stage: int, result: StageResult) -> Iterator[Finding]:
+    late, share = result.metrics["lateness_seconds.p95"], result.metrics["lateness_share.p95"]
+    if late is not None and share is not None and late > LATENESS_ALWAYS_ALLOWED and share > LATENESS_SHARE_MOST:
+        message = (
+            f"the generator sent {format_quantity(late, Unit.SECONDS)} late at p95, {_percent(share)} of the delivery "
+            f"p95, above {_percent(LATENESS_SHARE_MOST)}: it measured itself more than the server"
+        )
+        yield Finding(code="generator_late", message=message, stage=stage)
 
 
 def _lateness(stage: int, result: StageResult) -> Iterator[Finding]:

@@ -10,10 +10,20 @@ import pytest
 from pushbench import history, store
 from pushbench.cli import main
 from pushbench.cli.conclusion import conclude, thresholds_of
+from pushbench.metrics import BY_DUE
 from pushbench.project import Project
 from pushbench.record import Record
 from pushbench.verdict import Verdict
-from tests.factories import CLASSROOM_SCHEDULE, SERVERS, in_classroom, invalid, make_record, make_trial, measured
+from tests.factories import (
+    CLASSROOM_SCHEDULE,
+    SERVERS,
+    by_method_1,
+    in_classroom,
+    invalid,
+    make_record,
+    make_trial,
+    measured,
+)
 
 LIMITS = "version: 1\nsuites:\n  whiteboard:\n    limits: {loss_ratio: {max: 1%}}\n"
 
@@ -92,6 +102,18 @@ def test_judge_by_the_history_says_what_it_has_and_what_it_lacks(checkout: Check
     assert code == 0
     assert "Against the history" in out
     assert "CPU per delivery" in out
+
+
+def test_a_trend_of_method_1_says_how_it_counts(checkout: Checkout) -> None:
+    record = make_record([make_trial("node-ws")])
+    history.append(checkout.root / "history", by_method_1(record))
+    trend = ("history", "node-ws", "--profile", "quick")
+    _, out, said = checkout(*trend, "throughput_per_second", "--csv")
+    assert said == f"method 1: {BY_DUE} (docs/method.md)\n"
+    assert "method" not in out
+    assert checkout(*trend, "delivery_seconds.p95", "--csv")[2] == ""
+    history.append(checkout.root / "history", record)
+    assert checkout(*trend, "throughput_per_second", "--environment", record.environment.key)[2] == ""
 
 
 def test_show_prints_the_largest_stage_any_other_or_all(checkout: Checkout) -> None:

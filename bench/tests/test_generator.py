@@ -25,10 +25,7 @@ from pushbench.progress import Lines
 from pushbench.project import Project
 from pushbench.record import PlannedTrial, Schedule, StagePlan
 from pushbench.suites import find_suite
-from pushbench.thresholds import Bound, Limit, SuiteThresholds, Thresholds
 from pushbench.trial import Bench, run_trial
-from pushbench.verdict import judge
-from tests.factories import make_record
 
 pytestmark = [pytest.mark.slow, pytest.mark.alone]
 
@@ -168,14 +165,8 @@ def test_a_starved_generator_is_never_a_slow_server(tmp_path: Path) -> None:
         done.set()
         starving.join()
     assert trial.failure is None
-    assert "send_lateness" in {each.code for each in trial.validity.warnings}
-    bound = 0.01  # what the server needs is below, what was measured is above
-    assert (trial.stages[0].metrics["delivery_seconds.p95"] or 0.0) > bound
-    limit = Limit(metric="delivery_seconds.p95", bound=Bound(side="max", value=bound), where="here")
-    record = make_record([trial], schedule=load.schedule)
-    verdict = judge(record, Thresholds("", {"whiteboard": SuiteThresholds(limits=(limit,))}))
-    assert {each.outcome for each in verdict.limits} == {"invalid"}
-    assert verdict.outcome == "invalid"
+    assert {each.code for each in trial.validity.warnings} >= {"send_lateness"}
+    assert {each.code for each in trial.validity.reasons} == {"generator_late"}
 
 
 def starve(binary: str, done: threading.Event) -> None:

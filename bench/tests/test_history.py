@@ -13,7 +13,7 @@ from pushbench.errors import UserError
 from pushbench.history import Entry
 from pushbench.record import Record
 from pushbench.runs import Runs, read_runs
-from tests.factories import invalid, make_record, make_trial, measured
+from tests.factories import by_method_1, invalid, make_record, make_trial, measured
 
 COMMIT = make_record([]).commit
 
@@ -63,6 +63,18 @@ def test_an_entry_from_before_tools_were_kept_stays_as_it_is(tmp_path: Path) -> 
     assert json.loads(path.read_text()) == entry
     with pytest.raises(UserError, match="entries never change"):
         history.append(tmp_path, record(1, 2.0))
+
+
+def test_an_entry_says_by_which_method_it_was_measured(tmp_path: Path) -> None:
+    new = history.append(tmp_path, record(1, 1.0))
+    assert (history.read_entry(new).method, history.method_of(new.parent)) == (2, 2)
+    old = history.append(tmp_path, by_method_1(record(2, 1.0)))
+    assert old.parent != new.parent
+    entry = json.loads(old.read_text())
+    assert entry.pop("method") is None
+    old.write_text(json.dumps(entry))
+    assert history.append(tmp_path, by_method_1(record(2, 1.0))) == old
+    assert (history.method_of(old.parent), history.method_of(tmp_path / "nowhere")) == (1, 1)
 
 
 def test_runs_with_other_parameters_are_no_part_of_a_series(tmp_path: Path) -> None:

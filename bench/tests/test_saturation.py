@@ -1,4 +1,4 @@
-"""What a trial says of a server that queues: the real generator, a scripted server that can do 4,000 deliveries a second."""
+"""What a trial says of a server that queues: the real generator, and a scripted server with a known capacity."""
 
 from __future__ import annotations
 
@@ -31,7 +31,11 @@ def test_a_server_that_queues_is_reported_with_what_it_does(tmp_path: Path) -> N
     subprocess.run(["go", "build", "-o", scripted, "./cmd/scripted"], cwd=CHECKOUT.generator, check=True)
     cpus = sorted(os.sched_getaffinity(0))
     generator = Generator(
-        build_generator(CHECKOUT, print), CHECKOUT.generator, CHECKOUT.scenarios / "whiteboard.js", cpus, tmp_path / "load"
+        build_generator(CHECKOUT, print),
+        CHECKOUT.generator,
+        CHECKOUT.scenarios / "whiteboard.js",
+        cpus,
+        tmp_path / "load",
     )
     command = [str(scripted), "-capacity", str(CAPACITY), "-burn", "100us"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:

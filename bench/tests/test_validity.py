@@ -58,6 +58,21 @@ def test_a_late_generator_is_a_warning_beside_the_percentiles_that_it_is_part_of
 
 
 @pytest.mark.parametrize(
+    ("lateness", "delivery", "valid"), [(0.011, 0.020, False), (0.011, 0.030, True), (0.009, 0.010, True)]
+)
+def test_a_trial_that_measured_the_generator_more_than_the_server_is_invalid(
+    lateness: float, delivery: float, valid: bool
+) -> None:
+    found = judge(stage_report(lateness=lateness, delivery=delivery))
+    assert found.valid is valid
+    if not valid:
+        assert only_reason(found) == (
+            "generator_late: the generator sent 11.0 ms late at p95, 55.0 % of the delivery p95, above 50 %: "
+            "it measured itself more than the server"
+        )
+
+
+@pytest.mark.parametrize(
     ("changed", "told"),
     [
         ({"steal_seconds": 0.3}, "steal: the hypervisor took 1.25 % of the CPU time, above 1 %"),

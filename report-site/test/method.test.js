@@ -39,6 +39,14 @@ test('what was due stands beside a throughput below it, and older runs say how t
     const text = await page.locator('main').innerText();
     assert.deepEqual([short.test(text), method1.test(text)], [due, old], `${hash}: ${text}`);
   }
+  for (const [id, generators, method] of [
+    [run, '1', '2'],
+    [oldRun, 'not recorded', '1'],
+  ]) {
+    await visit(page, `#/run/${id}`);
+    const facts = await page.locator('details', { hasText: 'Environment and versions' }).textContent();
+    assert.ok(facts.includes(`Generators${generators}Method${method}`), facts);
+  }
   assert.deepEqual(complaints, []);
   await close();
   await server.close();

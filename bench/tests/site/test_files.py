@@ -19,7 +19,7 @@ from pushbench.site.events import Event
 from pushbench.site.feed import feed, sentence
 from pushbench.site.layout import SCHEMA, data_name, part, script
 from pushbench.site.protocols import contract, protocols
-from pushbench.site.runfile import timelines
+from pushbench.site.runfile import command, timelines
 from pushbench.site.windows import RECENT, STEP, Window, windows
 from pushbench.suites import read_suites
 from tests.factories import make_record, make_trial
@@ -154,6 +154,13 @@ def by_second(found: Timeline) -> dict[str, list[float | None]]:
     [trial] = timelines(record, "node-ws")["trials"]
     columns: dict[str, list[float | None]] = trial["timeline"]
     return columns
+
+
+def test_what_measures_a_run_again_has_its_generators() -> None:
+    record = make_record([make_trial("node-ws")])
+    shared = record.model_copy(update={"environment": record.environment.model_copy(update={"generators": 2})})
+    assert "--generators 2 " in command(shared)
+    assert "--generators" not in command(record)
 
 
 def test_loss_by_the_second_is_a_share_and_none_where_nothing_was_owed() -> None:

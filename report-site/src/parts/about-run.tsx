@@ -83,7 +83,7 @@ export function Environment({ run }: { run: Run }) {
     ['CPU', `${environment.cpu_model}, ${environment.cpus} CPUs on ${environment.physical_cores} cores`],
     ['Server on', `CPU ${environment.server_cpus.join(', ')}`],
     ['Generator on', `CPU ${environment.generator_cpus.join(', ')}`],
-    ['Generators', String(environment.generators ?? 1)],
+    ['Generators', `${environment.generators ?? (environment.method ? 1 : 'not recorded')}`],
     ['Method', `${environment.method ?? 1}`],
     ['Memory', formatQuantity(environment.memory_bytes, 'bytes')],
     ['Kernel', environment.kernel],

@@ -125,15 +125,15 @@ export function metricTitle(manifest: Manifest, metric: string): string {
 }
 
 export function combinationTitle(manifest: Manifest, each: Combination): string {
-  const machine = manifest.environments[each.environment]?.cpu_model
-    .replace(/\((R|TM)\)/g, '')
-    .replace(/ CPU @.*| Processor.*/, '');
+  const environment = manifest.environments[each.environment];
+  const machine = environment?.cpu_model.replace(/\((R|TM)\)/g, '').replace(/ CPU @.*| Processor.*/, '');
   const alike = manifest.combinations.filter(
     (other) => other.environment === each.environment && other.suite === each.suite && other.profile === each.profile,
   );
   const parameters = alike.length > 1 ? `, ${parametersText(each.parameters)}` : '';
+  const generators = environment?.generators ? `, ${environment.generators} generators` : '';
   const method = (each.method ?? 1) === 1 ? ', method 1' : '';
-  return `${each.suite}, ${each.profile}${machine ? `, ${machine}` : ''} (${each.environment}${method})${parameters}`;
+  return `${each.suite}, ${each.profile}${machine ? `, ${machine}` : ''} (${each.environment}${generators}${method})${parameters}`;
 }
 
 export function parametersText(parameters: Combination['parameters']): string {
