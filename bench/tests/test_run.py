@@ -358,7 +358,7 @@ def test_a_machine_with_few_files_and_ports_has_more_generators_and_addresses_an
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project = make_project(tmp_path / "checkout", x="")
-    monkeypatch.setattr(limits, "read_limits", lambda: Limits(open_files=19, ports=8))
+    monkeypatch.setattr(limits, "read_limits", lambda: Limits(open_files=19, ports=18))
     monkeypatch.setattr(needs, "OWN_FILES", 5)
     watch = Notebook()
     record = measure(project, watch=watch)

@@ -61,7 +61,7 @@ SourceAddressesOption = Annotated[
     str,
     typer.Option(
         "--source-addresses",
-        help="What clients connect from, such as 10.0.0.5,10.0.0.6: each address has some 25,000 ports. "
+        help="What clients connect from, such as 10.0.0.5,10.0.0.6: each address is enough for some 12,000. "
         "auto: as many of 127.0.0.0/8 as are needed.",
         metavar="LIST",
     ),
