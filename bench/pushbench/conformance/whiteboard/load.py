@@ -11,9 +11,9 @@ from pushbench.conformance.whiteboard.client import Client, difference, in_commo
 from pushbench.conformance.whiteboard.clients import Clients
 from pushbench.conformance.whiteboard.inbox import Drawn, Event
 
-BOARDS, MEMBERS, DRAWS = 30, 4, 42
-"""5,040 draws and 20,160 deliveries. A fault of one delivery in a thousand escapes with a probability of 0.999^20160
-(2 in a billion), a fault of one draw in a thousand with 0.999^5040 (0.6 %)."""
+BOARDS, MEMBERS, DRAWS = 30, 4, 30
+"""3,600 draws and 14,400 deliveries. A fault of one delivery in a thousand escapes with a probability of 0.999^14400
+(6 in 10 million), a fault of one draw in a thousand with 0.999^3600 (2.7 %)."""
 PATIENCE = 10.0
 """Seconds until the next of many deliveries, which a slow server needs for those of all other boards."""
 LARGE = 50_000
@@ -28,7 +28,7 @@ LOG_BOUND = 4096
 the buffer of a program's standard output."""
 
 
-@rule("Of 20,000 deliveries on 30 boards at once, none is altered and none belongs to another board.", limit_seconds=30)
+@rule("Of 14,400 deliveries on 30 boards at once, none is altered and none belongs to another board.", limit_seconds=30)
 async def many_boards_are_not_mixed(clients: Clients) -> None:
     prefix = clients.board()
     names = [f"{prefix}-{number:02}" for number in range(BOARDS)]
@@ -47,7 +47,7 @@ Sent = Mapping[str, Mapping[str, str]]
 
 
 async def _draw(members: Collection[Client], board: str) -> dict[str, str]:
-    """All members draw at the same time, strokes of 1 to 42 points. Returns who sent which text."""
+    """All members draw at the same time, strokes of 1 to 30 points. Returns who sent which text."""
     sent: dict[str, str] = {}
 
     async def draw(artist: Client) -> None:
