@@ -85,9 +85,15 @@ class Container:
 
     def log_tail(self) -> str:
         try:
-            return self._engine.run("container", "logs", "--tail", LOG_LINES, self.id)
+            return self._engine.logs(self.id, "--tail", LOG_LINES).decode(errors="replace")
         except EngineFailed as error:
             return str(error)
+
+    def output_bytes(self) -> int:
+        try:
+            return len(self._engine.logs(self.id))
+        except EngineFailed as error:
+            raise OSError(f"the output of the container cannot be read: {error}") from None
 
 
 def ending(state: State) -> str:
@@ -131,6 +137,9 @@ class ContainerInstance:
 
     def log_tail(self) -> str:
         return self._container.log_tail()
+
+    def output_bytes(self) -> int:
+        return self._container.output_bytes()
 
 
 class ServiceContainer:

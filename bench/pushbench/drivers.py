@@ -70,6 +70,10 @@ class Instance(Protocol):
 
     def log_tail(self) -> str: ...
 
+    def output_bytes(self) -> int:
+        """How much of its output is kept: less than before where the oldest part was dropped. Raises OSError."""
+        ...
+
 
 class Driver(Protocol):
     @property

@@ -97,17 +97,27 @@ class Engine:
         found = self.run("ps", "--all", "--no-trunc", "--filter", f"label={label}", "--format", "{{.ID}}").split()
         return {each["Id"]: each["Config"]["Labels"][label] for each in self._inspect(*found)} if found else {}
 
+    def logs(self, container: str, *options: str) -> bytes:
+        """What a container has printed to both of its outputs, as far as the engine keeps it. Raises EngineFailed."""
+        done = _done([self.program, "container", "logs", *options, container], COMMAND_SECONDS)
+        return done.stdout + done.stderr
+
     def _inspect(self, *containers: str) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = json.loads(self.run("container", "inspect", *containers))
         return found
 
 
 def _run(command: Sequence[str], seconds: float, environment: Mapping[str, str] | None = None) -> str:
+    return _done(command, seconds, environment).stdout.decode()
+
+
+def _done(
+    command: Sequence[str], seconds: float, environment: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[bytes]:
     try:
         done = subprocess.run(
             command,
             capture_output=True,
-            text=True,
             timeout=seconds,
             check=False,
             stdin=subprocess.DEVNULL,
@@ -118,6 +128,6 @@ def _run(command: Sequence[str], seconds: float, environment: Mapping[str, str] 
     except OSError as error:
         raise EngineFailed(f"docker: {error.strerror}") from None
     if done.returncode != 0:
-        lines = [line.strip() for line in done.stderr.splitlines() if line.strip()]
+        lines = [line.strip() for line in done.stderr.decode(errors="replace").splitlines() if line.strip()]
         raise EngineFailed(lines[-1] if lines else f"`{' '.join(command[1:3])}` ended with {done.returncode}")
-    return done.stdout
+    return done

@@ -48,6 +48,9 @@ class ProcessInstance:
     def log_tail(self) -> str:
         return self._program.log_tail()
 
+    def output_bytes(self) -> int:
+        return self._program.output_bytes()
+
 
 @dataclass(frozen=True)
 class ProcessDriver:

@@ -67,6 +67,9 @@ class Program:
     def log_tail(self) -> str:
         return tail(self.log)
 
+    def output_bytes(self) -> int:
+        return self.log.stat().st_size
+
     def stop(self, timeout: float, *, how: signal.Signals = signal.SIGTERM) -> Exit:
         """End it: `how`, and after `timeout` seconds SIGKILL; then SIGKILL to whatever is left of its session."""
         began = time.monotonic()

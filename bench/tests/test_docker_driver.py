@@ -97,6 +97,7 @@ def test_a_container_is_confined_pinned_and_accounted(tmp_path: Path, program: P
     with docker.running(server, build, {"SAID": "cost: $HOME ${PATH} $$"}) as instance:
         assert instance.reported.framework == "cost: $HOME ${PATH} $$"
         assert instance.exited() is None
+        assert instance.output_bytes() == len("hello from the fake server\n")
         usage = instance.tree.usage()
         assert usage
         assert usage.cpu_seconds > 0
@@ -129,6 +130,8 @@ def failure(tmp_path: Path, program: Path, behaviour: str) -> ServerFailed:
 def test_a_container_that_exits_at_its_start_is_told_with_its_last_words(tmp_path: Path, program: Path) -> None:
     told = failure(tmp_path, program, "exits").failure
     assert told.message == "ended with exit code 3 before it was healthy"
+    assert "hello from the fake server\n" in told.log_tail
+    assert "it cannot go on" in told.log_tail
 
 
 def test_the_root_of_a_container_cannot_be_written_to(tmp_path: Path, program: Path) -> None:

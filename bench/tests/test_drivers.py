@@ -51,6 +51,7 @@ def test_a_running_server_has_an_address_a_name_and_a_size(tmp_path: Path) -> No
         environment = Path(f"/proc/{instance.pid}/environ").read_text().split("\0")
         assert {"EXTRA=1", "FAKE_ID=x", f"WORKERS={len(os.sched_getaffinity(0))}"} <= set(environment)
         assert "hello" in instance.log_tail()
+        assert instance.output_bytes() == len("hello from the fake server\n")
     assert read_stat(instance.pid) is None
 
 

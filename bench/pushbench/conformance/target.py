@@ -28,6 +28,10 @@ class Target(Protocol):
 
     def log_tail(self) -> str: ...
 
+    def output_bytes(self) -> int:
+        """How much of its output is kept: less than before where the oldest part was dropped. Raises OSError."""
+        ...
+
 
 @dataclass(frozen=True)
 class Subject:

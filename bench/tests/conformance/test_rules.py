@@ -70,6 +70,19 @@ FAULTS: list[tuple[str, str, set[str]]] = [
     (STOMP, "spoils-large", {"sixty-kib-arrive-unchanged", "message-of-64-kib-is-accepted"}),
 ]
 
+UNDER_LOAD = {"many-boards-are-not-mixed", "burst-of-large-draws-arrives", "no-log-line-per-message", "nagle-is-off"}
+"""Rules that need many messages, checked only where the fault is about them or about what is near to them."""
+NEAR = UNDER_LOAD | {"order-per-sender-is-kept", "text-is-unchanged", "sixty-kib-arrive-unchanged"}
+FAULTS_UNDER_LOAD: list[tuple[str, str, set[str]]] = [
+    (JSON, "alters-one-in-1000", {"many-boards-are-not-mixed"}),
+    (JSON, "crosses-one-in-1000", {"many-boards-are-not-mixed"}),
+    (STOMP, "crosses-one-in-1000", {"many-boards-are-not-mixed"}),
+    (JSON, "ends-at-bursts", {"burst-of-large-draws-arrives"}),
+    (JSON, "logs-draws", {"no-log-line-per-message"}),
+    (JSON, "nagles", {"nagle-is-off"}),
+    (STOMP, "nagles", {"nagle-is-off"}),
+]
+
 
 @pytest.mark.parametrize("protocol", [JSON, STOMP])
 def test_a_good_server_keeps_all_rules(whiteboard: Callable[..., Subject], protocol: str) -> None:
@@ -89,13 +102,28 @@ def test_a_good_server_with_a_service_keeps_one_rule_more(whiteboard: Callable[.
 def test_a_fault_breaks_its_rules_and_no_others(
     whiteboard: Callable[..., Subject], protocol: str, fault: str, broken: set[str]
 ) -> None:
-    found = verify(whiteboard(protocol, fault))
+    quick = [rule.name for rule in rules_for("whiteboard", protocol, ["fake"]) if rule.name not in UNDER_LOAD]
+    found = verify(whiteboard(protocol, fault), quick)
+    assert {result.name for result in found.failures} == broken, found.failures
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("protocol", "fault", "broken"), FAULTS_UNDER_LOAD)
+def test_a_fault_under_load_breaks_its_rule_and_no_other(
+    whiteboard: Callable[..., Subject], protocol: str, fault: str, broken: set[str]
+) -> None:
+    found = verify(whiteboard(protocol, fault), NEAR)
     assert {result.name for result in found.failures} == broken, found.failures
 
 
 @pytest.mark.parametrize("protocol", [JSON, STOMP])
+def test_compression_is_seen_over_each_protocol(whiteboard: Callable[..., Subject], protocol: str) -> None:
+    assert not verify(whiteboard(protocol, "compresses"), ["compression-stays-off"]).passed
+
+
+@pytest.mark.parametrize("protocol", [JSON, STOMP])
 def test_every_rule_is_broken_by_some_fault(protocol: str) -> None:
-    breakable = {name for _, _, broken in FAULTS for name in broken}
+    breakable = {name for _, _, broken in FAULTS + FAULTS_UNDER_LOAD for name in broken}
     assert {rule.name for rule in rules_for("whiteboard", protocol, ["fake"])} <= breakable
 
 

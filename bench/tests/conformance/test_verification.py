@@ -35,6 +35,9 @@ class Silent:
     def log_tail(self) -> str:
         return "its last words"
 
+    def output_bytes(self) -> int:
+        return 0
+
 
 class Nobody:
     """Clients that are not there."""

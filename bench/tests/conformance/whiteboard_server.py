@@ -13,6 +13,7 @@ import json
 import logging
 import os
 import signal
+import socket
 import sys
 from abc import ABC, abstractmethod
 from collections import Counter, defaultdict
@@ -78,6 +79,7 @@ class Hub:
         self.returning: Counter[tuple[str, str]] = Counter()
         self.held: tuple[str, str] | None = None
         self.hoard: list[str] = []
+        self.deliveries = 0
 
     def join(self, board: str, session: Session) -> None:
         members = self.boards[board]
@@ -125,7 +127,21 @@ class Hub:
             for session, times in members[lossy:]:
                 if not (session is sender and "forgets-sender" in FAULTS):
                     for _ in range(times):
-                        await session.deliver(name, text)
+                        await session.deliver(name, self.spoilt(text))
+                        await self.cross(name, text)
+
+    def spoilt(self, text: str) -> str:
+        """The text, but one in a thousand on many boards has another digit."""
+        self.deliveries += len(self.boards) >= 10
+        spoils = "alters-one-in-1000" in FAULTS and self.deliveries % 1000 == 999
+        return text.replace('"seq":', '"seq":1', 1) if spoils else text
+
+    async def cross(self, board: str, text: str) -> None:
+        """One in a thousand deliveries on many boards is made to a member of another one, too."""
+        if "crosses-one-in-1000" in FAULTS and self.deliveries % 1000 == 999:
+            self.deliveries += 1
+            other = next(name for name in self.boards if name != board)
+            await next(iter(self.boards[other])).deliver(other, text)
 
     def leaks(self, board: str) -> list[str]:
         others = [name for name in self.boards if name != board]
@@ -143,6 +159,11 @@ class Session(ABC):
         self.connection, self.hub = connection, hub
         self.user = ""
         self.joined: list[str] = []
+        self.large = 0
+        """bytes of large messages in the last second"""
+        if "nagles" in FAULTS:
+            wire = connection.transport.get_extra_info("socket")
+            wire.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 0)
 
     @abstractmethod
     async def receive(self, message: str | bytes) -> None:
@@ -161,10 +182,17 @@ class Session(ABC):
                 await self.connection.send(text)
             return
         queued = transport.get_write_buffer_size() if not transport.is_closing() else 0
+        if "ends-at-bursts" in FAULTS and len(text) > 40_000:
+            self.count_large(len(text))
+            asyncio.get_running_loop().call_later(1, self.count_large, -len(text))
+            queued += 1 + QUEUE_LIMIT if self.large > QUEUE_LIMIT // 4 else 0
         if queued <= QUEUE_LIMIT or "queues-without-limit" in FAULTS:
             broadcast([self.connection], text)
         elif "skips-slow" not in FAULTS:
             transport.abort()
+
+    def count_large(self, size: int) -> None:
+        self.large += size
 
     async def run(self) -> None:
         reset = False
@@ -194,6 +222,8 @@ class Session(ABC):
     async def draw(self, board: str, draw: dict[str, Any], text: str) -> None:
         check_draw(draw)
         check(board in self.joined or "anyone-draws" in FAULTS, "not a member")
+        if "logs-draws" in FAULTS:
+            print("draw", draw["seq"], file=sys.stderr)
         await self.hub.publish(board, draw, text, self)
 
     async def enter(self, board: str) -> None:

@@ -137,6 +137,15 @@ class Client(ABC):
 
     # What a client does to others
 
+    def delay_acknowledgements(self, *, delay: bool) -> None:
+        """Let the kernel wait (40 ms on Linux) before it acknowledges what arrives, or acknowledge at once.
+
+        The kernel changes the mode by itself later, so a rule asks for it before each exchange.
+        """
+        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)  # acknowledges what is still waiting
+        if delay:
+            self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 0)
+
     def stop_reading(self) -> None:
         self.connection.transport.pause_reading()
 
@@ -180,6 +189,12 @@ def parsed(message: str | bytes) -> object:
 
 def difference(text: str, other: str) -> str:
     """The part of a text around its first difference from another, escaped."""
-    at = next((i for i, (a, b) in enumerate(zip(text, other, strict=False)) if a != b), min(len(text), len(other)))
+    at = in_common(text, other)
     start = max(0, at - 40)
     return f"{'...' if start else ''}{escaped(text[start : at + 40])} of {len(text.encode(errors='replace'))} bytes"
+
+
+def in_common(text: str, other: str) -> int:
+    """How many characters of two texts are the same from their beginnings on."""
+    pairs = zip(text, other, strict=False)
+    return next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(text), len(other)))

@@ -64,6 +64,10 @@ class Clients:
         """How many sockets of any kind the server's processes hold."""
         return len({inode for stat in self.target.tree.members(list(stats())) for inode in socket_inodes(stat.pid)})
 
+    async def output_bytes(self) -> int:
+        """How much of what the server printed is kept."""
+        return await asyncio.to_thread(self.target.output_bytes)
+
     async def connect(
         self,
         *,

@@ -88,6 +88,12 @@ class Inbox:
         """Remove and return the oldest event. Raises Mismatch when none comes in time."""
         return await self._first(object, expected, within)
 
+    async def some(self, expected: str, within: float) -> list[Event]:
+        """Remove and return all events, at least one. Raises Mismatch when none comes in time."""
+        first = await self.next(expected, within)
+        rest, self._events = self._events, deque()
+        return [first, *rest]
+
     async def _first(self, kind: type, expected: str, within: float) -> Event:
         try:
             async with asyncio.timeout(within):
