@@ -52,12 +52,12 @@ async def boards_are_isolated(clients: Clients) -> None:
 @rule("A boardId that looks like a pattern is a plain name, or is refused.")
 async def board_names_are_not_patterns(clients: Clients) -> None:
     board = clients.board()
-    artist = await clients.member(board)
+    artist, witness = await clients.members(board, 2)
     for pattern in ("*", "**", "b*", "board-?", "{board}", "#", ">", ".*", "[a-z]*"):
         listener = await clients.connect()
         with suppress(ConnectionClosed):  # a refusal may end the connection
             await listener.ask_to_join(pattern)
-        await artist.draw(board)
+        await witness.receives(await artist.draw(board))
         await asyncio.sleep(0.02)
         if listener.inbox.has(Drawn):
             raise Mismatch(f"no draw of {board} at a client that joined {pattern}", listener.inbox)
