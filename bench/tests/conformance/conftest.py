@@ -17,7 +17,7 @@ import pytest
 
 from pushbench import processes
 from pushbench.conformance import Subject
-from pushbench.conformance.whiteboard import crowds
+from pushbench.conformance.whiteboard import crowds, delivery
 from pushbench.process_driver import ProcessInstance
 from pushbench.resources import Tree
 
@@ -42,8 +42,9 @@ class FakeService:
 
 @pytest.fixture(autouse=True)
 def little_to_send(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Fill the small socket buffers of the whiteboard server; real servers get the kernel's and the whole flood."""
+    """What shows the faults of the whiteboard server, whose send buffers are small; real servers get more."""
     monkeypatch.setattr(crowds, "flood_size", lambda: 3 * crowds.QUEUE_LIMIT)
+    monkeypatch.setattr(delivery, "BURST", 120)
 
 
 @pytest.fixture

@@ -114,7 +114,7 @@ class Hub:
         if "spoils-large" in FAULTS and len(text) > 50_000:
             text = text[:40_000] + "7" + text[40_001:]
         if "hoards" in FAULTS and len(text) > 10_000:
-            self.hoard += [text + str(n) for n in range(32)]
+            self.hoard += [text + str(n) for n in range(28)]
         await self.send(board, text, sender, lossy=mark and "loses" in FAULTS)
         if mark and "repeats" in FAULTS:
             await self.send(board, text, sender)
@@ -348,7 +348,8 @@ class OneAtATime(ServerConnection):
 
 def listener(port: int) -> socket.socket:
     """A socket whose connections have a small buffer for what is sent, so that a slow reader fills it soon."""
-    made = socket.socket()
+    # asyncio turns Nagle's algorithm off only where the protocol is named.
+    made = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     made.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
     made.bind(("127.0.0.1", port))
