@@ -27,7 +27,7 @@ test: $(DEV)/stamp ## run every test, real servers and real load included
 	@./pushbench build --test
 	@./pushbench verify --driver process
 	@# Most tests wait more than they work; those with real load share the machine with nobody.
-	cd bench && ../$(BIN)/python -m pytest -n 3 --dist worksteal -m "not alone and not measurement and not workflows"
+	cd bench && ../$(BIN)/python -m pytest -n 3 --dist worksteal -m "not alone and not images and not measurement and not workflows"
 	cd bench && ../$(BIN)/python -m pytest -m "alone and not measurement"
 
 test-fast: $(DEV)/stamp ## run what takes less than a minute
@@ -43,9 +43,10 @@ fuzz: $(DEV)/stamp ## feed mutated inputs to each reader of what others wrote: 1
 test-workflows: $(DEV)/stamp ## run the GitHub workflows on this machine, with act: real servers, a forge in a folder
 	cd bench && ../$(BIN)/python -m pytest -m workflows tests/workflows
 
-test-images: images ## verify every server in its container, and measure it for seconds
+test-images: images $(DEV)/stamp ## verify every server in its container, measure it for seconds, and build two of them again
 	@# 3 means that the machine was disturbed, which says nothing of the images.
 	./pushbench run --driver docker --profile smoke --out .cache/pushbench/test-images || test $$? = 3
+	cd bench && ../$(BIN)/python -m pytest -m images
 
 bench-judge: $(DEV)/stamp ## measure what judging by a history of 5,000 runs takes
 	cd bench && ../$(BIN)/python -m pytest -q -s -m measurement tests/test_judge_speed.py

@@ -14,9 +14,10 @@ from typing import Any
 import pytest
 
 from pushbench.catalog import Server, read_catalog, read_servers
-from pushbench.engine import Engine
+from pushbench.engine import Engine, EngineFailed, EngineTimedOut
 from pushbench.images import Image, bake_definition, image_of, images_of
 from pushbench.project import Project
+from tests.base_images import base_images, out_of_reach
 from tests.support import add_server, make_project
 
 CHECKOUT = Project.current()
@@ -135,6 +136,59 @@ def builder_version() -> tuple[int, ...]:
     return tuple(map(int, found.groups())) if found else (0,)
 
 
+STAGES = """\
+ARG GO=golang:1.25-alpine
+FROM --platform=linux/amd64 ${GO} AS build
+RUN make
+FROM build AS tested
+FROM scratch
+COPY --from=build /made /
+"""
+
+
+def test_a_dockerfile_names_the_images_that_it_starts_from() -> None:
+    assert base_images(STAGES, {}) == ["golang:1.25-alpine"]
+    assert base_images(STAGES, {"GO": "golang:1.26"}) == ["golang:1.26"]
+    for image in images_of(read_catalog(CHECKOUT.servers)):
+        assert base_images((image.context / image.dockerfile).read_text(), image.arguments), image
+
+
+class Lacking(Engine):
+    """An engine that has no image and cannot pull any, for the reason that it is given; None: it can pull."""
+
+    def __init__(self, said: EngineFailed | None) -> None:
+        super().__init__("docker", "1")
+        self.__dict__.update(said=said)
+
+    def run(self, *arguments: str, seconds: float = 0.0) -> str:
+        if arguments[0] == "image":
+            raise EngineFailed("No such image")
+        assert arguments == ("pull", "--quiet", "golang:1.25-alpine")
+        if said := self.__dict__["said"]:
+            raise said
+        return ""
+
+
+LOOKUP = 'Get "https://registry-1.docker.io/v2/": dial tcp: lookup registry-1.docker.io on 127.0.0.53:53: no such host'
+
+
+@pytest.mark.parametrize(
+    ("said", "lacking"),
+    [
+        (None, None),
+        (EngineFailed(LOOKUP), "golang:1.25-alpine"),
+        (EngineFailed("dial tcp 192.0.2.1:443: connect: network is unreachable"), "golang:1.25-alpine"),
+        (EngineFailed("manifest for golang:1.25-alpine not found: manifest unknown"), None),
+        (EngineFailed("toomanyrequests: You have reached your pull rate limit"), None),
+        (EngineFailed("denied: requested access to the resource is denied"), None),
+        (EngineTimedOut("`pull --quiet` did not answer within 60 s"), None),
+    ],
+)
+def test_an_image_is_lacking_only_where_no_registry_is_in_reach(said: EngineFailed | None, lacking: str | None) -> None:
+    assert out_of_reach(Lacking(said), STAGES, {}) == lacking
+
+
+@pytest.mark.images
 @pytest.mark.slow
 @pytest.mark.skipif(ENGINE is None, reason="needs a container engine")
 @pytest.mark.parametrize("name", ["node-ws", "go"])
@@ -142,6 +196,10 @@ def test_the_same_sources_give_the_same_image(tmp_path: Path, name: str) -> None
     """Built twice without a cache, from two copies whose files have other times."""
     assert ENGINE
     [server] = [each for each in read_catalog(CHECKOUT.servers) if each.id == name]
+    spec = server.spec.image
+    dockerfile = (server.folder / spec.dockerfile).read_text()
+    if lacking := out_of_reach(ENGINE, dockerfile, spec.arguments):
+        pytest.skip(f"needs the image {lacking}, which no registry in reach has")
     ids, files = [], []
     for copy in ("first", "second"):
         root = tmp_path / copy
@@ -151,7 +209,7 @@ def test_the_same_sources_give_the_same_image(tmp_path: Path, name: str) -> None
             copy_function=shutil.copyfile,
             ignore=shutil.ignore_patterns("node_modules", "target"),
         )
-        image = Image(name, root / name, server.spec.image.dockerfile, server.spec.image.arguments, server.spec.title)
+        image = Image(name, root / name, spec.dockerfile, spec.arguments, server.spec.title)
         definition = bake_definition(root, [image], registry=f"pushbench-test-{copy}")
         definition["target"][name]["args"]["SOURCE_DATE_EPOCH"] = "1767323045"
         (root / "bake.json").write_text(json.dumps(definition))

@@ -232,6 +232,12 @@ class Found:
         return {labels: [each for each in values if math.isfinite(each)] for labels, values in numbers.items()}
 
 
+NO_VICTORIA = (
+    f"needs VictoriaMetrics: pull {pinned_image('victoria-metrics')[1]} into a container engine, name another image in "
+    "VICTORIA_METRICS_IMAGE, or install the program (on Debian: apt install victoria-metrics)"
+)
+
+
 def free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as free:
         return int(free.getsockname()[1])
@@ -244,9 +250,9 @@ def own_program() -> str | None:
 
 
 def image_here(service: str) -> Mapping[str, str] | None:
-    """The variable that makes compose use an image that this machine has: the pinned one, or any of that tag."""
+    """The variable that makes compose use an image that this machine has: the one it names, or the pinned tag's."""
     variable, tag, digest = pinned_image(service)
-    for image in (f"{tag}@{digest}", tag):
+    for image in filter(None, (os.environ.get(variable), f"{tag}@{digest}", tag)):
         try:
             if subprocess.run(["docker", "image", "inspect", image], capture_output=True, check=False).returncode == 0:
                 return {variable: image}
@@ -263,10 +269,17 @@ def compose(project: str, environment: Mapping[str, str], *arguments: str) -> No
 
 @pytest.fixture(scope="module")
 def victoria(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A real VictoriaMetrics with the flags of the stack: the machine's program, or the stack's own container."""
+    """A real VictoriaMetrics with the flags of the stack: the stack's own container, or the machine's program."""
     port = free_port()
     url = f"http://127.0.0.1:{port}"
-    if program := own_program():
+    if image := image_here("victoria-metrics"):
+        project, environment = f"pushbench-test-{port}", {**image, "VICTORIA_METRICS_PORT": str(port)}
+        try:
+            compose(project, environment, "up", "--detach", "--wait", "victoria-metrics")
+            yield url
+        finally:
+            compose(project, environment, "down", "--volumes")
+    elif program := own_program():
         folder = tmp_path_factory.mktemp("victoria-metrics")
         own = {"-httpListenAddr": f"127.0.0.1:{port}", "-storageDataPath": str(folder)}
         given = [flag for flag in SERVICES["victoria-metrics"]["command"] if not flag.startswith("-promscrape.")]
@@ -277,15 +290,8 @@ def victoria(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
                 yield url
             finally:
                 process.terminate()
-    elif image := image_here("victoria-metrics"):
-        project, environment = f"pushbench-test-{port}", {**image, "VICTORIA_METRICS_PORT": str(port)}
-        try:
-            compose(project, environment, "up", "--detach", "--wait", "victoria-metrics")
-            yield url
-        finally:
-            compose(project, environment, "down", "--volumes")
     else:
-        pytest.skip("neither the program victoria-metrics nor an engine with its image is here")
+        pytest.skip(NO_VICTORIA)
 
 
 def await_health(url: str, runs: Any, log: Path) -> None:
@@ -381,16 +387,16 @@ def test_marks_and_variables_find_the_run(found: Found, path: Path) -> None:
 
 @pytest.mark.slow
 def test_the_scrape_configuration_is_one() -> None:
-    program = own_program()
-    if not program:
-        pytest.skip("the program victoria-metrics is not here")
     file = COMPOSE / "victoria-metrics" / "scrape.yml"
-    done = subprocess.run(
-        [program, "-dryRun", f"-promscrape.config={file}", "-promscrape.config.strictParse"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    if image := image_here("victoria-metrics"):
+        [reference] = image.values()
+        command = ["docker", "run", "--rm", "--network=none", f"--volume={file}:{file}:ro", reference]
+    elif program := own_program():
+        command = [program]
+    else:
+        pytest.skip(NO_VICTORIA)
+    checks = ["-dryRun", f"-promscrape.config={file}", "-promscrape.config.strictParse"]
+    done = subprocess.run([*command, *checks], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert [job["job_name"] for job in read_yaml(file)["scrape_configs"]] == ["cadvisor"]
 

@@ -53,6 +53,11 @@ export async function serve(folder, prefix = '/') {
   };
 }
 
+/** What pages asked a server for in vain. */
+export function missing(server) {
+  return server.requests.filter((each) => each.bytes === 0).map((each) => each.path);
+}
+
 /** A page that notes everything that should not happen: errors, violated policies, requests to other origins. */
 export async function open(browser, url, options = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { launch, open, serve, unfold, visit } from './browser.js';
+import { launch, missing, open, serve, unfold, visit } from './browser.js';
 import { addresses } from './pages.js';
 import { empty, hostile, small } from './sites.js';
 
@@ -27,20 +27,15 @@ test('the policy allows scripts and styles of the site and nothing else', () => 
   assert.equal(rules['connect-src'], undefined);
 });
 
-for (const [name, prefix] of Object.entries({ 'at its root': '/', 'below a path': '/some/where/' })) {
-  test(`every page works ${name}, and asks nobody else`, async () => {
-    const server = await serve(small, prefix);
-    const { page, complaints, close } = await open(browser, server.url);
-    for (const hash of Object.values(await addresses(page))) await visit(page, hash);
-    assert.deepEqual(complaints, []);
-    assert.deepEqual(
-      server.requests.filter((each) => each.bytes === 0),
-      [],
-    );
-    await close();
-    await server.close();
-  });
-}
+test('every page works below a path, and asks nobody else', async () => {
+  const server = await serve(small, '/some/where/');
+  const { page, complaints, close } = await open(browser, server.url);
+  for (const hash of Object.values(await addresses(page))) await visit(page, hash);
+  assert.deepEqual(complaints, []);
+  assert.deepEqual(missing(server), []);
+  await close();
+  await server.close();
+});
 
 test('every page works from the disk', async () => {
   const { page, complaints, close } = await open(browser, pathToFileURL(join(small, 'index.html')).href);
@@ -58,9 +53,10 @@ test('what records say stays text', async () => {
   page.on('dialog', (dialog) => complaints.push(`dialog: ${dialog.message()}`));
   const servers = await page.locator('#servers ~ .table tbody th a').allInnerTexts();
   assert.ok(servers.some((name) => name.includes('onerror')));
-  const wanted = Object.values(await addresses(page));
+  const { 'run-oldest': _, ...others } = await addresses(page); // which is drawn as the newest
+  const wanted = Object.values(others);
   const runs = wanted.filter((hash) => hash.startsWith('#/run/'));
-  for (const name of servers) {
+  for (const name of servers.filter((each) => !/^[\w-]+$/.test(each))) {
     for (const run of runs) wanted.push(`${run}?${new URLSearchParams({ server: name })}`);
     wanted.push(`#/trend?${new URLSearchParams({ s: name })}`);
   }

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
+import re
 import signal
-import socket
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -16,6 +17,7 @@ import pytest
 
 from pushbench import processes
 from pushbench.conformance import Subject
+from pushbench.conformance.whiteboard import crowds, delivery
 from pushbench.process_driver import ProcessInstance
 from pushbench.resources import Tree
 
@@ -38,30 +40,34 @@ class FakeService:
         yield
 
 
+@pytest.fixture(autouse=True)
+def little_to_send(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What shows the faults of the whiteboard server, whose send buffers are small; real servers get more."""
+    monkeypatch.setattr(crowds, "flood_size", lambda: 3 * crowds.QUEUE_LIMIT)
+    monkeypatch.setattr(delivery, "BURST", 120)
+
+
 @pytest.fixture
 def whiteboard(tmp_path: Path) -> Subjects:
     """`whiteboard("whiteboard-json", "loses")`: the server as a subject, over a protocol and with faults."""
 
     def subject(protocol: str, *faults: str) -> Subject:
         services = ["fake"] if any("outage" in fault for fault in faults) else []
+        starts = itertools.count(1)
 
         @contextlib.contextmanager
         def start() -> Iterator[ProcessInstance]:
-            port = _free_port()
-            instance = ProcessInstance(
-                processes.start(
-                    [sys.executable, str(SERVER), *faults],
-                    folder=tmp_path,
-                    environment=processes.clean_environment({"PORT": str(port), "SERVER": "whiteboard-server"}),
-                    cpus=os.sched_getaffinity(0),
-                    log=tmp_path / "server.log",
-                ),
-                f"http://127.0.0.1:{port}",
-                [],
+            program = processes.start(
+                [sys.executable, str(SERVER), *faults],
+                folder=tmp_path,
+                environment=processes.clean_environment({"PORT": "0", "SERVER": "whiteboard-server"}),
+                cpus=os.sched_getaffinity(0),
+                log=tmp_path / f"server-{next(starts)}.log",
             )
+            instance = ProcessInstance(program, "", [])
             instance.services = [FakeService(instance.pid) for _ in services]
             try:
-                _await_port(port)
+                instance.url = f"http://127.0.0.1:{_port_of(program)}"
                 yield instance
             finally:
                 instance.terminate()
@@ -71,20 +77,11 @@ def whiteboard(tmp_path: Path) -> Subjects:
     return subject
 
 
-def _free_port() -> int:
-    """Of the range that these tests keep to; where they run side by side, each has a part of it."""
-    first = 24_000 + 100 * int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
-    for port in range(first, first + 100):
-        with socket.socket() as probe, contextlib.suppress(OSError):
-            probe.bind(("127.0.0.1", port))
-            return port
-    raise RuntimeError("no free port")
-
-
-def _await_port(port: int) -> None:
+def _port_of(program: processes.Program) -> int:
+    """The port that the server says it listens on: one that was free before its start may be another's by then."""
     deadline = time.monotonic() + 10
-    while time.monotonic() < deadline:
-        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
-            return
-        time.sleep(0.02)
-    raise TimeoutError("the server does not listen")
+    while time.monotonic() < deadline and program.exit_code() is None:
+        if told := re.search(r"^listens on (\d+)$", program.log.read_text(), re.MULTILINE):
+            return int(told[1])
+        time.sleep(0.01)
+    raise TimeoutError(f"the server does not listen: {program.log_tail()}")

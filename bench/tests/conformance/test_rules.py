@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 
 import pytest
 
@@ -114,6 +116,15 @@ def test_a_fault_under_load_breaks_its_rule_and_no_other(
 ) -> None:
     found = verify(whiteboard(protocol, fault), NEAR)
     assert {result.name for result in found.failures} == broken, found.failures
+
+
+def test_servers_that_start_at_the_same_time_have_ports_of_their_own(whiteboard: Callable[..., Subject]) -> None:
+    """Tests of two checkouts run side by side on one machine, and none may talk to a server of the other."""
+    with ExitStack() as running, ThreadPoolExecutor() as pool:
+        subject = whiteboard(JSON)
+        starts = [subject.start() for _ in range(3)]
+        targets = list(pool.map(running.enter_context, starts))
+        assert len({target.url for target in targets}) == 3
 
 
 @pytest.mark.parametrize("protocol", [JSON, STOMP])

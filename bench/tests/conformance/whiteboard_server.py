@@ -27,6 +27,7 @@ from websockets.http11 import Request, Response
 
 FAULTS = frozenset(sys.argv[1:])
 MESSAGE_LIMIT, QUEUE_LIMIT = 65_536, 1 << 20
+SEND_BUFFER = 128 << 10
 
 
 class Bad(Exception):
@@ -114,7 +115,7 @@ class Hub:
         if "spoils-large" in FAULTS and len(text) > 50_000:
             text = text[:40_000] + "7" + text[40_001:]
         if "hoards" in FAULTS and len(text) > 10_000:
-            self.hoard += [text + str(n) for n in range(8)]
+            self.hoard += [text + str(n) for n in range(28)]
         await self.send(board, text, sender, lossy=mark and "loses" in FAULTS)
         if mark and "repeats" in FAULTS:
             await self.send(board, text, sender)
@@ -374,6 +375,16 @@ class OneAtATime(ServerConnection):
             await super().handshake(*arguments, **options)
 
 
+def listener(port: int) -> socket.socket:
+    """A socket whose connections have a small buffer for what is sent, so that a slow reader fills it soon."""
+    # asyncio turns Nagle's algorithm off only where the protocol is named.
+    made = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
+    made.bind(("127.0.0.1", port))
+    return made
+
+
 async def main() -> None:
     hub = Hub()
     running = 0
@@ -396,8 +407,7 @@ async def main() -> None:
         limit = None
     server = await serve(
         handle,
-        "127.0.0.1",
-        int(os.environ["PORT"]),
+        sock=listener(int(os.environ["PORT"])),
         process_request=respond,
         compression="deflate" if "compresses" in FAULTS else None,
         max_size=limit,
@@ -406,6 +416,7 @@ async def main() -> None:
         backlog=1000,
         create_connection=OneAtATime if "one-handshake-at-a-time" in FAULTS else ServerConnection,
     )
+    print("listens on", server.sockets[0].getsockname()[1], flush=True)
     ended = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, ended.set)
     asyncio.get_running_loop().add_signal_handler(signal.SIGUSR1, outage, hub, server)
