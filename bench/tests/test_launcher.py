@@ -74,6 +74,7 @@ for packages in "$3"/lib/python3.*/site-packages; do echo > "$packages/pip.py"; 
     return folder_with(tmp_path, python3=script)
 
 
+@pytest.mark.slow
 def test_other_requirements_make_another_environment(checkout: Path, quick: str) -> None:
     assert "making the Python environment" in pushbench(checkout, path=quick).stderr
     (checkout / "bench" / "requirements.txt").write_text(TINY * 2)
@@ -81,6 +82,7 @@ def test_other_requirements_make_another_environment(checkout: Path, quick: str)
     assert pushbench(checkout, path=quick).stderr == ""
 
 
+@pytest.mark.slow
 def test_two_first_starts_at_once_both_work_and_make_one_environment(checkout: Path, quick: str) -> None:
     with ThreadPoolExecutor() as pool:
         results = list(pool.map(lambda _: pushbench(checkout, "x", path=quick), range(3)))
@@ -88,6 +90,7 @@ def test_two_first_starts_at_once_both_work_and_make_one_environment(checkout: P
     assert sum("making the Python environment" in each.stderr for each in results) == 1
 
 
+@pytest.mark.slow
 def test_an_environment_that_was_not_finished_is_made_again(checkout: Path, quick: str) -> None:
     pushbench(checkout, path=quick)
     (checkout / ".cache" / "pushbench" / "venv" / "requirements.stamp").unlink()
