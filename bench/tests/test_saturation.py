@@ -13,20 +13,23 @@ from pushbench.builds import build_generator
 from pushbench.environment import CpuSplit
 from pushbench.load import Generator, LoadPlan, Started, playing
 from pushbench.project import Project
-from pushbench.record import Schedule, StagePlan
+from pushbench.record import Parameters, Schedule, StagePlan
 from pushbench.resources import Tree
 from pushbench.sampling import Sampler, Watched
+from pushbench.validity import STEAL_MOST
 
 pytestmark = [pytest.mark.slow, pytest.mark.alone]
 
 CHECKOUT = Project.at(Path(__file__).parents[2])
-CAPACITY, OFFERED = 4_000, 5_200
-STAGE = StagePlan(clients=260, ramp_seconds=0.5, settle_seconds=0.5, steady_seconds=6)
+BOARD, BOARDS = 51, 2
+CAPACITY, OFFERED = 4_000, BOARD * BOARD * BOARDS
+"""deliveries a second: the offer is 130 % of the capacity, by few clients, whose connecting costs little"""
+STAGE = StagePlan(clients=BOARD * BOARDS, ramp_seconds=0.5, settle_seconds=0.5, steady_seconds=6)
 SCHEDULE = Schedule(warmup_seconds=0, stages=[STAGE], drain_seconds=5)
 
 
 def test_a_server_that_queues_is_reported_with_what_it_does(tmp_path: Path) -> None:
-    """It burns 100 us of CPU with each delivery, so that connecting clients costs little beside."""
+    """It burns 100 us of CPU with each delivery, as a server does that is near its capacity."""
     scripted = tmp_path / "scripted"
     subprocess.run(["go", "build", "-o", scripted, "./cmd/scripted"], cwd=CHECKOUT.generator, check=True)
     cpus = sorted(os.sched_getaffinity(0))
@@ -42,7 +45,7 @@ def test_a_server_that_queues_is_reported_with_what_it_does(tmp_path: Path) -> N
         assert server.stdout
         url = server.stdout.readline().strip()
         tree = Tree(server.pid)
-        parameters: dict[str, str | int | float | bool] = {"board_size": 20, "pattern": "steady", "arrivals": "fixed"}
+        parameters: Parameters = {"board_size": BOARD, "pattern": "steady", "arrivals": "fixed"}
         plan = LoadPlan(url=url, protocol="whiteboard-json", seed=3, parameters=parameters, schedule=SCHEDULE)
         before = tree.usage()
         with playing(generator, plan) as load:
@@ -59,6 +62,8 @@ def test_a_server_that_queues_is_reported_with_what_it_does(tmp_path: Path) -> N
     assert before and after
     (window,) = results.windows(started, sampler.stop())
     metrics = results.stage_result(report.stages[0], window, len(cpus)).metrics
+    if (metrics["steal_ratio"] or 0.0) > STEAL_MOST:
+        pytest.skip("the hypervisor took CPU time, so the server did not have its capacity")
     whole = (after.cpu_seconds - before.cpu_seconds) / sum(report.timeline.delivered)
     assert metrics["throughput_per_second"] == pytest.approx(CAPACITY, rel=0.01)
     assert metrics["offered_per_second"] == pytest.approx(OFFERED, rel=0.001)
