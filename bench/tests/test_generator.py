@@ -166,7 +166,7 @@ def test_a_starved_generator_is_never_a_slow_server(tmp_path: Path) -> None:
         starving.join()
     assert trial.failure is None
     assert {each.code for each in trial.validity.warnings} >= {"send_lateness"}
-    assert {each.code for each in trial.validity.reasons} == {"generator_late"}
+    assert "generator_late" in {each.code for each in trial.validity.reasons}
 
 
 def starve(binary: str, done: threading.Event) -> None:
