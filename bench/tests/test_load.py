@@ -41,6 +41,13 @@ def plan(behaviour: str = "normal") -> LoadPlan:
     )
 
 
+def long_plan() -> LoadPlan:
+    """Its second stage ends long after the test, however busy the machine is."""
+    first, second = SCHEDULE.stages
+    stages = [first, second.model_copy(update={"steady_seconds": 60.0})]
+    return plan().model_copy(update={"schedule": SCHEDULE.model_copy(update={"stages": stages})})
+
+
 def play(tmp_path: Path, behaviour: str = "normal", processes: int = 1) -> tuple[list[Started | Second], LoadReport]:
     with playing(generator(tmp_path, processes), plan(behaviour)) as load:
         events = [event for event in load.events() if event]
@@ -134,7 +141,7 @@ def test_an_interrupted_generator_has_a_while_to_report(tmp_path: Path, monkeypa
 
 
 def test_an_interrupted_generator_reports_the_stages_that_it_finished(tmp_path: Path) -> None:
-    with playing(generator(tmp_path, processes=2), plan()) as load:
+    with playing(generator(tmp_path, processes=2), long_plan()) as load:
         assert load.end_of_stage(5.0) == 5.0, "nobody has started"
         first = None
         for event in load.events():
@@ -150,7 +157,7 @@ def test_an_interrupted_generator_reports_the_stages_that_it_finished(tmp_path: 
 
 
 def test_an_interrupt_that_nobody_asked_for_is_a_failure(tmp_path: Path) -> None:
-    with playing(generator(tmp_path), plan()) as load:
+    with playing(generator(tmp_path), long_plan()) as load:
         with pytest.raises(LoadFailed, match="ended with exit code 105"):
             for event in load.events():
                 if isinstance(event, Started):

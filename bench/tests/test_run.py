@@ -11,12 +11,11 @@ from typing import Any
 
 import pytest
 
-from pushbench import conformance, limits, needs, preparation, run, sampling, store
+from pushbench import conformance, limits, needs, preparation, run, store
 from pushbench.driver_choice import DriverChoice
 from pushbench.drivers import Build, Driver
 from pushbench.environment import CpuSplit
 from pushbench.errors import UserError
-from pushbench.machine import Machine, read_machine
 from pushbench.measuring import GaveWay, Interrupted, Options
 from pushbench.needs import Limits
 from pushbench.process_driver import ProcessDriver
@@ -63,17 +62,6 @@ def no_real_generator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterat
     monkeypatch.setattr(preparation, "build_generator", lambda *_: binary)
     monkeypatch.setenv("PUSHBENCH_LOCK", str(tmp_path / "lock"))
     yield
-
-
-@pytest.fixture(autouse=True)
-def undisturbed_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a run does is tested here, not the machine on which the tests happen to run."""
-
-    def calm(*arguments: Any) -> Machine:
-        seen = read_machine(*arguments)
-        return replace(seen, steal_seconds=0.0, throttled=0, swapped_bytes=0, clock_offset_seconds=0.0)
-
-    monkeypatch.setattr(sampling, "read_machine", calm)
 
 
 def request(*servers: str, **parameters: str) -> Request:

@@ -321,6 +321,8 @@ def found(victoria: str, tmp_path_factory: pytest.TempPathFactory) -> Found:
     record = json.loads(next((out / "records").glob("*.json")).read_text()) if (out / "records").exists() else None
     assert record and record["trials"], done.stderr
     assert record["trials"][0]["failure"] is None, done.stderr
+    if record["trials"][0]["repeated"]:
+        pytest.skip("the machine was disturbed, so the store has two trials of the run")
     time.sleep(2)  # until the store shows what it got
     return Found(victoria, record["id"], begin, time.time())
 
@@ -335,6 +337,7 @@ def queries() -> list[Any]:
 
 
 @pytest.mark.slow
+@pytest.mark.alone
 @pytest.mark.parametrize("target", queries())
 def test_every_query_finds_the_run(found: Found, target: dict[str, Any]) -> None:
     series = found.values(target["expr"], instant=target["instant"])
@@ -351,6 +354,7 @@ def dashboard_values(found: Found, title: str, ref: str = "A") -> list[float]:
 
 
 @pytest.mark.slow
+@pytest.mark.alone
 def test_the_dashboard_shows_what_the_smoke_profile_does(found: Found) -> None:
     """20 clients on boards of ten, each drawing once a second."""
     assert {0.0, 20.0} == set(dashboard_values(found, "Stages"))
@@ -370,6 +374,7 @@ def test_the_dashboard_shows_what_the_smoke_profile_does(found: Found) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.alone
 @pytest.mark.parametrize("path", DASHBOARDS, ids=lambda path: path.name)
 def test_marks_and_variables_find_the_run(found: Found, path: Path) -> None:
     dashboard = read_dashboard(path)
