@@ -41,6 +41,7 @@ def main() -> None:
     if sys.argv[1:] == ["version"]:
         print("k6 v0.0.0 (go0.0.0, linux/amd64)")
         return
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # as Go does, even where it was ignored by the parent
     plan = json.loads(Path(os.environ["PUSH_LOAD"]).read_text())
     behaviour = plan["parameters"].get("behaviour", "normal")
     segment = sys.argv[sys.argv.index("--execution-segment") + 1] if "--execution-segment" in sys.argv else "0:1"
