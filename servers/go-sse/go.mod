@@ -1,0 +1,3 @@
+module tokenstream
+
+go 1.26

@@ -1,0 +1,30 @@
+package pushbench.tokenstream;
+
+import org.springframework.beans.factory.annotation.Value;
+import org.springframework.boot.SpringBootVersion;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.RestController;
+import reactor.netty.http.server.HttpServer;
+
+@RestController
+class HealthController {
+  record Health(String server, String runtime, String framework) {}
+
+  private final Health health;
+
+  HealthController(
+      @Value("${spring.application.name}") String server,
+      @Value("${java.version} (${java.vendor})") String java) {
+    String netty = HttpServer.class.getPackage().getImplementationVersion();
+    health =
+        new Health(
+            server,
+            "Java " + java,
+            "Spring Boot " + SpringBootVersion.getVersion() + " / Reactor Netty " + netty);
+  }
+
+  @GetMapping("/healthz")
+  Health healthz() {
+    return health;
+  }
+}
