@@ -1,0 +1,24 @@
+package pushbench.posts;
+
+import org.springframework.boot.SpringApplication;
+import org.springframework.boot.autoconfigure.SpringBootApplication;
+import org.springframework.boot.web.server.context.WebServerInitializedEvent;
+import org.springframework.boot.webmvc.autoconfigure.error.ErrorMvcAutoConfiguration;
+import org.springframework.context.event.EventListener;
+
+/** Without Spring Boot's own page for errors, which it serves on a path of its own. */
+@SpringBootApplication(exclude = ErrorMvcAutoConfiguration.class)
+public class Application {
+  public static void main(String[] args) {
+    SpringApplication.run(Application.class, args);
+  }
+
+  /**
+   * Without it the JVM would exit with 143 after SIGTERM. The handler runs last, when the
+   * application has stopped.
+   */
+  @EventListener(WebServerInitializedEvent.class)
+  void exitWithZero() {
+    SpringApplication.getShutdownHandlers().add(() -> Runtime.getRuntime().halt(0));
+  }
+}
