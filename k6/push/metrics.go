@@ -14,11 +14,11 @@ import (
 	"github.com/pushbench/pushbench/k6/internal/schedule"
 )
 
-// pushMetrics feed k6's outputs once a second, so that dashboards and remote write work. The exact numbers are in the load report:
-// k6 keeps every value of a Trend in memory, so latencies come as the quantiles of each second.
+// pushMetrics feed k6's outputs once a second, so that dashboards and remote write work. The exact numbers are in the
+// load report: k6 keeps every value of a Trend in memory, so latencies come as the quantiles of each second.
 type pushMetrics struct {
-	clients, echo, delivery    *metrics.Metric // gauges; latencies in seconds, tagged with their quantile
-	messages, deliveries, owed *metrics.Metric // counters
+	clients, latency         *metrics.Metric // gauges; latencies in seconds, tagged with their name and quantile
+	messages, receipts, owed *metrics.Metric // counters
 }
 
 // quantiles of every latency, as tags. 1 is the maximum.
@@ -31,18 +31,17 @@ func registerMetrics(vu modules.VU) *pushMetrics {
 	}
 	registry := environment.Registry
 	return &pushMetrics{
-		clients:    registry.MustNewMetric("push_clients", metrics.Gauge),
-		echo:       registry.MustNewMetric("push_echo_seconds", metrics.Gauge),
-		delivery:   registry.MustNewMetric("push_delivery_seconds", metrics.Gauge),
-		messages:   registry.MustNewMetric("push_messages", metrics.Counter),
-		deliveries: registry.MustNewMetric("push_deliveries", metrics.Counter),
-		owed:       registry.MustNewMetric("push_deliveries_owed", metrics.Counter),
+		clients:  registry.MustNewMetric("push_clients", metrics.Gauge),
+		latency:  registry.MustNewMetric("push_latency_seconds", metrics.Gauge),
+		messages: registry.MustNewMetric("push_exchanges", metrics.Counter),
+		receipts: registry.MustNewMetric("push_receipts", metrics.Counter),
+		owed:     registry.MustNewMetric("push_receipts_owed", metrics.Counter),
 	}
 }
 
-// emitter pushes each second into the sample channel of the VU that came first. Every sample has the tags `stage`, its name, and
-// `measured`; where several generators share the clients also `segment`, so that theirs can be told apart.
-func (m *pushMetrics) emitter(ctx context.Context, state *lib.State, plan schedule.Schedule) func(engine.Second) {
+// emitter pushes each second into the sample channel of the VU that came first. Every sample has the tags `stage`, its
+// name, and `measured`; where several generators share the clients also `segment`, so that theirs can be told apart.
+func (m *pushMetrics) emitter(ctx context.Context, state *lib.State, plan Plan) func(engine.Second) {
 	if m == nil {
 		return nil
 	}
@@ -53,36 +52,43 @@ func (m *pushMetrics) emitter(ctx context.Context, state *lib.State, plan schedu
 	}
 	return func(second engine.Second) {
 		now := time.Now()
-		stage, measured := stageAt(plan, time.Duration(second.Index)*time.Second)
+		stage, measured := stageAt(plan.Schedule, time.Duration(second.Index)*time.Second)
 		tags := common.With("stage", stage.Name).With("measured", strconv.FormatBool(measured))
 		var samples metrics.Samples
 		add := func(metric *metrics.Metric, value float64, tags *metrics.TagSet) {
 			series := metrics.TimeSeries{Metric: metric, Tags: tags}
-			samples = append(samples, metrics.Sample{TimeSeries: series, Time: now, Value: value, Metadata: current.Metadata})
+			sample := metrics.Sample{TimeSeries: series, Time: now, Value: value, Metadata: current.Metadata}
+			samples = append(samples, sample)
 		}
-		addLatency := func(metric *metrics.Metric, latency *histogram.Histogram) {
-			if latency.Count() == 0 {
+		addLatency := func(kind string, latency *histogram.Histogram) {
+			name, named := plan.Latencies[kind]
+			if len(plan.Latencies) == 0 {
+				name, named = kind, true
+			}
+			if !named || latency.Count() == 0 {
 				return // an empty second has no latency, least of all 0
 			}
+			own := tags.With("latency", name).With("headline", strconv.FormatBool(kind == plan.Headline))
 			for _, q := range quantiles {
 				tag := strconv.FormatFloat(q, 'g', -1, 64)
-				add(metric, latency.Quantile(100*q).Seconds(), tags.With("quantile", tag))
+				add(m.latency, latency.Quantile(100*q).Seconds(), own.With("quantile", tag))
 			}
 		}
 		add(m.clients, float64(second.Clients), tags)
 		add(m.messages, float64(second.Sent), tags)
-		add(m.deliveries, float64(second.Delivered), tags)
+		add(m.receipts, float64(second.Received), tags)
 		add(m.owed, float64(second.Owed), tags)
 		add(state.BuiltinMetrics.DataSent, float64(second.SentBytes), tags)
 		add(state.BuiltinMetrics.DataReceived, float64(second.ReceivedBytes), tags)
-		addLatency(m.echo, second.Echo)
-		addLatency(m.delivery, second.Delivery)
+		for kind, latency := range second.Latencies() {
+			addLatency(kind, latency)
+		}
 		metrics.PushIfNotDone(ctx, state.Samples, samples)
 	}
 }
 
-// stageAt is the stage that the load is in at t, and whether t lies in its steady window. A ramp belongs to the stage that it leads
-// to, the drain to the last one.
+// stageAt is the stage that the load is in at t, and whether t lies in its steady window. A ramp belongs to the stage
+// that it leads to, the drain to the last one.
 func stageAt(s schedule.Schedule, t time.Duration) (stage schedule.Stage, measured bool) {
 	for i, window := range s.Windows() {
 		stage = s.Stages[i]

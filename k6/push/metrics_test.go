@@ -42,19 +42,20 @@ func emitted(t *testing.T, options lib.Options, second engine.Second) map[string
 	registry := metrics.NewRegistry()
 	gauge := func(name string) *metrics.Metric { return registry.MustNewMetric(name, metrics.Gauge) }
 	m := &pushMetrics{
-		clients: gauge("clients"), echo: gauge("echo"), delivery: gauge("delivery"),
-		messages: gauge("messages"), deliveries: gauge("deliveries"), owed: gauge("owed"),
+		clients: gauge("clients"), latency: gauge("latency"),
+		messages: gauge("messages"), receipts: gauge("receipts"), owed: gauge("owed"),
 	}
 	samples := make(chan metrics.SampleContainer, 1)
 	state := &lib.State{
 		Options: options, Samples: samples, BuiltinMetrics: metrics.RegisterBuiltinMetrics(registry),
 		Tags: lib.NewVUStateTags(registry.RootTagSet().With("server", "node-ws")),
 	}
-	m.emitter(context.Background(), state, twoStages)(second)
+	plan := Plan{Schedule: twoStages, Latencies: map[string]string{"own": "echo", "each": "delivery"}, Headline: "each"}
+	m.emitter(context.Background(), state, plan)(second)
 	found := map[string]float64{}
 	for _, sample := range (<-samples).GetSamples() {
 		name := sample.Metric.Name
-		for _, tag := range []string{"server", "stage", "measured", "quantile", "segment"} {
+		for _, tag := range []string{"server", "stage", "measured", "latency", "headline", "quantile", "segment"} {
 			if value, ok := sample.Tags.Get(tag); ok {
 				name += " " + value
 			}
@@ -70,15 +71,22 @@ func TestASecondBecomesCountsAndQuantilesOfItsStage(t *testing.T) {
 		latencies.Record(time.Duration(ms+1) * time.Millisecond)
 	}
 	second := engine.Second{
-		Index: 9, Clients: 290, Sent: 280, Delivered: 2700, Owed: 2800, Traffic: engine.Traffic{SentBytes: 70_000, ReceivedBytes: 700_000},
-		Echo: latencies, Delivery: histogram.New(),
+		Index: 9, Clients: 290, Sent: 280, Received: 2700, Owed: 2800,
+		Traffic: engine.Traffic{SentBytes: 70_000, ReceivedBytes: 700_000},
+		Own:     latencies, Each: histogram.New(),
 	}
 	found := emitted(t, lib.Options{}, second)
 	want := map[string]float64{
-		"clients node-ws classroom-300 true": 290, "messages node-ws classroom-300 true": 280, "deliveries node-ws classroom-300 true": 2700,
-		"owed node-ws classroom-300 true": 2800, "data_sent node-ws classroom-300 true": 70_000, "data_received node-ws classroom-300 true": 700_000,
-		"echo node-ws classroom-300 true 0.5": 0.050, "echo node-ws classroom-300 true 0.95": 0.095, "echo node-ws classroom-300 true 0.99": 0.099,
-		"echo node-ws classroom-300 true 1": 0.100,
+		"clients node-ws classroom-300 true":                 290,
+		"messages node-ws classroom-300 true":                280,
+		"receipts node-ws classroom-300 true":                2700,
+		"owed node-ws classroom-300 true":                    2800,
+		"data_sent node-ws classroom-300 true":               70_000,
+		"data_received node-ws classroom-300 true":           700_000,
+		"latency node-ws classroom-300 true echo false 0.5":  0.050,
+		"latency node-ws classroom-300 true echo false 0.95": 0.095,
+		"latency node-ws classroom-300 true echo false 0.99": 0.099,
+		"latency node-ws classroom-300 true echo false 1":    0.100,
 	}
 	if len(found) != len(want) {
 		t.Errorf("%d samples, expected %d: nothing of a latency that nobody had: %v", len(found), len(want), found)
@@ -95,7 +103,7 @@ func TestGeneratorsThatShareTheClientsAreToldApart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	empty := engine.Second{Clients: 5, Echo: histogram.New(), Delivery: histogram.New()}
+	empty := engine.Second{Clients: 5, Own: histogram.New(), Each: histogram.New()}
 	found := emitted(t, lib.Options{ExecutionSegment: segment}, empty)
 	if found["clients node-ws 100 false 1/2:1"] != 5 {
 		t.Errorf("no sample of the segment: %v", found)

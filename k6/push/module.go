@@ -1,5 +1,5 @@
-// Package push is the k6 module k6/x/push: it plays clients of servers that push. JavaScript says what to run; no JavaScript runs
-// per message. See scenarios/ for its use and internal/engine for what it does.
+// Package push is the k6 module k6/x/push: it plays clients of servers that push. JavaScript says what to run; no
+// JavaScript runs per message. See scenarios/ for its use and internal/engine for what it does.
 package push
 
 import (
@@ -10,6 +10,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -24,8 +25,8 @@ import (
 )
 
 func init() {
-	// Each event loop waits in the kernel with its processor still in hand. Two spare ones let k6, the collector and a returning
-	// loop go on at once; without them a loop was seen to wait up to 10 ms for the runtime to hand one back.
+	// Each event loop waits in the kernel with its processor still in hand. Two spare ones let k6, the collector and a
+	// returning loop go on at once; without them a loop was seen to wait up to 10 ms for the runtime to hand one back.
 	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 2)
 	modules.Register("k6/x/push", &module{})
 }
@@ -64,8 +65,14 @@ type Plan struct {
 	Schedule   schedule.Schedule `json:"schedule"`
 	// Generators is how many k6 processes share the clients, by execution segments; 0 means one.
 	Generators int `json:"generators"`
-	// BeginMonotonicUS is when the schedule begins, of CLOCK_MONOTONIC, for generators of one machine that begin together; 0 is
-	// as soon as k6 is ready.
+	// Latencies are the suite's names of what is measured, by kind: own, each, first, last, gap.
+	Latencies map[string]string `json:"latencies"`
+	// Headline is the kind that stands for the load where there is room for one.
+	Headline string `json:"headline"`
+	// SpinUS is how long, in microseconds, a loop spins before something is due; for processors that nobody else needs.
+	SpinUS int64 `json:"spin_us"`
+	// BeginMonotonicUS is when the schedule begins, of CLOCK_MONOTONIC, for generators of one machine that begin
+	// together; 0 is as soon as k6 is ready.
 	BeginMonotonicUS int64 `json:"begin_monotonic_us"`
 	// Sources are the addresses that the clients connect from, in turn; none leaves the choice to the kernel.
 	Sources []netip.Addr `json:"sources"`
@@ -73,7 +80,19 @@ type Plan struct {
 
 // Groups says how clients sit together and when they send.
 type Groups struct {
-	Size     int    `json:"size"`
+	Size     int    `json:"size"` // 0 means 1
+	Pattern  string `json:"pattern"`
+	Arrivals string `json:"arrivals"`
+	// Rate is how many exchanges a second are due of all clients together, instead of a pattern of each client.
+	Rate float64 `json:"rate"`
+	// Query is added to the path of requests, for example pace=50.
+	Query string `json:"query"`
+	// Beside are exchanges that each client has beside those of its group, by the names that the protocol has for them.
+	Beside map[string]Beside `json:"beside"`
+}
+
+// Beside says when an exchange of each client alone is due.
+type Beside struct {
 	Pattern  string `json:"pattern"`
 	Arrivals string `json:"arrivals"`
 }
@@ -128,8 +147,31 @@ func (l *Load) groupsOf(stage schedule.Stage, groups GroupsOf) (schedule.Groups,
 	if err := strict(named, &found); err != nil {
 		return schedule.Groups{}, err
 	}
-	pattern, err := schedule.PatternOf(found.Pattern, found.Arrivals)
-	return schedule.Groups{Size: found.Size, Pattern: pattern}, err
+	if stage.Closed {
+		found.Pattern, found.Rate = "closed", 0
+	}
+	pattern, err := schedule.PatternOf(found.Pattern, found.Arrivals, found.Rate)
+	if err != nil {
+		return schedule.Groups{}, err
+	}
+	beside, err := besideOf(found.Beside)
+	return schedule.Groups{Size: max(1, found.Size), Pattern: pattern, Query: found.Query, Beside: beside}, err
+}
+
+// besideOf are the exchanges in the order of their names.
+func besideOf(named map[string]Beside) ([]schedule.Beside, error) {
+	var all []schedule.Beside
+	for _, name := range slices.Sorted(maps.Keys(named)) {
+		pattern, err := schedule.PatternOf(named[name].Pattern, named[name].Arrivals, 0)
+		if err != nil {
+			return nil, fmt.Errorf("exchange %s: %w", name, err)
+		}
+		if !pattern.Own() {
+			return nil, fmt.Errorf("exchange %s: it cannot be closed, for it stands beside another", name)
+		}
+		all = append(all, schedule.Beside{Name: name, Pattern: pattern})
+	}
+	return all, nil
 }
 
 // strict converts by way of JSON and refuses unknown names.
@@ -143,10 +185,12 @@ func strict(from map[string]any, to any) error {
 	return decoder.Decode(to)
 }
 
-// patience is how long k6 waits for the end of a load beyond its schedule: for the other generators and good-byes, on a busy machine.
+// patience is how long k6 waits for the end of a load beyond its schedule: for the other generators and good-byes, on a
+// busy machine.
 const patience = 20 * time.Second
 
-// Scenario returns the options of a scenario in which every k6 process has one VU, which plays all clients of its segment.
+// Scenario returns the options of a scenario in which every k6 process has one VU, which plays all clients of its
+// segment.
 func (l *Load) Scenario() map[string]any {
 	longest := l.plan.Schedule.End() + l.plan.Schedule.Drain() + patience
 	return map[string]any{
@@ -205,11 +249,12 @@ func (m *module) newEngine(l *Load, state *lib.State) (*engine.Engine, error) {
 	}
 	config := engine.Config{
 		URL: l.plan.URL, Protocol: l.plan.Protocol, Seed: l.plan.Seed, Sources: l.plan.Sources,
-		Schedule: l.plan.Schedule, Groups: l.groups,
+		Spin:     time.Duration(l.plan.SpinUS) * time.Microsecond,
+		Schedule: l.plan.Schedule, Groups: l.groups, Headline: l.plan.Headline,
 		Segment:  state.Options.ExecutionSegment.String(),
-		OnSecond: m.metrics.emitter(l.instance.vu.Context(), state, l.plan.Schedule),
+		OnSecond: m.metrics.emitter(l.instance.vu.Context(), state, l.plan),
 	}
-	if err := scale(&config.Schedule, state.Options); err != nil {
+	if err := scale(&config, state.Options); err != nil {
 		return nil, err
 	}
 	if fd, err := strconv.Atoi(os.Getenv("PUSH_EVENTS_FD")); err == nil {
@@ -220,18 +265,19 @@ func (m *module) newEngine(l *Load, state *lib.State) (*engine.Engine, error) {
 	return e, err
 }
 
-// scale reduces the stages' clients to those of this execution segment, as k6 does with VUs.
-func scale(s *schedule.Schedule, options lib.Options) error {
+// scale reduces the stages' clients to those of this execution segment, as k6 does with VUs, and their rates by as
+// much.
+func scale(config *engine.Config, options lib.Options) error {
 	tuple, err := lib.NewExecutionTuple(options.ExecutionSegment, options.ExecutionSegmentSequence)
 	if err != nil {
 		return err
 	}
-	stages := make([]schedule.Stage, len(s.Stages))
-	for i, stage := range s.Stages {
-		stage.Clients = int(tuple.ScaleInt64(int64(stage.Clients)))
-		stages[i] = stage
+	stages, groups := slices.Clone(config.Schedule.Stages), slices.Clone(config.Groups)
+	for i, stage := range stages {
+		stages[i].Clients = int(tuple.ScaleInt64(int64(stage.Clients)))
+		groups[i].Pattern.Rate *= float64(stages[i].Clients) / float64(stage.Clients)
 	}
-	s.Stages = stages
+	config.Schedule.Stages, config.Groups = stages, groups
 	return nil
 }
 

@@ -15,19 +15,21 @@ import (
 func text(report *engine.Report) string {
 	var out strings.Builder
 	table := tabwriter.NewWriter(&out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	_, _ = fmt.Fprintln(table, "stage\tclients\tmessages/s\tdeliveries/s\tloss\techo p50\tdelivery p50\tp95\tp99\tfan-out p99\tlateness p99\t")
+	_, _ = fmt.Fprintln(table, "stage\tclients\tsent/s\treceipts/s\tlost\town p50\teach p50\tp95\tp99\t"+
+		"first p50\tp95\tlast p50\tp95\tp99\tgap p50\tp95\tlateness p99\t")
 	for _, stage := range report.Stages {
 		seconds := float64(stage.EndUS-stage.BeginUS) / 1e6
 		loss := "-"
-		if stage.Deliveries.Expected > 0 {
-			loss = fmt.Sprintf("%.2f %%", 100*float64(stage.Deliveries.Lost)/float64(stage.Deliveries.Expected))
+		if stage.Receipts.Expected > 0 {
+			loss = fmt.Sprintf("%.2f %%", 100*float64(stage.Receipts.Lost)/float64(stage.Receipts.Expected))
 		}
 		h := stage.Histograms
-		_, _ = fmt.Fprintf(table, "%s\t%d/%d\t%.0f\t%.0f\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n",
+		_, _ = fmt.Fprintf(table, "%s\t%d/%d\t%.0f\t%.0f"+strings.Repeat("\t%s", 13)+"\t\n",
 			stage.Name, stage.Clients.Members, stage.Clients.Target,
-			float64(stage.Messages.Sent)/seconds, float64(stage.Deliveries.Delivered)/seconds, loss,
-			quantile(h.Echo, 50), quantile(h.Delivery, 50), quantile(h.Delivery, 95), quantile(h.Delivery, 99),
-			quantile(h.Fanout, 99), quantile(h.Lateness, 99))
+			float64(stage.Messages.Sent)/seconds, float64(stage.Receipts.Received)/seconds, loss,
+			quantile(h.Own, 50), quantile(h.Each, 50), quantile(h.Each, 95), quantile(h.Each, 99), quantile(h.First, 50),
+			quantile(h.First, 95), quantile(h.Last, 50), quantile(h.Last, 95), quantile(h.Last, 99), quantile(h.Gap, 50),
+			quantile(h.Gap, 95), quantile(h.Lateness, 99))
 	}
 	_ = table.Flush()
 	for _, e := range report.Errors {

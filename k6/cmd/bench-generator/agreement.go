@@ -10,8 +10,10 @@ import (
 // agreementClients is a load that a plain client has no trouble with: what differs is the clients, not their queues.
 const agreementClients = 200
 
-// agree compares the delivery p50 that k6/x/push and a plain client find, in turns, on a server that does nothing wrong.
-func (b bench) agree(push, plain subject) error {
+// agree compares the delivery p50 that k6/x/push and a plain client find, in turns, on a server that does nothing
+// wrong.
+func (b bench) agree() error {
+	push := b.push()
 	fmt.Printf("\ndelivery p50 with %d clients, boards of 10, %d rounds of %s\n", agreementClients, b.rounds, b.window)
 	found := map[string][]float64{}
 	for round := range b.rounds {
@@ -20,7 +22,7 @@ func (b bench) agree(push, plain subject) error {
 			turns = []subject{plain, push}
 		}
 		for _, s := range turns {
-			t, err := b.turn(s, agreementClients, 10)
+			t, err := b.turn(s, onBoards(agreementClients, 10))
 			if err != nil {
 				return fmt.Errorf("%s: %w", s.name, err)
 			}
@@ -39,7 +41,8 @@ func (b bench) agree(push, plain subject) error {
 	return nil
 }
 
-// deliveryP50 finds the median in what a subject printed: of k6/x/push in the column of its table, of the plain client behind its name.
+// deliveryP50 finds the median in what a subject printed: of k6/x/push in the column of its table, of the plain client
+// behind its name.
 func deliveryP50(output string) (time.Duration, error) {
 	if _, rest, found := strings.Cut(output, "delivery p50 "); found && !strings.Contains(output, "stage") {
 		return time.ParseDuration(strings.Fields(rest)[0])

@@ -7,18 +7,29 @@ import (
 	"strings"
 )
 
+// limits shows how much k6/x/push can do.
+func (b bench) limits() error {
+	push := b.push()
+	if err := b.mostFromOneCore(push); err != nil {
+		return err
+	}
+	return b.manyClients(push)
+}
+
 // mostFromOneCore drives 100,000 deliveries/s from one core and prints what k6/x/push says of itself.
 func (b bench) mostFromOneCore(push subject) error {
 	if runtime.NumCPU() < 2 {
 		fmt.Println("\n100,000 deliveries/s from one core: skipped, the server needs a second one")
 		return nil
 	}
-	t, err := b.turnOn(push, clients, 100, []int{0}, []int{1})
+	l := onBoards(clients, 100)
+	l.serverCPUs, l.subjectCPUs = []int{0}, []int{1}
+	t, err := b.turn(push, l)
 	if err != nil {
 		return err
 	}
 	fmt.Printf("\n100,000 deliveries/s from one core (server on another): %.0f/s at %.2f cores, %.1f us per delivery\n%s",
-		float64(t.deliveries)/b.window.Seconds(), t.cpu.Seconds()/b.window.Seconds(), 1e6*t.cpu.Seconds()/float64(t.deliveries), t.output)
+		float64(t.deliveries)/b.window.Seconds(), t.cpu.Seconds()/b.window.Seconds(), t.microseconds(), t.output)
 	return nil
 }
 
@@ -29,7 +40,9 @@ func (b bench) manyClients(push subject) error {
 		fmt.Printf("\n%d clients: skipped, this shell may open only %d files (ulimit -n)\n", many, limit)
 		return nil
 	}
-	t, err := b.turnOn(push, many, 10, nil, nil, "PATTERN=sparse")
+	l := onBoards(many, 10)
+	l.environment = append(l.environment, "PATTERN=sparse")
+	t, err := b.turn(push, l)
 	if err != nil {
 		return err
 	}

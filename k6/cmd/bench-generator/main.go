@@ -1,6 +1,7 @@
-// Command bench-generator measures what generating load costs: k6/x/push, a plain k6/websockets script and the floor (a bare epoll
-// reader) take turns in one run against the same scripted server and the same messages. It prints CPU per delivery, memory
-// and the ratios that matter, as median [least, most] over the rounds; and whether a plain client finds the same latencies.
+// Command bench-generator measures what generating load costs: k6/x/push, a plain script of k6's own (k6/websockets or
+// k6/http) and the floor (a bare epoll loop) take turns in one run against the same scripted server, with the same
+// messages, tokens and requests. It prints CPU per delivery, memory and the ratios that matter, as median [least, most]
+// over the rounds; and whether a plain client finds the same latencies.
 package main
 
 import (
@@ -12,7 +13,7 @@ import (
 	"time"
 )
 
-// clients of every comparison; the board size sets the deliveries: each client draws once a second for its whole board.
+// clients of every comparison.
 const clients = 1000
 
 func main() {
@@ -20,9 +21,10 @@ func main() {
 	sources := flag.String("sources", ".", "`folder` of the k6 module")
 	rounds := flag.Int("rounds", 5, "rounds; in each, every subject has one turn")
 	window := flag.Duration("window", 8*time.Second, "measured time of a turn")
+	only := flag.String("only", "", "one `part`: boards, streams, requests, agreement or limits")
 	flag.Parse()
 	b := bench{bin: *bin, sources: *sources, rounds: *rounds, window: *window}
-	if err := b.run(); err != nil {
+	if err := b.run(*only); err != nil {
 		fmt.Fprintln(os.Stderr, "bench-generator:", err)
 		os.Exit(1)
 	}
@@ -34,45 +36,53 @@ type bench struct {
 	window       time.Duration
 }
 
-func (b bench) run() error {
-	push := subject{"k6/x/push", []string{"run", "--quiet", filepath.Join(b.sources, "scenarios/whiteboard.js")}, "k6", false}
-	script := subject{"k6/websockets", []string{"run", "--quiet", filepath.Join(b.sources, "cmd/bench-generator/websockets.js")}, "k6", false}
-	floor := subject{"floor", nil, "floor", true}
-	plain := subject{"plain", nil, "plain", false}
+// run measures one part, or all of them.
+func (b bench) run(only string) error {
+	parts := []struct {
+		name    string
+		measure func() error
+	}{
+		{"boards", b.boards}, {"streams", b.streams}, {"requests", b.requests}, {"agreement", b.agree}, {"limits", b.limits},
+	}
+	found := false
+	for _, part := range parts {
+		if only != "" && only != part.name {
+			continue
+		}
+		found = true
+		if err := part.measure(); err != nil {
+			return fmt.Errorf("%s: %w", part.name, err)
+		}
+	}
+	if !found {
+		return fmt.Errorf("no part %q", only)
+	}
+	return nil
+}
 
-	at20, err := b.compare(20_000, push, script, floor)
-	if err != nil {
-		return err
-	}
-	printRatio("ratio to k6/websockets", at20.cost(push), at20.cost(script))
-	printRatio("memory per client, ratio to k6/websockets", at20.memory(push), at20.memory(script))
-	if !at20.sustained(script) {
-		fmt.Println("(k6/websockets did not take every delivery at this rate; its cost is that of those it took)")
-	}
-	at50, err := b.compare(50_000, push, script, floor)
-	if err != nil {
-		return err
-	}
-	printRatio("ratio to the floor at 50,000/s", at50.cost(push), at50.cost(floor))
-	if at50.sustained(script) {
-		printRatio("ratio to k6/websockets at 50,000/s", at50.cost(push), at50.cost(script))
-	}
-	if err := b.agree(push, plain); err != nil {
-		return err
-	}
-	if err := b.mostFromOneCore(push); err != nil {
-		return err
-	}
-	return b.manyClients(push)
+// floor is the same binary for every load, and plain the same client.
+var (
+	floor = subject{name: "floor", binary: "floor", endless: true}
+	plain = subject{name: "plain", binary: "plain"}
+)
+
+// push plays the scenario of boards.
+func (b bench) push() subject { return b.script("k6/x/push", "scenarios/whiteboard.js") }
+
+// script is k6 with a script of the sources.
+func (b bench) script(name, path string) subject {
+	return subject{name: name, binary: "k6", arguments: []string{"run", "--quiet", filepath.Join(b.sources, path)}}
 }
 
 // results are the turns of every subject, in the order of the rounds.
 type results map[string][]turn
 
+// cost is the CPU time of each unit in microseconds.
 func (r results) cost(s subject) []float64 {
-	return each(r[s.name], func(t turn) float64 { return t.cpu.Seconds() / float64(t.deliveries) })
+	return each(r[s.name], turn.microseconds)
 }
 
+// memory is the resident bytes of each client.
 func (r results) memory(s subject) []float64 {
 	return each(r[s.name], func(t turn) float64 { return float64(t.memory) / float64(t.clients) })
 }
@@ -95,25 +105,26 @@ func each(turns []turn, f func(turn) float64) []float64 {
 	return values
 }
 
-func (b bench) compare(rate int, subjects ...subject) (results, error) {
-	fmt.Printf("\n%d deliveries/s: %d clients, boards of %d, %d rounds of %s\n", rate, clients, rate/clients, b.rounds, b.window)
+// compare has the subjects take turns at a load.
+func (b bench) compare(l load, subjects ...subject) (results, error) {
+	fmt.Printf("\n%s, %d rounds of %s\n", l.title, b.rounds, b.window)
 	all := results{}
 	for round := range b.rounds {
 		for i := range subjects {
 			s := subjects[(i+round)%len(subjects)] // nobody is always first
-			t, err := b.turn(s, clients, rate/clients)
+			t, err := b.turn(s, l)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", s.name, err)
 			}
 			all[s.name] = append(all[s.name], t)
-			fmt.Fprintf(os.Stderr, "  round %d of %d: %s, %.1f us per delivery\n", round+1, b.rounds, s.name, 1e6*t.cpu.Seconds()/float64(t.deliveries))
+			fmt.Fprintf(os.Stderr, "  round %d of %d: %s, %.1f us per %s\n", round+1, b.rounds, s.name, t.microseconds(), l.unit)
 		}
 	}
 	for _, s := range subjects {
 		rates := each(all[s.name], func(t turn) float64 { return float64(t.deliveries) / b.window.Seconds() })
 		cores := each(all[s.name], func(t turn) float64 { return t.cpu.Seconds() / b.window.Seconds() })
-		fmt.Printf("%-14s CPU %s us per delivery, %s cores, %s deliveries/s, %s KiB per client\n", s.name,
-			spread(scaled(all.cost(s), 1e6), "%.1f"), spread(cores, "%.2f"), spread(rates, "%.0f"),
+		fmt.Printf("%-14s CPU %s us per %s, %s cores, %s/s, %s KiB per client\n", s.name,
+			spread(all.cost(s), "%.1f"), l.unit, spread(cores, "%.2f"), spread(rates, "%.0f"),
 			spread(scaled(all.memory(s), 1.0/1024), "%.0f"))
 	}
 	return all, nil

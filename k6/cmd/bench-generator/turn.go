@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -29,52 +30,33 @@ const (
 // subject is a client process under measurement.
 type subject struct {
 	name      string
-	arguments []string
 	binary    string
-	readsOnly bool // the server itself makes the messages
+	arguments []string
+	endless   bool // it goes on until it is stopped, and says nothing on boards: there the server makes the messages
 }
 
 // turn is what one subject cost in one window.
 type turn struct {
 	cpu        time.Duration
-	deliveries int64   // that the server wrote in the window
-	offered    float64 // deliveries that were due in it
+	deliveries int64   // that the server wrote in the window, or tokens, or answers
+	offered    float64 // of them that were due in it
 	memory     int64   // resident bytes at the end
 	clients    int
 	output     string
 }
 
-// turn runs a fresh server and a fresh subject, waits until all clients are there and measures one window.
-func (b bench) turn(s subject, clients, board int) (turn, error) {
-	return b.turnOn(s, clients, board, nil, nil)
-}
+// microseconds is the CPU time of each unit.
+func (t turn) microseconds() float64 { return 1e6 * t.cpu.Seconds() / float64(t.deliveries) }
 
-// turnOn pins server and subject to CPUs; nil leaves them free.
-func (b bench) turnOn(s subject, clients, board int, serverCPUs, subjectCPUs []int, environment ...string) (turn, error) {
-	arguments := []string{}
-	if s.readsOnly {
-		arguments = append(arguments, "-source", strconv.Itoa(clients), "-board", strconv.Itoa(board))
-	}
-	server, err := start(serverCPUs, filepath.Join(b.bin, "scripted"), arguments, nil)
+// turn runs a fresh server and a fresh subject, waits until all clients are there and measures one window.
+func (b bench) turn(s subject, l load) (turn, error) {
+	server, url, err := b.startServer(s, l)
 	if err != nil {
 		return turn{}, err
 	}
 	defer server.end()
-	line, err := bufio.NewReader(server.stdout).ReadString('\n')
-	if err != nil {
-		return turn{}, fmt.Errorf("scripted server: %w", err)
-	}
-	url := strings.TrimSpace(line)
-
-	arguments = s.arguments
-	if s.readsOnly {
-		arguments = []string{"-url", url, "-clients", strconv.Itoa(clients), "-board", strconv.Itoa(board)}
-	}
 	seconds := (b.window + settle + 2*time.Second).Seconds()
-	environment = append([]string{
-		"URL=" + url, "CLIENTS=" + strconv.Itoa(clients), "BOARD_SIZE=" + strconv.Itoa(board), fmt.Sprintf("SECONDS=%.0f", seconds),
-	}, environment...)
-	client, err := start(subjectCPUs, filepath.Join(b.bin, s.binary), arguments, environment)
+	client, err := start(l.subjectCPUs, filepath.Join(b.bin, s.binary), s.arguments, l.variables(url, seconds))
 	if err != nil {
 		return turn{}, err
 	}
@@ -86,10 +68,46 @@ func (b bench) turnOn(s subject, clients, board int, serverCPUs, subjectCPUs []i
 		close(copied)
 	}()
 
-	if err := connected(url, int64(clients)); err != nil {
+	if err := connected(url, int64(l.clients)); err != nil {
 		return turn{}, err
 	}
 	time.Sleep(settle)
+	t, err := b.measure(client, url, l)
+	if err != nil {
+		return turn{}, err
+	}
+	if !s.endless {
+		client.wait(30 * time.Second)
+	}
+	client.end()
+	<-copied
+	t.output = output.String()
+	if t.deliveries == 0 {
+		return t, fmt.Errorf("no deliveries; it printed %q and %q", t.output, client.complaints)
+	}
+	return t, nil
+}
+
+// startServer starts the scripted server; the caller ends it. It gives the server's URL.
+func (b bench) startServer(s subject, l load) (*process, string, error) {
+	arguments := l.server
+	if s.endless {
+		arguments = slices.Concat(arguments, l.source)
+	}
+	server, err := start(l.serverCPUs, filepath.Join(b.bin, "scripted"), arguments, nil)
+	if err != nil {
+		return nil, "", err
+	}
+	line, err := bufio.NewReader(server.stdout).ReadString('\n')
+	if err != nil {
+		server.end()
+		return nil, "", fmt.Errorf("scripted server: %w", err)
+	}
+	return server, strings.TrimSpace(line), nil
+}
+
+// measure waits for one window and gives what the clients cost in it.
+func (b bench) measure(client *process, url string, l load) (turn, error) {
 	before, err := counts(url)
 	if err != nil {
 		return turn{}, err
@@ -100,20 +118,10 @@ func (b bench) turnOn(s subject, clients, board int, serverCPUs, subjectCPUs []i
 	if err != nil {
 		return turn{}, err
 	}
-	t := turn{
-		cpu: client.cpu() - cpu, deliveries: after.Deliveries - before.Deliveries, memory: client.memory(), clients: clients,
-		offered: float64(clients*board) * time.Since(began).Seconds(),
-	}
-	if !s.readsOnly {
-		client.wait(30 * time.Second)
-	}
-	client.end()
-	<-copied
-	t.output = output.String()
-	if t.deliveries == 0 {
-		return t, fmt.Errorf("no deliveries; it printed %q and %q", t.output, client.complaints)
-	}
-	return t, nil
+	return turn{
+		cpu: client.cpu() - cpu, deliveries: after.Deliveries - before.Deliveries,
+		memory: client.memory(), clients: l.clients, offered: l.offered * time.Since(began).Seconds(),
+	}, nil
 }
 
 // connected waits until the server has that many connections.
@@ -127,7 +135,8 @@ func connected(url string, clients int64) error {
 }
 
 func counts(url string) (c scripted.Counts, err error) {
-	response, err := http.Get(strings.Replace(url, "ws://", "http://", 1) + "/counts") //nolint:noctx // loopback, our own server
+	url = strings.Replace(url, "ws://", "http://", 1)
+	response, err := http.Get(url + "/counts") //nolint:noctx // loopback, our own server
 	if err != nil {
 		return c, err
 	}

@@ -1,106 +1,150 @@
-// Command floor is the least that a client process can do: one thread and one epoll set that reads what comes, finds the time stamp
-// and discards it. No generator can be cheaper; how close k6/x/push comes is what `make bench-generator` prints.
+// Command floor is the least that a client process can do: one thread and one epoll set that reads what comes, finds
+// what marks each delivery and discards it, and sends requests that it has made before. No generator can be cheaper;
+// how close k6/x/push comes is what `make bench-generator` prints. It reads the same environment as the scenarios.
 package main
 
 import (
 	"bytes"
-	"flag"
+	"errors"
 	"fmt"
 	"net"
 	"os"
 	"os/signal"
 	"runtime"
+	"strconv"
 	"sync/atomic"
 	"syscall"
 	"time"
 	"unsafe"
 
-	"github.com/gorilla/websocket"
 	"golang.org/x/sys/unix"
-
-	"github.com/pushbench/pushbench/k6/internal/scripted"
 )
 
 func main() {
-	address := flag.String("url", "ws://127.0.0.1:8080", "`URL` of a scripted server that runs with -source")
-	clients := flag.Int("clients", 1000, "connections")
-	board := flag.Int("board", 10, "members of a board")
-	flag.Parse()
-	if err := run(*address, *clients, *board); err != nil {
+	if err := run(os.Getenv("URL"), number("CLIENTS")); err != nil {
 		fmt.Fprintln(os.Stderr, "floor:", err)
 		os.Exit(1)
 	}
 }
 
-func run(address string, clients, board int) error {
+// number reads a number of the environment, which is 0 where it is missing.
+func number(name string) int {
+	n, err := strconv.Atoi(os.Getenv(name))
+	if err != nil && os.Getenv(name) != "" {
+		fmt.Fprintf(os.Stderr, "floor: %s must be a number\n", name)
+		os.Exit(2)
+	}
+	return n
+}
+
+func run(url string, clients int) error {
 	epoll, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
 	if err != nil {
 		return err
 	}
-	for number := range clients {
-		if err := connect(epoll, address+"/ws", scripted.Join(number, board)); err != nil {
-			return err
-		}
+	f := &floor{epoll: epoll, events: make([]unix.EpollEvent, 256), buf: make([]byte, 64<<10)}
+	switch os.Getenv("PROTOCOL") {
+	case "token-stream-sse":
+		err = f.streams(url, clients)
+	case "posts-http":
+		err = f.posts(url, clients, number("RATE"))
+	default:
+		err = f.boards(url, clients, number("BOARD_SIZE"))
 	}
-	var stopped atomic.Bool
+	if err != nil {
+		return err
+	}
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
 	go func() {
 		<-signals
-		stopped.Store(true)
+		f.stopped.Store(true)
 	}()
-	fmt.Println(read(epoll, &stopped))
+	f.loop()
+	fmt.Println(f.found)
 	return nil
 }
 
-func connect(epoll int, target string, join []byte) error {
-	conn, response, err := websocket.DefaultDialer.Dial(target, nil)
-	if err != nil {
-		return err
-	}
-	_ = response.Body.Close()
-	defer func() { _ = conn.Close() }()
-	if err := conn.WriteMessage(websocket.TextMessage, join); err != nil {
-		return err
-	}
-	raw, err := conn.NetConn().(*net.TCPConn).SyscallConn()
-	if err != nil {
-		return err
-	}
-	fd := -1
-	if err := raw.Control(func(original uintptr) { fd, err = unix.FcntlInt(original, unix.F_DUPFD_CLOEXEC, 0) }); err != nil {
-		return err
-	}
-	return unix.EpollCtl(epoll, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(fd)})
+// floor is connections, and what it does with what they receive.
+type floor struct {
+	epoll   int
+	sockets []int
+	mark    []byte               // of what is counted
+	then    func(int, []byte)    // what else is done with what a socket received; nil for nothing
+	timer   int                  // 0 for none
+	tick    func(expired uint64) // what is done when it expires
+	events  []unix.EpollEvent
+	buf     []byte
+	found   int
+	stopped atomic.Bool
 }
 
-// read discards everything until it is stopped and returns how many messages had a time stamp.
-func read(epoll int, stopped *atomic.Bool) (messages int) {
+// adopt takes the socket of a connection, which may be closed afterwards.
+func (f *floor) adopt(conn *net.TCPConn) error {
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return err
+	}
+	socket := -1
+	control := raw.Control(func(original uintptr) { socket, err = unix.FcntlInt(original, unix.F_DUPFD_CLOEXEC, 0) })
+	if err := errors.Join(control, err); err != nil {
+		return err
+	}
+	f.sockets = append(f.sockets, socket)
+	return f.watch(socket)
+}
+
+func (f *floor) watch(fd int) error {
+	return unix.EpollCtl(f.epoll, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(fd)})
+}
+
+// loop reads and discards everything until it is stopped.
+func (f *floor) loop() {
 	runtime.LockOSThread()
-	stamp := []byte(`"sentAt":`)
-	events, buf := make([]unix.EpollEvent, 256), make([]byte, 64<<10)
 	var latest time.Duration
-	for start := time.Now(); !stopped.Load(); {
-		n, err := unix.EpollWait(epoll, events, 100)
+	for start := time.Now(); !f.stopped.Load(); {
+		n, err := unix.EpollWait(f.epoll, f.events, 100)
 		if err != nil && err != unix.EINTR {
 			break
 		}
-		for _, event := range events[:max(n, 0)] {
-			size, _, errno := unix.RawSyscall(unix.SYS_READ, uintptr(event.Fd), uintptr(unsafe.Pointer(unsafe.SliceData(buf))), uintptr(len(buf)))
-			if errno != 0 || size == 0 {
-				_ = unix.Close(int(event.Fd))
+		for _, event := range f.events[:max(n, 0)] {
+			fd := int(event.Fd)
+			size := call(unix.SYS_READ, fd, f.buf)
+			if size <= 0 {
+				_ = unix.Close(fd)
 				continue
 			}
 			latest = time.Since(start)
-			for data := buf[:size]; ; messages++ {
-				i := bytes.Index(data, stamp)
-				if i < 0 {
-					break
-				}
-				data = data[i+len(stamp):]
+			if fd == f.timer {
+				f.tick(*(*uint64)(unsafe.Pointer(unsafe.SliceData(f.buf))))
+				continue
+			}
+			f.count(f.buf[:size])
+			if f.then != nil {
+				f.then(fd, f.buf[:size])
 			}
 		}
 	}
 	_ = latest
-	return messages
+}
+
+func (f *floor) count(data []byte) {
+	for {
+		i := bytes.Index(data, f.mark)
+		if i < 0 {
+			return
+		}
+		f.found++
+		data = data[i+len(f.mark):]
+	}
+}
+
+// call reads or writes without telling the runtime. It returns 0 or less where that fails.
+func call(number uintptr, fd int, data []byte) int {
+	first := unsafe.Pointer(unsafe.SliceData(data))
+	size, _, errno := unix.RawSyscall(number, uintptr(fd), uintptr(first), uintptr(len(data)))
+	if errno != 0 {
+		return -1
+	}
+	return int(size)
 }

@@ -1,6 +1,7 @@
-// Command plain is a client as anybody would write it with gorilla/websocket, two goroutines a connection and the runtime's timers:
-// the second opinion on the latencies of k6/x/push, which shares no code with it. Its latencies count from when it really sends,
-// for the runtime's timers are up to a millisecond late. It reads the same environment as the scenario.
+// Command plain is a client as anybody would write it with gorilla/websocket, two goroutines a connection and the
+// runtime's timers: the second opinion on the latencies of k6/x/push, which shares no code with it. Its latencies count
+// from when it really sends, for the runtime's timers are up to a millisecond late. It reads the same environment as
+// the scenario.
 package main
 
 import (
@@ -15,7 +16,8 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// The steady window begins so long after the first client may connect; the clients need that to come, and the server to warm up.
+// The steady window begins so long after the first client may connect; the clients need that to come, and the server to
+// warm up.
 const (
 	ramp   = time.Second
 	before = 4 * time.Second
@@ -48,7 +50,8 @@ func run() error {
 	for i := range clients {
 		all.Go(func() {
 			time.Sleep(ramp * time.Duration(i) / time.Duration(clients))
-			found, err := play(w, i, fmt.Sprintf("b-%d", i/board), time.Second*time.Duration(i*7919%clients)/time.Duration(clients))
+			found, err := play(w, i, fmt.Sprintf("b-%d", i/board),
+				time.Second*time.Duration(i*7919%clients)/time.Duration(clients))
 			if err != nil {
 				failures <- err
 			}
@@ -106,7 +109,8 @@ func draw(conn *websocket.Conn, w window, client int, board string, phase time.D
 	for seq := 0; due.Before(w.end); seq++ {
 		time.Sleep(time.Until(due))
 		sent := time.Now()
-		text := fmt.Sprintf(`{"type":"draw","boardId":%q,"userId":"u-%d","seq":%d,"sentAt":%d,"stroke":[[512,384],[514,390]]}`,
+		text := fmt.Sprintf(`{"type":"draw","boardId":%q,"userId":"u-%d","seq":%d,"sentAt":%d,`+
+			`"stroke":[[512,384],[514,390]]}`,
 			board, client, seq, sent.UnixMicro())
 		if conn.WriteMessage(websocket.TextMessage, []byte(text)) != nil {
 			return

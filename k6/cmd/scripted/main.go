@@ -1,4 +1,5 @@
-// Command scripted runs the scripted whiteboard server until it is told to stop. It prints its URL.
+// Command scripted runs a scripted server until it is told to stop: of boards, or with -http of streams and posts. It
+// prints its URL.
 package main
 
 import (
@@ -23,8 +24,16 @@ func main() {
 	flag.Int64Var(&faults.Capacity, "capacity", 0, "deliveries per second at most; what is beyond that queues")
 	flag.DurationVar(&faults.Burn, "burn", 0, "CPU `time` of every delivery")
 	flag.BoolVar(&faults.Silent, "silent", false, "acknowledge joins and deliver nothing")
+	overHTTP := flag.Bool("http", false, "serve streams of tokens and posts instead of boards; only -gap changes them")
+	gap := flag.Duration("gap", 0, "`time` between two tokens, with -http")
 	flag.Parse()
-	if err := run(*address, faults, *source, *board); err != nil {
+	var err error
+	if *overHTTP {
+		err = runHTTP(*address, scripted.HTTPFaults{Gap: *gap})
+	} else {
+		err = run(*address, faults, *source, *board)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "scripted:", err)
 		os.Exit(1)
 	}
@@ -38,15 +47,32 @@ func run(address string, faults scripted.Faults, source, board int) error {
 	defer server.Close()
 	server.Arm(time.Now())
 	fmt.Println(server.URL())
+	if source > 0 {
+		return server.Source(source, board, stopped())
+	}
+	<-stopped()
+	return nil
+}
+
+func runHTTP(address string, faults scripted.HTTPFaults) error {
+	server, err := scripted.StartHTTP(address, faults)
+	if err != nil {
+		return err
+	}
+	defer server.Close()
+	server.Arm(time.Now())
+	fmt.Println(server.URL())
+	<-stopped()
+	return nil
+}
+
+// stopped is closed once this process is told to stop.
+func stopped() <-chan struct{} {
 	signals, stop := make(chan os.Signal, 1), make(chan struct{})
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
 	go func() {
 		<-signals
 		close(stop)
 	}()
-	if source > 0 {
-		return server.Source(source, board, stop)
-	}
-	<-stop
-	return nil
+	return stop
 }

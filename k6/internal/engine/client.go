@@ -1,15 +1,13 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
-	"math/rand/v2"
-	"strconv"
 	"time"
 
 	"github.com/pushbench/pushbench/k6/internal/ledger"
 	"github.com/pushbench/pushbench/k6/internal/protocol"
 	"github.com/pushbench/pushbench/k6/internal/schedule"
-	"github.com/pushbench/pushbench/k6/internal/wire"
 )
 
 // state is how far a client has come. The order matters: but for one that tries again, a client only moves forward.
@@ -33,69 +31,93 @@ const backlogLimit = 1 << 20
 
 // client is one simulated user. It belongs to its loop: no other goroutine touches it.
 type client struct {
-	population *population
-	seat       schedule.Seat
-	number     int // in its population
-	board      int // number of its group
-	slot       int // in its group
-	group      *ledger.Group
-	place      *ledger.Member
-	settled    bool // how long it took to connect is booked
-	messages   schedule.Sequence
+	// What every delivery needs comes first, and lies in one cache line: thousands of clients take turns, so none stays
+	// in a cache.
+	fd      int
+	state   state
+	session protocol.Session
+	place   *ledger.Member
+	own     *ledger.Own // instead of a group's
+	number  int         // in its population
+	slot    int         // in its group
 
-	fd        int
-	state     state
-	deadline  time.Duration // of the attempt to connect
-	handshake *wire.Handshake
-	session   protocol.Session
+	// Of clients with requests of their own.
+	receipt   time.Duration // when the last one came
+	exchanges uint32        // so many have begun
+	served    uint32        // so many have ended on the present connection
+	free      time.Duration // since then none is open
+
+	population  *population
+	seat        schedule.Seat
+	groupNumber int // of its population
+	group       *ledger.Group
+	deadline    time.Duration // of the attempt to connect
+	settled     bool          // how long it took to connect is booked
+	messages    schedule.Sequence
+	asks        []ask // by the places in Protocol.Beside; none where the population has none
 
 	at    time.Duration // when the loop has to look at it again
 	timer int           // index in the loop's heap; -1 when it is not there
 
-	partial []byte       // of a frame, or of the answer to the opening handshake
-	message wire.Message // of frames
-	backlog []byte       // not yet accepted by the kernel
+	backlog []byte // not yet accepted by the kernel
 }
 
 func newClient(e *Engine, p *population, seat schedule.Seat, number int, group *ledger.Group) *client {
 	size := p.Groups.Size
 	c := &client{
-		population: p, seat: seat, number: number, board: number / size, slot: number % size, group: group, fd: -1, timer: -1,
+		population: p, seat: seat, number: number, groupNumber: number / size, slot: number % size, group: group,
+		fd: -1, timer: -1,
 	}
-	c.place = group.Place(c.slot)
-	c.messages = p.Groups.Pattern.Sequence(e.phases, c.board, c.slot)
+	if group != nil {
+		c.place = group.Place(c.slot)
+	}
+	if p.Groups.Pattern.Own() {
+		c.messages = p.Groups.Pattern.Sequence(e.phases, c.groupNumber, c.slot)
+	}
 	return c
-}
-
-// sender returns what a session calls to write to its server.
-func (l *loop) sender(c *client) protocol.Send {
-	return func(payload []byte) { l.write(c, wire.Text, payload) }
 }
 
 func (l *loop) join(c *client, now time.Duration) {
 	c.state = joining
-	c.session.Join(l.sender(c))
+	l.payload = c.session.Join(l.payload[:0])
+	l.write(c, l.payload)
 	l.schedule(c, min(now+retryPause, c.deadline))
 }
 
 func (l *loop) joined(c *client, now time.Duration) {
 	c.state = member
+	l.engine.gauges.members.Add(1)
+	if c.own != nil {
+		c.served = 0
+		if !c.settled && c.population.Groups.Pattern.Own() {
+			c.messages.SkipTo(now)
+		}
+		l.settle(c, now)
+		l.idle(c, now)
+		return
+	}
 	if c.group.Count() == 0 {
 		l.engine.gauges.groups.Add(1)
 	}
 	c.place.Join()
-	l.engine.gauges.members.Add(1)
+	c.askJoined(now)
 	l.settle(c, now)
 	c.messages.SkipTo(now)
 	l.scheduleNext(c)
 }
 
 func (l *loop) scheduleNext(c *client) {
+	_, asked := c.nextAsk()
+	l.schedule(c, min(c.nextMessage(), asked))
+}
+
+// nextMessage is when the client's next message is due; never where there is none.
+func (c *client) nextMessage() time.Duration {
 	due := c.messages.Due()
 	if !c.population.Groups.Pattern.Sends(c.slot) || due >= c.population.End {
-		due = never
+		return never
 	}
-	l.schedule(c, due)
+	return due
 }
 
 // act does what the client's timer was set for.
@@ -118,8 +140,20 @@ func (l *loop) act(c *client, now time.Duration) {
 		}
 		l.join(c, now)
 	case member:
+		if c.own != nil {
+			l.actAlone(c, now)
+			return
+		}
+		if c.at != c.nextMessage() {
+			l.sendAsk(c)
+			return
+		}
 		l.sendMessage(c)
 	case dropped:
+		if c.at != c.nextMessage() {
+			l.sendAsk(c)
+			return
+		}
 		c.place.Unsent(c.at, l.engine.stageOf(c.at))
 		c.messages.Advance()
 		l.scheduleNext(c)
@@ -140,7 +174,7 @@ func (l *loop) sendMessage(c *client) {
 	}
 	seq := c.place.Send(due, stage)
 	l.payload = c.session.Message(l.payload[:0], seq, due)
-	l.write(c, wire.Text, l.payload)
+	l.write(c, l.payload)
 	l.second.Sent++
 	if stage != ledger.Unmeasured {
 		l.stages[stage].lateness.Record(l.now() - due)
@@ -150,41 +184,73 @@ func (l *loop) sendMessage(c *client) {
 	}
 }
 
-// handle does what a session understood.
-func (l *loop) handle(c *client, event protocol.Event, now time.Duration) {
+// handle does what follows from what a session understood.
+func (l *loop) handle(c *client, event *protocol.Event, now time.Duration) {
+	if event.Kind == protocol.Closed {
+		l.closed(c, event)
+		return
+	}
+	l.write(c, event.Reply)
+	if c.state >= dropped {
+		return
+	}
 	switch event.Kind {
 	case protocol.Delivery:
 		l.deliver(c, event, now)
+	case protocol.Opened:
+		c.state = opening
+		l.engine.gauges.connected.Add(1)
 	case protocol.Ready:
 		if c.state == opening {
 			l.join(c, now)
 		}
 	case protocol.Joined:
-		if c.state == joining {
+		if c.state == joining || c.own != nil && c.state == opening {
 			l.joined(c, now)
 		}
+	case protocol.Receipt:
+		l.receipt(c, event.Index, now)
+	case protocol.Done:
+		l.done(c, event, now)
+	case protocol.Answer:
+		l.answered(c, event, now)
 	case protocol.Corrupt:
 		l.corrupt(c, event.Reason, now)
 	case protocol.Refused:
-		l.engine.collector.complain("error frame: " + event.Reason)
-	case protocol.Nothing:
+		l.engine.collector.complain("the server refused: " + event.Reason)
 	}
+}
+
+// closed answers a server that ends the conversation.
+func (l *loop) closed(c *client, event *protocol.Event) {
+	if c.state == leaving {
+		l.close(c)
+		return
+	}
+	l.write(c, event.Reply)
+	l.drop(c, errors.New(event.Reason))
 }
 
 // corrupt counts a delivery that nobody sent so, and describes the first of all.
 func (l *loop) corrupt(c *client, what string, now time.Duration) {
 	l.ledger.Corrupt(l.engine.stageOf(now))
+	l.describeCorrupt(c, what)
+}
+
+// describeCorrupt tells of the first one in the load.
+func (l *loop) describeCorrupt(c *client, what string) {
 	l.engine.firstCorrupt.Do(func() {
-		board := l.engine.groupName(c.population, c.board)
-		l.engine.collector.complain(fmt.Sprintf("first corrupt delivery: client %d of %s received %s", c.number, board, what))
+		group := l.engine.groupName(c.population, c.groupNumber)
+		said := fmt.Sprintf("first corrupt delivery: client %d of %s received %s", c.number, group, what)
+		l.engine.collector.complain(said)
 	})
 }
 
-func (l *loop) deliver(c *client, event protocol.Event, now time.Duration) {
+func (l *loop) deliver(c *client, event *protocol.Event, now time.Duration) {
 	slot := event.Sender - c.number + c.slot
 	receipt := c.place.Receive(slot, event.Seq, event.SentAt)
 	switch receipt.Outcome {
-	case ledger.Delivered:
+	case ledger.Received:
 	case ledger.Unknown:
 		l.corrupt(c, fmt.Sprintf("message %d of client %d, which was not sent", event.Seq, event.Sender), now)
 		return
@@ -193,51 +259,27 @@ func (l *loop) deliver(c *client, event protocol.Event, now time.Duration) {
 	}
 	latency := now - receipt.Due
 	own := slot == c.slot
-	l.second.Delivered++
+	l.second.Received++
 	l.passage.arrived++
-	l.second.Delivery.Record(latency)
+	l.second.Each.Record(latency)
 	if own {
-		l.second.Echo.Record(latency)
+		l.second.Own.Record(latency)
 	}
 	if receipt.Stage == ledger.Unmeasured {
 		return
 	}
 	stage := &l.stages[receipt.Stage]
-	stage.delivery.Record(latency)
+	stage.each.Record(latency)
 	if own {
-		stage.echo.Record(latency)
+		stage.own.Record(latency)
 	}
 	if receipt.Complete {
-		stage.fanout.Record(latency)
+		stage.last.Record(latency)
 	}
 }
 
-// frame handles one frame from the server.
-func (l *loop) frame(c *client, frame wire.Frame, now time.Duration) {
-	switch frame.Opcode {
-	case wire.Text, wire.Binary, wire.Continuation:
-		payload, complete, err := c.message.Add(frame)
-		if err != nil {
-			l.drop(c, err.Error())
-			return
-		}
-		if complete && c.state < dropped {
-			l.handle(c, c.session.Receive(payload, l.sender(c)), now)
-		}
-	case wire.Ping:
-		l.write(c, wire.Pong, frame.Payload)
-	case wire.Close:
-		if c.state == leaving {
-			l.close(c)
-			return
-		}
-		l.write(c, wire.Close, frame.Payload[:min(2, len(frame.Payload))])
-		l.drop(c, "server closed with "+strconv.Itoa(wire.CloseCode(frame.Payload)))
-	}
-}
-
-// leave ends the membership and says good-bye. Once its population was dismissed what is still owed is lost, so the membership
-// then stays.
+// leave ends the membership and says good-bye. Once its population was dismissed what is still owed is lost, so the
+// membership then stays.
 func (l *loop) leave(c *client) {
 	was := c.state
 	if was >= leaving {
@@ -246,7 +288,11 @@ func (l *loop) leave(c *client) {
 	if was > absent {
 		l.settle(c, min(l.now(), c.population.End))
 	}
-	if was == member || was == dropped {
+	switch {
+	case c.own != nil:
+		l.giveUp(c)
+		c.own.End()
+	case was == member || was == dropped:
 		l.endMembership(c)
 	}
 	if was < opening || was == dropped {
@@ -255,11 +301,16 @@ func (l *loop) leave(c *client) {
 	}
 	c.state = leaving
 	l.schedule(c, l.now()+closeTimeout)
+	l.payload = l.payload[:0]
 	if was == member {
 		l.engine.gauges.members.Add(-1)
-		c.session.Leave(l.sender(c))
+		l.payload = c.session.Leave(l.payload)
 	}
-	l.write(c, wire.Close, []byte{0x03, 0xe8}) // 1000, normal closure
+	if l.payload = c.session.Close(l.payload); len(l.payload) == 0 {
+		l.close(c)
+		return
+	}
+	l.write(c, l.payload)
 }
 
 func (l *loop) endMembership(c *client) {
@@ -267,16 +318,24 @@ func (l *loop) endMembership(c *client) {
 		return
 	}
 	c.place.Leave()
+	c.askLeft()
 	if c.group.Count() == 0 {
 		l.engine.gauges.groups.Add(-1)
 	}
 }
 
-// drop notes that the server ended the connection. A member stays one: it did not begin to leave.
-func (l *loop) drop(c *client, reason string) {
-	if c.state < dropped {
+// drop notes that the connection ended, by the server or for want of something here. A member stays one: it did not
+// begin to leave.
+func (l *loop) drop(c *client, reason error) {
+	if c.own != nil && c.state == member {
+		l.breakOff(c, reason, l.now())
+		return
+	}
+	if what, lacks := shortage(reason); lacks {
+		l.engine.collector.lack(what)
+	} else if c.state < dropped {
 		l.engine.gauges.disconnects.Add(1)
-		l.engine.collector.complain(reason)
+		l.engine.collector.complain(reason.Error())
 	}
 	switch {
 	case c.state < member:
@@ -303,6 +362,3 @@ func (l *loop) close(c *client) {
 	c.state = closed
 	l.schedule(c, never)
 }
-
-// mask is the key of a client frame. It has to be unpredictable only to proxies, of which there are none.
-func mask() uint32 { return rand.Uint32() }

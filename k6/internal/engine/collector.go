@@ -2,6 +2,7 @@ package engine
 
 import (
 	"encoding/json"
+	"maps"
 	"sort"
 	"sync"
 	"time"
@@ -13,19 +14,45 @@ import (
 
 // Second is what all loops saw in one second of the load, by the time of arrival.
 type Second struct {
-	Index           int
-	Clients         int64
-	Sent, Delivered int64
-	// Owed is how many deliveries became owed; what is owed and never delivered is lost.
+	Index          int
+	Clients        int64
+	Sent, Received int64
+	// Owed is how many receipts became owed; what is owed and never received is lost.
 	Owed int64
 	Traffic
-	Delivery, Echo *histogram.Histogram
+	// Own and Each are of members of groups, First and Last of clients with requests of their own; the others are nil.
+	Own, Each, First, Last *histogram.Histogram
 
 	end time.Duration
 }
 
-func newSecond(start time.Duration) *Second {
-	return &Second{Index: int(start / time.Second), Delivery: histogram.New(), Echo: histogram.New(), end: start + time.Second}
+func newSecond(start time.Duration, requests bool) *Second {
+	s := &Second{Index: int(start / time.Second), end: start + time.Second}
+	if requests {
+		s.First, s.Last = histogram.New(), histogram.New()
+	} else {
+		s.Own, s.Each = histogram.New(), histogram.New()
+	}
+	return s
+}
+
+// Latencies are the histograms by their kinds.
+func (s *Second) Latencies() map[string]*histogram.Histogram {
+	all := map[string]*histogram.Histogram{"own": s.Own, "each": s.Each, "first": s.First, "last": s.Last}
+	maps.DeleteFunc(all, func(_ string, h *histogram.Histogram) bool { return h == nil })
+	return all
+}
+
+// headline is the kind of latency that the timeline has.
+func (e *Engine) headline() string {
+	switch {
+	case e.config.Headline != "":
+		return e.config.Headline
+	case e.protocol.Requests():
+		return "first"
+	default:
+		return "each"
+	}
 }
 
 // Bounds of the table of complaints, whose texts may come from the server.
@@ -34,7 +61,7 @@ const (
 	maxReasonLen = 200
 )
 
-// collector gathers what the loops hand over once a second, tells whoever listens, and keeps the timeline.
+// collector gathers what the loops hand over once a second, announces it, and keeps the timeline.
 type collector struct {
 	engine *Engine
 	taken  chan *Second
@@ -110,11 +137,13 @@ func (c *collector) run() {
 			sum = part
 		} else {
 			sum.Sent += part.Sent
-			sum.Delivered += part.Delivered
+			sum.Received += part.Received
 			sum.Owed += part.Owed
 			sum.Traffic.add(part.Traffic)
-			sum.Delivery.Add(part.Delivery)
-			sum.Echo.Add(part.Echo)
+			own := part.Latencies()
+			for kind, histogram := range sum.Latencies() {
+				histogram.Add(own[kind])
+			}
 		}
 		if parts[part.Index]++; parts[part.Index] == c.engine.config.Loops {
 			c.complete(sum)
@@ -136,14 +165,14 @@ func (c *collector) complete(second *Second) {
 	second.Clients = c.engine.gauges.members.Load()
 	c.announce(map[string]any{
 		"event": "second", "at": monotonic(), "second": second.Index,
-		"clients": second.Clients, "sent": second.Sent, "delivered": second.Delivered,
+		"clients": second.Clients, "sent": second.Sent, "received": second.Received,
 	})
 	if c.engine.config.OnSecond != nil {
 		c.engine.config.OnSecond(*second)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.timeline.add(second)
+	c.timeline.add(second, c.engine.headline())
 }
 
 // complain counts a failure by its reason.

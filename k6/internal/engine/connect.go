@@ -4,13 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/pushbench/pushbench/k6/internal/protocol"
-	"github.com/pushbench/pushbench/k6/internal/wire"
 )
 
 // come has a client that is due take part.
@@ -49,40 +47,26 @@ func (l *loop) connected(c *client, now time.Duration) {
 		l.setback(c, fmt.Errorf("connect: %w", err), now)
 		return
 	}
-	handshake := wire.NewHandshake(l.engine.target, l.engine.protocol.Subprotocols)
-	n, err := write(c.fd, handshake.Request)
-	if err == nil && n < len(handshake.Request) {
+	c.session = l.engine.protocol.NewSession(l.engine.target, l.identity(c))
+	l.payload = c.session.Open(l.payload[:0])
+	n, err := write(c.fd, l.payload)
+	if err == nil && n < len(l.payload) {
 		err = io.ErrShortWrite
 	}
 	if err != nil {
 		l.setback(c, broken(err), now)
 		return
 	}
-	c.handshake, c.state = &handshake, shaking
+	c.state = shaking
 	l.interest(c, unix.EPOLLIN|unix.EPOLLRDHUP)
+	l.received(c, nil, now) // a conversation may begin with nothing
 }
 
-// shake takes what the server answers to the opening handshake.
-func (l *loop) shake(c *client, data []byte, now time.Duration) {
-	c.partial = append(c.partial, data...)
-	size, err := c.handshake.Answer(c.partial)
-	switch {
-	case err != nil:
-		l.setback(c, err, now)
-		return
-	case size == 0:
-		return
-	}
-	frames := slices.Clone(c.partial[size:])
-	c.handshake, c.partial, c.state = nil, nil, opening
-	l.engine.gauges.connected.Add(1)
-	c.session = l.engine.protocol.NewSession(protocol.Identity{
-		Group: l.engine.groupName(c.population, c.board), Client: c.number, Epoch: l.engine.origin,
-	})
-	l.handle(c, c.session.Open(l.sender(c)), now)
-	if len(frames) > 0 {
-		l.passage.ReceivedBytes += int64(len(frames))
-		l.received(c, frames, now)
+// identity is who the client is to the server.
+func (l *loop) identity(c *client) protocol.Identity {
+	return protocol.Identity{
+		Group: l.engine.groupName(c.population, c.groupNumber), Client: c.number, Epoch: l.engine.origin,
+		Query: c.population.Groups.Query,
 	}
 }
 
@@ -116,12 +100,12 @@ func (l *loop) setback(c *client, err error, now time.Duration) {
 // retry has a client that is no member connect again after a pause. It keeps its seat.
 func (l *loop) retry(c *client, now time.Duration) {
 	l.release(c)
-	c.handshake, c.session, c.state = nil, nil, waiting
+	c.state = waiting
 	l.schedule(c, now+retryPause)
 }
 
-// settle books how long a client took to become a member, from the moment at which it was due to connect. For one that never
-// did it is the time that it waited.
+// settle books how long a client took to become a member, from the moment at which it was due to connect. For one that
+// never did it is the time that it waited.
 func (l *loop) settle(c *client, at time.Duration) {
 	if c.settled {
 		return

@@ -1,5 +1,6 @@
-// Package engine plays the clients of one generator process. Groups are dealt to event loops; a loop owns its groups' clients,
-// sockets, ledger and histograms, so nothing is locked per message. The engine follows the schedule and reports.
+// Package engine plays the clients of one generator process. Groups are dealt to event loops; a loop owns its groups'
+// clients, sockets, ledger and histograms, so nothing is locked per message. The engine follows the schedule and
+// reports.
 package engine
 
 import (
@@ -37,12 +38,19 @@ type Config struct {
 	Segment string
 	// Sources are the addresses that the clients connect from, in turn; none leaves the choice to the kernel.
 	Sources []netip.Addr
-	// Loops is the number of event loops; 0 means one for every two CPUs that the process may use. One loop takes well over 100,000
-	// deliveries/s, and fewer, fuller loops cost less: two instead of one cost up to a fifth more CPU per delivery.
+	// Spin is how long before something is due a loop stops sleeping and asks the kernel again and again, so that it
+	// acts in time: waking up takes a processor of a virtual machine 50 us and more. It is for processors that nobody
+	// else needs.
+	Spin time.Duration
+	// Loops is the number of event loops; 0 means one for every two CPUs that the process may use. One loop takes well
+	// over 100,000 deliveries/s, and fewer, fuller loops cost less: two instead of one cost up to a fifth more CPU per
+	// delivery.
 	Loops int
+	// Headline is the kind of latency that the timeline has; nothing is each receipt, or the first one of a request.
+	Headline string
 	// Events takes the progress as JSON lines; nil for none.
 	Events io.Writer
-	// OnSecond is told what happened in every second; nil for nobody.
+	// OnSecond is called with what happened in each second; nil for no call.
 	OnSecond func(Second)
 }
 
@@ -67,7 +75,7 @@ type Engine struct {
 	firstCorrupt sync.Once
 }
 
-// gauges are read by whoever wants to know how many; they count over all loops.
+// gauges count clients over all loops. Every goroutine may read them.
 type gauges struct {
 	playing                      atomic.Int64 // clients that came and did not go, whatever the server makes of them
 	connected, members, groups   atomic.Int64
@@ -82,6 +90,9 @@ func New(config Config) (*Engine, error) {
 	}
 	found, err := protocol.Find(config.Protocol)
 	if err != nil {
+		return nil, err
+	}
+	if err := checkExchanges(found, config.Groups); err != nil {
 		return nil, err
 	}
 	target, err := found.Target(config.URL)
@@ -118,8 +129,8 @@ func New(config Config) (*Engine, error) {
 	return e, nil
 }
 
-// Play plays the load until it is over or ctx is done, in which case the clients leave at once. Origin is when the schedule
-// begins; it needs a monotonic reading, and may lie in the future or a little in the past.
+// Play plays the load until it is over or ctx is done, in which case the clients leave at once. Origin is when the
+// schedule begins; it needs a monotonic reading, and may lie in the future or a little in the past.
 func (e *Engine) Play(ctx context.Context, origin time.Time) {
 	defer close(e.finished)
 	e.origin = origin
@@ -149,8 +160,8 @@ func (e *Engine) failed(reason string) {
 	e.collector.complain(reason)
 }
 
-// follow walks through the schedule: the clients of each population come, are observed at the end of every steady window, get what
-// is on its way, and leave.
+// follow walks through the schedule: the clients of each population come, are observed at the end of every steady
+// window, get what is on its way, and leave.
 func (e *Engine) follow(ctx context.Context) {
 	for _, p := range e.populations {
 		e.tell(func(l *loop) { l.seat(p) })
@@ -182,8 +193,8 @@ func (e *Engine) observe(ctx context.Context, stage int) {
 	}
 }
 
-// drain waits for what is on its way to a population that has stopped sending: at least schedule.MinimumDrain, at most the
-// schedule's drain.
+// drain waits for what is on its way to a population that has stopped sending: at least schedule.MinimumDrain, at most
+// the schedule's drain.
 func (e *Engine) drain(ctx context.Context, p *population) {
 	e.sleepUntil(ctx, p.End+schedule.MinimumDrain)
 	deadline := p.End + e.config.Schedule.Drain()

@@ -8,8 +8,8 @@ import (
 	"github.com/pushbench/pushbench/k6/internal/schedule"
 )
 
-// population is the clients of the stages that sit together alike. There is one at a time: before the next one connects, what is
-// on its way to this one drains, and its clients leave.
+// population is the clients of the stages that sit together alike. There is one at a time: before the next one
+// connects, what is on its way to this one drains, and its clients leave.
 type population struct {
 	schedule.Population
 	index int
@@ -24,21 +24,28 @@ func newPopulation(index int, of schedule.Population) *population {
 func (l *loop) seat(p *population) {
 	groups := map[int]*ledger.Group{}
 	for number, seat := range p.seats {
-		board := number / p.Groups.Size
-		if board%len(l.engine.loops) != l.index {
+		groupNumber := number / p.Groups.Size
+		if groupNumber%len(l.engine.loops) != l.index {
 			continue
 		}
-		if groups[board] == nil {
-			groups[board] = l.ledger.NewGroup(p.Groups.Size)
-			l.groups = append(l.groups, groups[board])
+		if groups[groupNumber] == nil && !l.engine.protocol.Requests() {
+			groups[groupNumber] = l.ledger.NewGroup(p.Groups.Size)
+			l.groups = append(l.groups, groups[groupNumber])
 		}
-		c := newClient(l.engine, p, seat, number, groups[board])
+		c := newClient(l.engine, p, seat, number, groups[groupNumber])
+		if l.engine.protocol.Requests() {
+			c.own = l.ledger.NewOwn()
+		}
+		c.asks = l.newAsks(p, c.groupNumber, c.slot)
 		l.clients = append(l.clients, c)
 		l.schedule(c, seat.Arrival)
 	}
+	if p.Groups.Pattern.Rate > 0 {
+		l.openPool(p)
+	}
 }
 
-// dismiss has every client of the population say good-bye. What was not delivered by now is lost.
+// dismiss has every client of the population say good-bye. What was not received by now is lost.
 func (l *loop) dismiss(p *population) {
 	l.dismissed = p.index + 1
 	for _, c := range l.clients {
@@ -51,6 +58,9 @@ func (l *loop) dismiss(p *population) {
 	}
 	l.clients, l.groups = nil, nil
 	l.ledger.GiveUp()
+	for _, line := range l.sidelines {
+		line.ledger.GiveUp()
+	}
 }
 
 // over tells whether the population was dismissed.

@@ -10,7 +10,8 @@ import (
 
 // These truth tests are about loads whose clients leave for others, on other boards.
 
-// changing is 30 clients on boards of 5, then 20 and 40 on boards of 10. Its steady windows are whole seconds: 2 to 4, 7 to 9, 10 to 11.
+// changing is 30 clients on boards of 5, then 20 and 40 on boards of 10. Its steady windows are whole seconds: 2 to 4,
+// 7 to 9, 10 to 11.
 var changing = schedule.Schedule{
 	WarmupSeconds: 1,
 	Stages: []schedule.Stage{
@@ -22,29 +23,33 @@ var changing = schedule.Schedule{
 }
 
 // playChanging plays the changing load.
-func playChanging(t *testing.T, faults scripted.Faults) (*Report, *Engine, *scripted.Server) {
+func playChanging(t testing.TB, faults scripted.Faults) (*Report, *Engine, *scripted.Server) {
 	t.Helper()
 	server := startScripted(t, faults)
 	steady := schedule.Patterns["steady"]
-	e := newEngineOf(t, server, changing, []schedule.Groups{{Size: 5, Pattern: steady}, {Size: 10, Pattern: steady}, {Size: 10, Pattern: steady}})
+	e := newEngineOf(t, server, changing, []schedule.Groups{{Size: 5, Pattern: steady}, {Size: 10, Pattern: steady},
+		{Size: 10, Pattern: steady}})
 	return play(t, e, server), e, server
 }
 
-// expectExact compares a stage of the changing load with what a server makes of it that loses so many deliveries and nothing else.
-func expectExact(t *testing.T, report *Report, stage int, lost int64) {
+// expectExact compares a stage of the changing load with what a server makes of it that loses so many deliveries and
+// nothing else.
+func expectExact(t testing.TB, report *Report, stage int, lost int64) {
 	t.Helper()
 	planned, size, connected := changing.Stages[stage], []int64{5, 10, 10}[stage], []int64{30, 20, 20}[stage]
 	clients := int64(planned.Clients)
 	messages := clients * int64(planned.SteadySeconds)
 	got := report.Stages[stage]
-	if want := (Clients{Target: clients, Playing: clients, Connected: clients, Members: clients, Groups: clients / size}); got.Clients != want {
+	if want := (Clients{Target: clients, Playing: clients, Connected: clients, Members: clients,
+		Groups: clients / size}); got.Clients != want {
 		t.Errorf("stage %d: clients %+v, expected %+v", stage, got.Clients, want)
 	}
 	if want := (Messages{Due: messages, Sent: messages}); got.Messages != want {
 		t.Errorf("stage %d: messages %+v, expected %+v", stage, got.Messages, want)
 	}
-	if want := (Deliveries{Expected: messages * size, Delivered: messages*size - lost, Lost: lost}); got.Deliveries != want {
-		t.Errorf("stage %d: deliveries %+v, expected %+v", stage, got.Deliveries, want)
+	if want := (Receipts{Expected: messages * size, Received: messages*size - lost,
+		Lost: lost}); got.Receipts != want {
+		t.Errorf("stage %d: deliveries %+v, expected %+v", stage, got.Receipts, want)
 	}
 	if n := decode(t, got.Histograms.Connect).TotalCount(); n != connected {
 		t.Errorf("stage %d: %d clients connected, expected %d", stage, n, connected)
@@ -52,17 +57,19 @@ func expectExact(t *testing.T, report *Report, stage int, lost int64) {
 }
 
 func TestAChangeOfBoardsIsCountedExactly(t *testing.T) {
-	t.Parallel()
-	report, e, server := playChanging(t, scripted.Faults{Delay: 20 * time.Millisecond})
-	for stage := range changing.Stages {
-		expectExact(t, report, stage, 0)
-	}
-	if sent := report.Timeline.Sent; sent[2] == 0 || sent[5] != 0 || sent[8] == 0 {
-		t.Errorf("sent %v: expected nothing while the first clients drain and leave", sent)
-	}
-	if did, saw := server.Counts(), everything(e); saw.Delivered+saw.Ineligible != did.Deliveries || saw.Lost() != 0 {
-		t.Errorf("%+v, but the server delivered %d", saw, did.Deliveries)
-	}
+	truthTest(t, func(t testing.TB) {
+		report, e, server := playChanging(t, scripted.Faults{Delay: 20 * time.Millisecond})
+		for stage := range changing.Stages {
+			expectExact(t, report, stage, 0)
+		}
+		if sent := report.Timeline.Sent; sent[2] == 0 || sent[5] != 0 || sent[8] == 0 {
+			t.Errorf("sent %v: expected nothing while the first clients drain and leave", sent)
+		}
+		if did, saw := server.Counts(), everything(e); saw.Received+saw.Ineligible != did.Deliveries ||
+			saw.Lost() != 0 {
+			t.Errorf("%+v, but the server delivered %d", saw, did.Deliveries)
+		}
+	})
 }
 
 func TestLossesAreFoundInTheirOwnPopulationOnly(t *testing.T) {
@@ -70,42 +77,46 @@ func TestLossesAreFoundInTheirOwnPopulationOnly(t *testing.T) {
 	// Well inside the windows: what is delivered then was due there.
 	for stage, after := range []time.Duration{2500 * time.Millisecond, 7500 * time.Millisecond} {
 		t.Run(changing.Windows()[stage].Begin.String(), func(t *testing.T) {
-			t.Parallel()
-			report, e, server := playChanging(t, scripted.Faults{DropEvery: 20, After: after, Until: after + 1200*time.Millisecond})
-			dropped := server.Counts().Dropped
-			if dropped == 0 {
-				t.Fatal("the server dropped nothing, so nothing was tested")
-			}
-			expectExact(t, report, stage, dropped)
-			expectExact(t, report, 1-stage, 0)
-			expectExact(t, report, 2, 0)
-			if took := e.now(); stage == 0 && took > changing.End()+1800*time.Millisecond {
-				t.Errorf("the load took %v: it waited for what its first clients had lost", took)
-			}
+			truthTest(t, func(t testing.TB) {
+				report, e, server := playChanging(t, scripted.Faults{DropEvery: 20, After: after,
+					Until: after + 1200*time.Millisecond})
+				dropped := server.Counts().Dropped
+				if dropped == 0 {
+					t.Fatal("the server dropped nothing, so nothing was tested")
+				}
+				expectExact(t, report, stage, dropped)
+				expectExact(t, report, 1-stage, 0)
+				expectExact(t, report, 2, 0)
+				if took := e.now(); stage == 0 && took > changing.End()+1800*time.Millisecond {
+					t.Errorf("the load took %v: it waited for what its first clients had lost", took)
+				}
+			})
 		})
 	}
 }
 
 func TestAServerThatNeverClosesDoesNotHoldUpTheNextClients(t *testing.T) {
-	t.Parallel()
-	report, e, _ := playChanging(t, scripted.Faults{KeepOpen: true})
-	for stage := range changing.Stages {
-		expectExact(t, report, stage, 0)
-	}
-	if took := e.now(); took > changing.End()+schedule.MinimumDrain+2*closeTimeout {
-		t.Errorf("the load took %v", took)
-	}
+	truthTest(t, func(t testing.TB) {
+		report, e, _ := playChanging(t, scripted.Faults{KeepOpen: true})
+		for stage := range changing.Stages {
+			expectExact(t, report, stage, 0)
+		}
+		if took := e.now(); took > changing.End()+schedule.MinimumDrain+2*closeTimeout {
+			t.Errorf("the load took %v", took)
+		}
+	})
 }
 
 func TestWhoWasRefusedBeforeAChangeTakesPartBehindIt(t *testing.T) {
-	t.Parallel()
-	report, _, _ := playChanging(t, scripted.Faults{RefuseBeyond: 25})
-	for stage, want := range []int64{25, 20, 25} {
-		if clients := report.Stages[stage].Clients; clients.Members != want || clients.Connected != want {
-			t.Errorf("stage %d: clients %+v, expected %d", stage, clients, want)
+	truthTest(t, func(t testing.TB) {
+		report, _, _ := playChanging(t, scripted.Faults{RefuseBeyond: 25})
+		for stage, want := range []int64{25, 20, 25} {
+			if clients := report.Stages[stage].Clients; clients.Members != want || clients.Connected != want {
+				t.Errorf("stage %d: clients %+v, expected %d", stage, clients, want)
+			}
 		}
-	}
-	if lost := report.Stages[1].Deliveries.Lost; lost != 0 {
-		t.Errorf("lost %d with everybody there", lost)
-	}
+		if lost := report.Stages[1].Receipts.Lost; lost != 0 {
+			t.Errorf("lost %d with everybody there", lost)
+		}
+	})
 }

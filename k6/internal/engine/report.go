@@ -5,14 +5,13 @@ import (
 	"sort"
 	"strings"
 
-	"github.com/pushbench/pushbench/k6/internal/histogram"
 	"github.com/pushbench/pushbench/k6/internal/ledger"
 )
 
 // Version of the extension, reported with every load.
 const Version = "0.1.0"
 
-// Report is the load report, schema 2. docs/schemas/load-report.json describes every field.
+// Report is the load report, schema 4. docs/schemas/load-report.json describes every field.
 type Report struct {
 	Schema             int            `json:"schema"`
 	Generator          Versions       `json:"generator"`
@@ -44,10 +43,14 @@ type StageReport struct {
 	EndUS      int64          `json:"end_us"`
 	Clients    Clients        `json:"clients"`
 	Messages   Messages       `json:"messages"`
-	Deliveries Deliveries     `json:"deliveries"`
-	Arrived    int64          `json:"arrived"` // deliveries that came in the steady window, whenever they were due
+	Receipts   Receipts       `json:"receipts"`
+	Arrived    int64          `json:"arrived"` // receipts that came in the steady window, whenever they were due
 	Traffic    Traffic        `json:"traffic"`
+	SpunUS     int64          `json:"spun_us"` // time that event loops spent on asking the kernel in vain
 	Histograms Histograms     `json:"histograms"`
+	// Beside are the exchanges beside the first, by their names. All that is above is of the first one, but for the
+	// lateness, which is of all.
+	Beside map[string]BesideReport `json:"beside,omitempty"`
 }
 
 // Clients are counted at the end of the steady window, Late at its beginning.
@@ -69,10 +72,10 @@ type Messages struct {
 	Unsent int64 `json:"unsent"`
 }
 
-// Deliveries are the ledger's counts.
-type Deliveries struct {
+// Receipts are the ledger's counts.
+type Receipts struct {
 	Expected   int64 `json:"expected"`
-	Delivered  int64 `json:"delivered"`
+	Received   int64 `json:"received"`
 	Lost       int64 `json:"lost"`
 	Duplicate  int64 `json:"duplicate"`
 	OutOfOrder int64 `json:"out_of_order"`
@@ -95,11 +98,14 @@ func (t Traffic) since(before Traffic) Traffic {
 	return Traffic{t.SentBytes - before.SentBytes, t.ReceivedBytes - before.ReceivedBytes}
 }
 
-// Histograms are encoded HdrHistograms of microseconds.
+// Histograms are encoded HdrHistograms of microseconds, of what comes of the load's exchanges; nothing where that is
+// not so.
 type Histograms struct {
-	Echo     string `json:"echo"`
-	Delivery string `json:"delivery"`
-	Fanout   string `json:"fanout"`
+	Own      string `json:"own,omitempty"`
+	Each     string `json:"each,omitempty"`
+	First    string `json:"first,omitempty"`
+	Last     string `json:"last,omitempty"`
+	Gap      string `json:"gap,omitempty"`
 	Lateness string `json:"lateness"`
 	Connect  string `json:"connect"`
 }
@@ -108,27 +114,27 @@ type Histograms struct {
 type Timeline struct {
 	Clients       []int64   `json:"clients"`
 	Sent          []int64   `json:"sent"`
-	Delivered     []int64   `json:"delivered"`
-	Delivery      []*string `json:"delivery"`
+	Received      []int64   `json:"received"`
+	Latency       []*string `json:"latency"` // of the headline
 	Expected      []int64   `json:"expected"`
 	Lost          []int64   `json:"lost"`
 	SentBytes     []int64   `json:"sent_bytes"`
 	ReceivedBytes []int64   `json:"received_bytes"`
 }
 
-func (t *Timeline) add(second *Second) {
+func (t *Timeline) add(second *Second, headline string) {
 	t.Clients = append(t.Clients, second.Clients)
 	t.Sent = append(t.Sent, second.Sent)
-	t.Delivered = append(t.Delivered, second.Delivered)
+	t.Received = append(t.Received, second.Received)
 	t.SentBytes = append(t.SentBytes, second.SentBytes)
 	t.ReceivedBytes = append(t.ReceivedBytes, second.ReceivedBytes)
 	var encoded *string
-	if second.Delivery.Count() > 0 {
-		if text, err := second.Delivery.Encode(); err == nil {
+	if latency := second.Latencies()[headline]; latency != nil && latency.Count() > 0 {
+		if text, err := latency.Encode(); err == nil {
 			encoded = &text
 		}
 	}
-	t.Delivery = append(t.Delivery, encoded)
+	t.Latency = append(t.Latency, encoded)
 }
 
 // ErrorCount is a failure that clients saw.
@@ -137,14 +143,15 @@ type ErrorCount struct {
 	Count  int64  `json:"count"`
 }
 
-// Report says what happened, once the load is over. Stages whose steady window was not played to its end are left out. K6 is the
-// version of the k6 that plays.
+// Report says what happened, once the load is over. Stages whose steady window was not played to its end are left out.
+// K6 is the version of the k6 that plays.
 func (e *Engine) Report(k6 string, parameters map[string]any) (*Report, error) {
 	<-e.finished
 	r := &Report{
-		Schema:    2,
+		Schema:    4,
 		Generator: Versions{Version, k6, runtime.Version()},
-		Protocol:  e.config.Protocol, URL: e.config.URL, Seed: e.config.Seed, Segment: e.config.Segment, Parameters: parameters,
+		Protocol:  e.config.Protocol, URL: e.config.URL, Seed: e.config.Seed, Segment: e.config.Segment,
+		Parameters:         parameters,
 		StartedUnixUS:      e.origin.UnixMicro(),
 		StartedMonotonicUS: monotonic() - e.now().Microseconds(),
 		Timeline:           e.timeline(),
@@ -179,7 +186,7 @@ func (e *Engine) stageReport(i int) (StageReport, error) {
 	var counts ledger.Counts
 	var passed passage
 	var late int64
-	sum := newLatencies()
+	sum := newLatencies(e.protocol.Requests())
 	for _, l := range e.loops {
 		counts.Add(l.ledger.Stage(i))
 		passed.add(l.passed(i))
@@ -191,38 +198,31 @@ func (e *Engine) stageReport(i int) (StageReport, error) {
 		Name: planned.Name, Parameters: planned.Parameters,
 		BeginUS: e.windows[i].Begin.Microseconds(), EndUS: e.windows[i].End.Microseconds(),
 		Clients:  e.atEnd[i],
-		Messages: Messages{counts.Due, counts.Sent, counts.Unsent},
-		Deliveries: Deliveries{
-			counts.Expected, counts.Delivered, counts.Lost(), counts.Duplicate, counts.OutOfOrder, counts.Ineligible, counts.Corrupt,
-		},
-		Arrived: passed.arrived,
-		Traffic: passed.Traffic,
+		Messages: messagesOf(counts),
+		Receipts: receiptsOf(counts),
+		Arrived:  passed.arrived,
+		Traffic:  passed.Traffic,
+		SpunUS:   passed.spun.Microseconds(),
 	}
 	stage.Clients.Late = late
 	stage.Clients.Target = int64(planned.Clients)
-	for text, h := range map[*string]*histogram.Histogram{
-		&stage.Histograms.Echo: sum.echo, &stage.Histograms.Delivery: sum.delivery, &stage.Histograms.Fanout: sum.fanout,
-		&stage.Histograms.Lateness: sum.lateness, &stage.Histograms.Connect: sum.connect,
-	} {
-		encoded, err := h.Encode()
-		if err != nil {
-			return stage, err
-		}
-		*text = encoded
+	if err := sum.encode(&stage.Histograms); err != nil {
+		return stage, err
 	}
-	return stage, nil
+	var err error
+	stage.Beside, err = e.besideReports(i)
+	return stage, err
 }
 
-func newLatencies() latencies {
-	return latencies{histogram.New(), histogram.New(), histogram.New(), histogram.New(), histogram.New()}
+func messagesOf(counts ledger.Counts) Messages {
+	return Messages{counts.Due, counts.Sent, counts.Unsent}
 }
 
-func (a *latencies) add(b latencies) {
-	a.echo.Add(b.echo)
-	a.delivery.Add(b.delivery)
-	a.fanout.Add(b.fanout)
-	a.lateness.Add(b.lateness)
-	a.connect.Add(b.connect)
+func receiptsOf(counts ledger.Counts) Receipts {
+	return Receipts{
+		counts.Expected, counts.Received, counts.Lost(),
+		counts.Duplicate, counts.OutOfOrder, counts.Ineligible, counts.Corrupt,
+	}
 }
 
 // counted lists reasons, the most frequent first.

@@ -5,19 +5,22 @@ import "time"
 // passage is what passed through the clients' sockets.
 type passage struct {
 	Traffic
-	arrived int64 // deliveries
+	arrived int64         // receipts
+	spun    time.Duration // time in which a loop asked the kernel in vain
 }
 
 func (p *passage) add(other passage) {
 	p.Traffic.add(other.Traffic)
 	p.arrived += other.arrived
+	p.spun += other.spun
 }
 
 func (p passage) since(before passage) passage {
-	return passage{p.Traffic.since(before.Traffic), p.arrived - before.arrived}
+	return passage{p.Traffic.since(before.Traffic), p.arrived - before.arrived, p.spun - before.spun}
 }
 
-// cross goes over the edge. Where a second ends at a border both see the same passage, so that seconds add up to windows.
+// cross goes over the edge. Where a second ends at a border both see the same passage, so that seconds add up to
+// windows.
 func (l *loop) cross() {
 	if l.edge == l.border() {
 		if begins := len(l.marks)%2 == 0; begins {
@@ -55,5 +58,5 @@ func (l *loop) endSecond() {
 	l.second.Traffic = l.passage.since(l.counted).Traffic
 	l.counted = l.passage
 	l.engine.collector.take(l.second)
-	l.second = newSecond(l.second.end)
+	l.second = newSecond(l.second.end, l.engine.protocol.Requests())
 }

@@ -8,50 +8,55 @@ import (
 	"github.com/pushbench/pushbench/k6/internal/scripted"
 )
 
-// What OnSecond is told is what dashboards show during the load, so it has to come to the same as the ledger and the report.
+// What OnSecond is told is what dashboards show during the load, so it has to come to the same as the ledger and the
+// report.
 func TestTheSecondsAddUpToTheLedgerAndTheReport(t *testing.T) {
-	t.Parallel()
-	const delay = 5 * time.Millisecond
-	server := startScripted(t, scripted.Faults{Delay: delay, DropEvery: 50, After: time.Second})
-	e := newEngine(t, server, oneStage)
-	var all Second
-	var echoes int64
-	e.config.OnSecond = func(second Second) {
-		all.Sent += second.Sent
-		all.Delivered += second.Delivered
-		all.Owed += second.Owed
-		all.Traffic.add(second.Traffic)
-		all.Clients = max(all.Clients, second.Clients)
-		echoes += second.Echo.Count()
-		if second.Delivery.Count() != second.Delivered {
-			t.Errorf("second %d: %d latencies of %d deliveries", second.Index, second.Delivery.Count(), second.Delivered)
+	truthTest(t, func(t testing.TB) {
+		const delay = 5 * time.Millisecond
+		server := startScripted(t, scripted.Faults{Delay: delay, DropEvery: 50, After: time.Second})
+		e := newEngine(t, server, oneStage)
+		var all Second
+		var echoes int64
+		e.config.OnSecond = func(second Second) {
+			all.Sent += second.Sent
+			all.Received += second.Received
+			all.Owed += second.Owed
+			all.Traffic.add(second.Traffic)
+			all.Clients = max(all.Clients, second.Clients)
+			echoes += second.Own.Count()
+			if second.Each.Count() != second.Received {
+				t.Errorf("second %d: %d latencies of %d receipts", second.Index, second.Each.Count(),
+					second.Received)
+			}
+			if second.Own.Count() > 0 && second.Own.Quantile(50) < delay-delay/500 { // 3 digits
+				t.Errorf("second %d: echo p50 %s is below the delay", second.Index, second.Own.Quantile(50))
+			}
 		}
-		if second.Echo.Count() > 0 && second.Echo.Quantile(50) < delay-delay/500 { // 3 digits
-			t.Errorf("second %d: echo p50 %s is below the delay", second.Index, second.Echo.Quantile(50))
-		}
-	}
-	timeline := play(t, e, server).Timeline
-	saw := everything(e)
+		timeline := play(t, e, server).Timeline
+		saw := everything(e)
 
-	if all.Sent != saw.Sent || all.Delivered != saw.Delivered || all.Owed != saw.Expected {
-		t.Errorf("sent %d, delivered %d, owed %d; the ledger has %+v", all.Sent, all.Delivered, all.Owed, saw)
-	}
-	if lost := all.Owed - all.Delivered; lost == 0 || lost != server.Counts().Dropped {
-		t.Errorf("lost %d, but the server dropped %d", lost, server.Counts().Dropped)
-	}
-	if echoes == 0 || echoes > all.Sent || echoes < all.Sent-server.Counts().Dropped {
-		t.Errorf("%d echoes of %d messages", echoes, all.Sent)
-	}
-	if all.Clients != players {
-		t.Errorf("at most %d clients, expected %d", all.Clients, players)
-	}
-	if want := (Traffic{sum(timeline.SentBytes), sum(timeline.ReceivedBytes)}); all.Traffic != want || want.SentBytes == 0 {
-		t.Errorf("%+v, but the report has %+v", all.Traffic, want)
-	}
+		if all.Sent != saw.Sent || all.Received != saw.Received || all.Owed != saw.Expected {
+			t.Errorf("sent %d, received %d, owed %d; the ledger has %+v", all.Sent, all.Received, all.Owed, saw)
+		}
+		if lost := all.Owed - all.Received; lost == 0 || lost != server.Counts().Dropped {
+			t.Errorf("lost %d, but the server dropped %d", lost, server.Counts().Dropped)
+		}
+		if echoes == 0 || echoes > all.Sent || echoes < all.Sent-server.Counts().Dropped {
+			t.Errorf("%d echoes of %d messages", echoes, all.Sent)
+		}
+		if all.Clients != players {
+			t.Errorf("at most %d clients, expected %d", all.Clients, players)
+		}
+		if want := (Traffic{sum(timeline.SentBytes), sum(timeline.ReceivedBytes)}); all.Traffic != want ||
+			want.SentBytes == 0 {
+			t.Errorf("%+v, but the report has %+v", all.Traffic, want)
+		}
+	})
 }
 
-// expectSecondsToAddUp holds the timeline against the whole load and against every stage whose steady window is whole seconds.
-func expectSecondsToAddUp(t *testing.T, e *Engine, report *Report) {
+// expectSecondsToAddUp holds the timeline against the whole load and against every stage whose steady window is whole
+// seconds.
+func expectSecondsToAddUp(t testing.TB, e *Engine, report *Report) {
 	t.Helper()
 	timeline := report.Timeline
 	if saw := everything(e); sum(timeline.Expected) != saw.Expected || sum(timeline.Lost) != saw.Lost() {
@@ -67,10 +72,10 @@ func expectSecondsToAddUp(t *testing.T, e *Engine, report *Report) {
 			continue
 		}
 		lost, expected := sum(timeline.Lost[begin:end]), sum(timeline.Expected[begin:end])
-		if lost != stage.Deliveries.Lost || expected != stage.Deliveries.Expected {
-			t.Errorf("stage %d: the seconds lost %d of %d, the stage %+v", i, lost, expected, stage.Deliveries)
+		if lost != stage.Receipts.Lost || expected != stage.Receipts.Expected {
+			t.Errorf("stage %d: the seconds lost %d of %d, the stage %+v", i, lost, expected, stage.Receipts)
 		}
-		if arrived := sum(timeline.Delivered[begin:end]); arrived != stage.Arrived {
+		if arrived := sum(timeline.Received[begin:end]); arrived != stage.Arrived {
 			t.Errorf("stage %d: %d arrived by the second, the stage says %d", i, arrived, stage.Arrived)
 		}
 		traffic := Traffic{sum(timeline.SentBytes[begin:end]), sum(timeline.ReceivedBytes[begin:end])}
@@ -89,25 +94,27 @@ func sum(column []int64) int64 {
 }
 
 func TestALossIsShownWhereTheMessageWasDueNotWhereItWasMissed(t *testing.T) {
-	t.Parallel()
-	// Due from 2.4 to 2.8 s, dropped 600 ms later.
-	const delay, after, until = 600 * time.Millisecond, 3000 * time.Millisecond, 3400 * time.Millisecond
-	server := startScripted(t, scripted.Faults{Delay: delay, DropEvery: 3, After: after, Until: until})
-	report := play(t, newEngine(t, server, oneStage), server)
-	dropped := server.Counts().Dropped
-	if lost := report.Timeline.Lost; dropped == 0 || lost[2] != dropped || sum(lost) != dropped {
-		t.Errorf("lost %v by the second, expected all %d in the third", lost, dropped)
-	}
+	truthTest(t, func(t testing.TB) {
+		// Due from 2.4 to 2.8 s, dropped 600 ms later.
+		const delay, after, until = 600 * time.Millisecond, 3000 * time.Millisecond, 3400 * time.Millisecond
+		server := startScripted(t, scripted.Faults{Delay: delay, DropEvery: 3, After: after, Until: until})
+		report := play(t, newEngine(t, server, oneStage), server)
+		dropped := server.Counts().Dropped
+		if lost := report.Timeline.Lost; dropped == 0 || lost[2] != dropped || sum(lost) != dropped {
+			t.Errorf("lost %v by the second, expected all %d in the third", lost, dropped)
+		}
+	})
 }
 
 func TestAWindowThatBeginsInsideASecondHasTheTrafficOfItsPart(t *testing.T) {
-	t.Parallel()
-	server := startScripted(t, scripted.Faults{})
-	report := play(t, newEngine(t, server, oneStage), server) // 1.5 to 4.5 s
-	stage, timeline := report.Stages[0], report.Timeline
-	size := float64(sum(timeline.ReceivedBytes[2:4])) / float64(sum(timeline.Delivered[2:4])) // of a delivery
-	want := float64(stage.Deliveries.Delivered) * size
-	if got := float64(stage.Traffic.ReceivedBytes); math.Abs(got-want) > 0.05*want {
-		t.Errorf("%.0f bytes received, expected about %.0f", got, want)
-	}
+	truthTest(t, func(t testing.TB) {
+		server := startScripted(t, scripted.Faults{})
+		report := play(t, newEngine(t, server, oneStage), server) // 1.5 to 4.5 s
+		stage, timeline := report.Stages[0], report.Timeline
+		size := float64(sum(timeline.ReceivedBytes[2:4])) / float64(sum(timeline.Received[2:4])) // of a delivery
+		want := float64(stage.Receipts.Received) * size
+		if got := float64(stage.Traffic.ReceivedBytes); math.Abs(got-want) > 0.05*want {
+			t.Errorf("%.0f bytes received, expected about %.0f", got, want)
+		}
+	})
 }

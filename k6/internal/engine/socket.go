@@ -93,8 +93,8 @@ func sockaddr(a netip.AddrPort) unix.Sockaddr {
 	return &unix.SockaddrInet6{Port: int(a.Port()), Addr: a.Addr().As16()}
 }
 
-// socketError is why a connection that was begun has failed; nil where it has not. A socket whose port happens to be the server's
-// connects to itself when nobody listens there (simultaneous open), which is a refusal.
+// socketError is why a connection that was begun has failed; nil where it has not. A socket whose port happens to be
+// the server's connects to itself when nobody listens there (simultaneous open), which is a refusal.
 func socketError(fd int, to netip.AddrPort) error {
 	number, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_ERROR)
 	if err != nil {

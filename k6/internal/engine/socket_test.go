@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/pushbench/pushbench/k6/internal/scripted"
 )
 
 func listen(t *testing.T, address string) (net.Listener, netip.AddrPort) {
@@ -69,6 +71,37 @@ func TestAnAddressOfAnotherMachineIsAShortageAndARefusalIsNone(t *testing.T) {
 		if what, lacks := shortage(fmt.Errorf("connect: %w", errno)); lacks {
 			t.Errorf("%v: %s", errno, what)
 		}
+	}
+}
+
+func TestWhatTheKernelLacksIsNamed(t *testing.T) {
+	t.Parallel()
+	for errno, want := range map[unix.Errno]string{ // of socket(2), connect(2), write(2) and epoll_ctl(2)
+		unix.EMFILE: "open_files", unix.ENFILE: "open_files", unix.EADDRNOTAVAIL: "addresses",
+		unix.ENOBUFS: "buffers", unix.ENOMEM: "memory", unix.ENOSPC: "memory",
+	} {
+		if what, lacks := shortage(fmt.Errorf("socket: %w", errno)); !lacks || what != want {
+			t.Errorf("%v: %q, %v, expected %s", errno, what, lacks, want)
+		}
+	}
+}
+
+func TestAConnectionThatEndsForWantOfBuffersIsNoDisconnectOfTheServer(t *testing.T) {
+	t.Parallel()
+	server := startScripted(t, scripted.Faults{})
+	e := newEngine(t, server, oneStage)
+	l, p := e.loops[0], e.populations[0]
+	for reason, want := range map[unix.Errno]int64{unix.ENOBUFS: 0, unix.ECONNRESET: 1} {
+		c := newClient(e, p, p.seats[0], 0, l.ledger.NewGroup(groupSize))
+		c.state = opening
+		before := e.gauges.disconnects.Load()
+		l.drop(c, fmt.Errorf("connection lost: %w", reason))
+		if got := e.gauges.disconnects.Load() - before; got != want || c.state != waiting {
+			t.Errorf("%v: %d disconnects, expected %d; state %d", reason, got, want, c.state)
+		}
+	}
+	if got := e.collector.shortages; len(got) != 1 || got["buffers"] != 1 {
+		t.Errorf("shortages %v, expected one of buffers", got)
 	}
 }
 

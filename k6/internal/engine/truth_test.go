@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"flag"
 	"slices"
 	"strings"
 	"testing"
@@ -13,8 +14,24 @@ import (
 	"github.com/pushbench/pushbench/k6/internal/scripted"
 )
 
-// The truth tests play real clients over real sockets against a server whose faults are known, and expect the report to say just
-// what the server did. Times have room for a busy machine; counts have none.
+// The truth tests play real clients over real sockets against a server whose faults are known, and expect the report to
+// say just what the server did. Times have room for a busy machine; counts have none.
+
+// together is how many tests run at the same time. They wait for their schedules and hardly work: all of them together
+// need a few seconds of CPU.
+const together = "8"
+
+// TestMain runs that many tests at a time, unless -parallel says how many.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
+	if !given {
+		_ = flag.Set("test.parallel", together)
+	}
+	watchMachine()
+	m.Run()
+}
 
 const (
 	players   = 40
@@ -24,10 +41,10 @@ const (
 var oneStage = schedule.Schedule{
 	WarmupSeconds: 0.5,
 	Stages:        []schedule.Stage{{Clients: players, RampSeconds: 0.5, SettleSeconds: 0.5, SteadySeconds: 3}},
-	DrainSeconds:  3,
+	DrainSeconds:  2,
 }
 
-func startScripted(t *testing.T, faults scripted.Faults) *scripted.Server {
+func startScripted(t testing.TB, faults scripted.Faults) *scripted.Server {
 	t.Helper()
 	server, err := scripted.Start("127.0.0.1:0", faults)
 	if err != nil {
@@ -37,7 +54,7 @@ func startScripted(t *testing.T, faults scripted.Faults) *scripted.Server {
 	return server
 }
 
-func newEngine(t *testing.T, server *scripted.Server, s schedule.Schedule) *Engine {
+func newEngine(t testing.TB, server *scripted.Server, s schedule.Schedule) *Engine {
 	t.Helper()
 	groups := make([]schedule.Groups, len(s.Stages))
 	for i := range groups {
@@ -46,7 +63,7 @@ func newEngine(t *testing.T, server *scripted.Server, s schedule.Schedule) *Engi
 	return newEngineOf(t, server, s, groups)
 }
 
-func newEngineOf(t *testing.T, server *scripted.Server, s schedule.Schedule, groups []schedule.Groups) *Engine {
+func newEngineOf(t testing.TB, server *scripted.Server, s schedule.Schedule, groups []schedule.Groups) *Engine {
 	t.Helper()
 	e, err := New(Config{
 		URL: server.URL(), Protocol: "whiteboard-json", Seed: 7, Schedule: s, Groups: groups, Loops: 2,
@@ -58,7 +75,7 @@ func newEngineOf(t *testing.T, server *scripted.Server, s schedule.Schedule, gro
 }
 
 // play runs the load to its end.
-func play(t *testing.T, e *Engine, server *scripted.Server) *Report {
+func play(t testing.TB, e *Engine, server *scripted.Server) *Report {
 	t.Helper()
 	origin := time.Now()
 	server.Arm(origin)
@@ -66,7 +83,7 @@ func play(t *testing.T, e *Engine, server *scripted.Server) *Report {
 	return reportOf(t, e)
 }
 
-func reportOf(t *testing.T, e *Engine) *Report {
+func reportOf(t testing.TB, e *Engine) *Report {
 	t.Helper()
 	report, err := e.Report("test", nil)
 	if err != nil {
@@ -76,7 +93,7 @@ func reportOf(t *testing.T, e *Engine) *Report {
 	return report
 }
 
-func decode(t *testing.T, encoded string) *hdrhistogram.Histogram {
+func decode(t testing.TB, encoded string) *hdrhistogram.Histogram {
 	t.Helper()
 	h, err := hdrhistogram.Decode([]byte(encoded))
 	if err != nil {
@@ -100,100 +117,127 @@ func TestAKnownDelayComesBackInAllThreeLatencies(t *testing.T) {
 	t.Parallel()
 	for _, delay := range []time.Duration{0, 5 * time.Millisecond, 50 * time.Millisecond} {
 		t.Run(delay.String(), func(t *testing.T) {
-			t.Parallel()
-			server := startScripted(t, scripted.Faults{Delay: delay})
-			stage := play(t, newEngine(t, server, oneStage), server).Stages[0]
+			playTruthTest(t, func(t testing.TB) {
+				server := startScripted(t, scripted.Faults{Delay: delay})
+				stage := play(t, newEngine(t, server, oneStage), server).Stages[0]
 
-			wantDeliveries := int64(players * groupSize * 3)
-			if stage.Deliveries.Delivered != wantDeliveries || stage.Deliveries.Lost != 0 {
-				t.Errorf("deliveries %+v, expected %d and none lost", stage.Deliveries, wantDeliveries)
-			}
-			if stage.Messages != (Messages{Due: players * 3, Sent: players * 3}) {
-				t.Errorf("messages %+v, expected %d due and sent", stage.Messages, players*3)
-			}
-			counts := map[string]int64{"echo": players * 3, "delivery": wantDeliveries, "fanout": players * 3}
-			encoded := map[string]string{
-				"echo": stage.Histograms.Echo, "delivery": stage.Histograms.Delivery, "fanout": stage.Histograms.Fanout,
-			}
-			for name, text := range encoded {
-				h := decode(t, text)
-				if h.TotalCount() != counts[name] {
-					t.Errorf("%s: %d latencies, expected %d", name, h.TotalCount(), counts[name])
+				wantDeliveries := int64(players * groupSize * 3)
+				if stage.Receipts.Received != wantDeliveries || stage.Receipts.Lost != 0 {
+					t.Errorf("deliveries %+v, expected %d and none lost", stage.Receipts, wantDeliveries)
 				}
-				low, high := delay.Microseconds(), (delay + 10*time.Millisecond).Microseconds()
-				if p50 := h.ValueAtQuantile(50); p50 < low || p50 > high {
-					t.Errorf("%s: p50 %d us, expected %d to %d", name, p50, low, high)
+				if stage.Messages != (Messages{Due: players * 3, Sent: players * 3}) {
+					t.Errorf("messages %+v, expected %d due and sent", stage.Messages, players*3)
 				}
-				if h.Min() < low-low/500 { // 3 digits
-					t.Errorf("%s: minimum %d us is below the delay", name, h.Min())
+				counts := map[string]int64{"echo": players * 3, "delivery": wantDeliveries, "fanout": players * 3}
+				encoded := map[string]string{
+					"echo": stage.Histograms.Own, "delivery": stage.Histograms.Each, "fanout": stage.Histograms.Last,
 				}
-			}
+				for name, text := range encoded {
+					h := decode(t, text)
+					if h.TotalCount() != counts[name] {
+						t.Errorf("%s: %d latencies, expected %d", name, h.TotalCount(), counts[name])
+					}
+					low, high := delay.Microseconds(), (delay + 10*time.Millisecond).Microseconds()
+					if p50 := h.ValueAtQuantile(50); p50 < low || p50 > high {
+						t.Errorf("%s: p50 %d us, expected %d to %d", name, p50, low, high)
+					}
+					if h.Min() < low-low/500 { // 3 digits
+						t.Errorf("%s: minimum %d us is below the delay", name, h.Min())
+					}
+				}
+			})
 		})
 	}
 }
 
 func TestALoadThatBeginsLaterIsTheSameLoad(t *testing.T) {
+	truthTest(t, func(t testing.TB) {
+		server := startScripted(t, scripted.Faults{})
+		e := newEngine(t, server, oneStage)
+		begin := AtMonotonic(monotonic() + 1_000_000)
+		e.Play(context.Background(), begin)
+		stage := reportOf(t, e).Stages[0]
+		if want := int64(players * groupSize * 3); stage.Receipts.Received != want || stage.Clients.Late != 0 {
+			t.Errorf("deliveries %+v, clients %+v: expected %d and nobody late", stage.Receipts, stage.Clients, want)
+		}
+		if took := time.Since(begin); took < oneStage.End() {
+			t.Errorf("the load ended %s after its beginning, before its schedule", took)
+		}
+	})
+}
+
+func TestALoopThatSpinsPlaysTheSameLoadAndTellsHowLong(t *testing.T) {
 	t.Parallel()
-	server := startScripted(t, scripted.Faults{})
-	e := newEngine(t, server, oneStage)
-	begin := AtMonotonic(monotonic() + 1_000_000)
-	e.Play(context.Background(), begin)
-	stage := reportOf(t, e).Stages[0]
-	if want := int64(players * groupSize * 3); stage.Deliveries.Delivered != want || stage.Clients.Late != 0 {
-		t.Errorf("deliveries %+v, clients %+v: expected %d and nobody late", stage.Deliveries, stage.Clients, want)
-	}
-	if took := time.Since(begin); took < oneStage.End() {
-		t.Errorf("the load ended %s after its beginning, before its schedule", took)
+	for _, spin := range []time.Duration{0, 200 * time.Microsecond} {
+		t.Run(spin.String(), func(t *testing.T) {
+			truthTest(t, func(t testing.TB) {
+				server := startScripted(t, scripted.Faults{})
+				e := newEngine(t, server, oneStage)
+				e.config.Spin = spin
+				stage := play(t, e, server).Stages[0]
+				if want := int64(players * groupSize * 3); stage.Receipts.Received != want ||
+					stage.Receipts.Lost != 0 {
+					t.Errorf("deliveries %+v, expected %d", stage.Receipts, want)
+				}
+				most := spin * (3*players + 10) // before each message, and each border
+				if spun := time.Duration(stage.SpunUS) * time.Microsecond; spun > 2*most || spin > 0 && spun == 0 {
+					t.Errorf("spun for %s, expected at most %s", spun, most)
+				}
+			})
+		})
 	}
 }
 
 func TestAStallIsSeenByEveryMessageThatWasDueInIt(t *testing.T) {
-	t.Parallel()
-	const stall, floor = 500 * time.Millisecond, 100 * time.Millisecond
-	begin := 2500 * time.Millisecond
-	server := startScripted(t, scripted.Faults{StallAt: begin, StallFor: stall})
-	e := newEngine(t, server, oneStage)
-	stage := play(t, e, server).Stages[0]
+	truthTest(t, func(t testing.TB) {
+		const stall, floor = 500 * time.Millisecond, 100 * time.Millisecond
+		begin := 2500 * time.Millisecond
+		server := startScripted(t, scripted.Faults{StallAt: begin, StallFor: stall})
+		e := newEngine(t, server, oneStage)
+		stage := play(t, e, server).Stages[0]
 
-	// A message due at t inside the stall is late by what is left of it: above the floor when t < begin + stall - floor.
-	var slow int64
-	var worst time.Duration
-	for number := range players {
-		pattern := schedule.Patterns["steady"]
-		messages := pattern.Sequence(e.config.Seed, number/groupSize, number%groupSize)
-		for messages.SkipTo(begin); messages.Due() < begin+stall-floor; messages.Advance() {
-			slow++
-			worst = max(worst, begin+stall-messages.Due())
-		}
-	}
-	if slow < 10 {
-		t.Fatalf("only %d messages were due in the stall", slow)
-	}
-	for name, check := range map[string]struct {
-		encoded string
-		want    int64
-	}{
-		"echo":     {stage.Histograms.Echo, slow},
-		"delivery": {stage.Histograms.Delivery, slow * groupSize},
-		"fanout":   {stage.Histograms.Fanout, slow},
-	} {
-		h := decode(t, check.encoded)
-		var above int64
-		for _, bar := range h.Distribution() {
-			if bar.From >= floor.Microseconds() {
-				above += bar.Count
+		// A message due at t inside the stall is late by what is left of it: above the floor when t < begin + stall -
+		// floor.
+		var slow int64
+		var worst time.Duration
+		for number := range players {
+			pattern := schedule.Patterns["steady"]
+			messages := pattern.Sequence(e.config.Seed, number/groupSize, number%groupSize)
+			for messages.SkipTo(begin); messages.Due() < begin+stall-floor; messages.Advance() {
+				slow++
+				worst = max(worst, begin+stall-messages.Due())
 			}
 		}
-		if tolerance := check.want/20 + groupSize; above < check.want-tolerance || above > check.want+tolerance {
-			t.Errorf("%s: %d latencies above %s, expected about %d", name, above, floor, check.want)
+		if slow < 10 {
+			t.Fatalf("only %d messages were due in the stall", slow)
 		}
-		if longest := time.Duration(h.Max()) * time.Microsecond; longest < worst-2*time.Millisecond || longest > worst+50*time.Millisecond {
-			t.Errorf("%s: the longest is %s, expected about %s", name, longest, worst)
+		for name, check := range map[string]struct {
+			encoded string
+			want    int64
+		}{
+			"echo":     {stage.Histograms.Own, slow},
+			"delivery": {stage.Histograms.Each, slow * groupSize},
+			"fanout":   {stage.Histograms.Last, slow},
+		} {
+			h := decode(t, check.encoded)
+			var above int64
+			for _, bar := range h.Distribution() {
+				if bar.From >= floor.Microseconds() {
+					above += bar.Count
+				}
+			}
+			if tolerance := check.want/20 + groupSize; above < check.want-tolerance || above > check.want+tolerance {
+				t.Errorf("%s: %d latencies above %s, expected about %d", name, above, floor, check.want)
+			}
+			if longest := time.Duration(h.Max()) * time.Microsecond; longest < worst-2*time.Millisecond ||
+				longest > worst+50*time.Millisecond {
+				t.Errorf("%s: the longest is %s, expected about %s", name, longest, worst)
+			}
 		}
-	}
-	if stage.Deliveries.Lost != 0 || stage.Messages.Unsent != 0 {
-		t.Errorf("a stall loses nothing: %+v %+v", stage.Deliveries, stage.Messages)
-	}
+		if stage.Receipts.Lost != 0 || stage.Messages.Unsent != 0 {
+			t.Errorf("a stall loses nothing: %+v %+v", stage.Receipts, stage.Messages)
+		}
+	})
 }
 
 func TestFaultsAreCountedExactly(t *testing.T) {
@@ -208,103 +252,115 @@ func TestFaultsAreCountedExactly(t *testing.T) {
 		"all at once":    {DropEvery: 101, DuplicateEvery: 103, SwapEvery: 107, CorruptEvery: 109},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			faults.After = time.Second // everybody has joined, so that no fault hits a delivery that nobody is owed
-			server := startScripted(t, faults)
-			e := newEngine(t, server, oneStage)
-			play(t, e, server)
-			did, saw := server.Counts(), everything(e)
-			neverReleased := did.Held - did.Swapped // its sender sent nothing more
-			if want := did.Dropped + did.Corrupted + neverReleased; saw.Lost() != want {
-				t.Errorf("lost %d, expected %d", saw.Lost(), want)
-			}
-			if saw.Duplicate != did.Duplicated {
-				t.Errorf("duplicates %d, expected %d", saw.Duplicate, did.Duplicated)
-			}
-			if saw.OutOfOrder != did.Swapped {
-				t.Errorf("out of order %d, expected %d", saw.OutOfOrder, did.Swapped)
-			}
-			if saw.Corrupt != did.Corrupted+did.Crossed {
-				t.Errorf("corrupt %d, expected %d altered and %d of other boards", saw.Corrupt, did.Corrupted, did.Crossed)
-			}
-			if faults.Most > 0 && did.Corrupted+did.Crossed != faults.Most {
-				t.Errorf("the server altered %d and crossed %d, expected %d", did.Corrupted, did.Crossed, faults.Most)
-			}
-			first := slices.ContainsFunc(e.collector.counted(e.collector.reasons), func(e ErrorCount) bool {
-				return strings.HasPrefix(e.Reason, "first corrupt delivery: ")
+			truthTest(t, func(t testing.TB) {
+				faults.After = time.Second // everybody has joined, so that no fault hits a delivery that nobody is owed
+				server := startScripted(t, faults)
+				e := newEngine(t, server, oneStage)
+				play(t, e, server)
+				did, saw := server.Counts(), everything(e)
+				neverReleased := did.Held - did.Swapped // its sender sent nothing more
+				if want := did.Dropped + did.Corrupted + neverReleased; saw.Lost() != want {
+					t.Errorf("lost %d, expected %d", saw.Lost(), want)
+				}
+				if saw.Duplicate != did.Duplicated {
+					t.Errorf("duplicates %d, expected %d", saw.Duplicate, did.Duplicated)
+				}
+				if saw.OutOfOrder != did.Swapped {
+					t.Errorf("out of order %d, expected %d", saw.OutOfOrder, did.Swapped)
+				}
+				if saw.Corrupt != did.Corrupted+did.Crossed {
+					t.Errorf("corrupt %d, expected %d altered and %d of other boards", saw.Corrupt, did.Corrupted,
+						did.Crossed)
+				}
+				if faults.Most > 0 && did.Corrupted+did.Crossed != faults.Most {
+					t.Errorf("the server altered %d and crossed %d, expected %d", did.Corrupted, did.Crossed,
+						faults.Most)
+				}
+				first := slices.ContainsFunc(e.collector.counted(e.collector.reasons), func(e ErrorCount) bool {
+					return strings.HasPrefix(e.Reason, "first corrupt delivery: ")
+				})
+				if first != (saw.Corrupt > 0) {
+					t.Errorf("the first corrupt delivery is described: %v, and %d were corrupt", first, saw.Corrupt)
+				}
+				if did.Dropped+did.Duplicated+did.Swapped+did.Corrupted+did.Crossed == 0 {
+					t.Error("the server did nothing wrong, so nothing was tested")
+				}
+				if saw.Expected+saw.Ineligible != did.Deliveries+saw.Lost() {
+					t.Errorf("expected %d, but the server delivered %d and %d were lost", saw.Expected+saw.Ineligible,
+						did.Deliveries, saw.Lost())
+				}
 			})
-			if first != (saw.Corrupt > 0) {
-				t.Errorf("the first corrupt delivery is described: %v, and %d were corrupt", first, saw.Corrupt)
-			}
-			if did.Dropped+did.Duplicated+did.Swapped+did.Corrupted+did.Crossed == 0 {
-				t.Error("the server did nothing wrong, so nothing was tested")
-			}
-			if saw.Expected+saw.Ineligible != did.Deliveries+saw.Lost() {
-				t.Errorf("expected %d, but the server delivered %d and %d were lost", saw.Expected+saw.Ineligible, did.Deliveries, saw.Lost())
-			}
 		})
 	}
 }
 
 func TestLateJoinersAndLeaversCostNoLoss(t *testing.T) {
-	t.Parallel()
-	server := startScripted(t, scripted.Faults{Delay: 20 * time.Millisecond}) // so that messages are on their way at any time
-	coming := func(clients int) schedule.Stage {
-		return schedule.Stage{Clients: clients, RampSeconds: 1, SteadySeconds: 0.1}
-	}
-	s := schedule.Schedule{Stages: []schedule.Stage{coming(players), coming(players / 3), coming(players)}, DrainSeconds: 3}
-	e := newEngine(t, server, s)
-	report := play(t, e, server)
-	counts := everything(e)
-	if counts.Lost() != 0 || counts.Duplicate != 0 || counts.OutOfOrder != 0 || counts.Corrupt != 0 {
-		t.Errorf("%+v: nothing may be lost", counts)
-	}
-	if counts.Delivered < players*groupSize {
-		t.Errorf("%+v: hardly anything was delivered", counts)
-	}
-	for i, want := range []int64{players, players / 3, players} {
-		if clients := report.Stages[i].Clients; clients.Members != want || clients.Playing != want || clients.Late != 0 {
-			t.Errorf("stage %d: clients %+v, expected %d", i, clients, want)
+	truthTest(t, func(t testing.TB) {
+		// so that messages are on their way at any time
+		server := startScripted(t, scripted.Faults{Delay: 20 * time.Millisecond})
+		coming := func(clients int) schedule.Stage {
+			return schedule.Stage{Clients: clients, RampSeconds: 1, SteadySeconds: 0.1}
 		}
-	}
+		s := schedule.Schedule{Stages: []schedule.Stage{coming(players), coming(players / 3), coming(players)},
+			DrainSeconds: 3}
+		e := newEngine(t, server, s)
+		report := play(t, e, server)
+		counts := everything(e)
+		if counts.Lost() != 0 || counts.Duplicate != 0 || counts.OutOfOrder != 0 || counts.Corrupt != 0 {
+			t.Errorf("%+v: nothing may be lost", counts)
+		}
+		if counts.Received < players*groupSize {
+			t.Errorf("%+v: hardly anything was delivered", counts)
+		}
+		for i, want := range []int64{players, players / 3, players} {
+			if clients := report.Stages[i].Clients; clients.Members != want || clients.Playing != want ||
+				clients.Late != 0 {
+				t.Errorf("stage %d: clients %+v, expected %d", i, clients, want)
+			}
+		}
+	})
 }
 
 func TestAServerThatDeliversNothingLosesEverything(t *testing.T) {
-	t.Parallel()
-	server := startScripted(t, scripted.Faults{Silent: true})
-	stage := play(t, newEngine(t, server, oneStage), server).Stages[0]
-	if want := int64(players * groupSize * 3); stage.Deliveries.Lost != want || stage.Deliveries.Expected != want {
-		t.Errorf("%+v: expected %d lost", stage.Deliveries, want)
-	}
+	truthTest(t, func(t testing.TB) {
+		server := startScripted(t, scripted.Faults{Silent: true})
+		stage := play(t, newEngine(t, server, oneStage), server).Stages[0]
+		if want := int64(players * groupSize * 3); stage.Receipts.Lost != want || stage.Receipts.Expected != want {
+			t.Errorf("%+v: expected %d lost", stage.Receipts, want)
+		}
+	})
 }
 
 func TestAServerThatDiesLosesWhatWasStillDue(t *testing.T) {
-	t.Parallel()
-	server := startScripted(t, scripted.Faults{})
-	e := newEngine(t, server, oneStage)
-	time.AfterFunc(3*time.Second, server.Close)
-	stage := play(t, e, server).Stages[0]
-	if stage.Messages.Due != players*3 || stage.Messages.Unsent < players {
-		t.Errorf("%+v: expected %d due and at least %d unsent", stage.Messages, players*3, players)
-	}
-	if share := float64(stage.Deliveries.Lost) / float64(stage.Deliveries.Expected); share < 0.4 || share > 0.6 {
-		t.Errorf("lost %.2f of a stage through whose middle the server died", share)
-	}
-	if stage.Clients.Disconnects != players || stage.Clients.Members != 0 {
-		t.Errorf("clients %+v: expected %d disconnects", stage.Clients, players)
-	}
+	truthTest(t, func(t testing.TB) {
+		server := startScripted(t, scripted.Faults{})
+		e := newEngine(t, server, oneStage)
+		time.AfterFunc(3*time.Second, server.Close)
+		stage := play(t, e, server).Stages[0]
+		if stage.Messages.Due != players*3 || stage.Messages.Unsent < players {
+			t.Errorf("%+v: expected %d due and at least %d unsent", stage.Messages, players*3, players)
+		}
+		if share := float64(stage.Receipts.Lost) / float64(stage.Receipts.Expected); share < 0.4 || share > 0.6 {
+			t.Errorf("lost %.2f of a stage through whose middle the server died", share)
+		}
+		if stage.Clients.Disconnects != players || stage.Clients.Members != 0 {
+			t.Errorf("clients %+v: expected %d disconnects", stage.Clients, players)
+		}
+	})
 }
 
 func TestRefusedClientsAreCountedAndKeepTrying(t *testing.T) {
-	t.Parallel()
-	server := startScripted(t, scripted.Faults{RefuseBeyond: 30})
-	e := newEngine(t, server, oneStage)
-	report := play(t, e, server)
-	clients := report.Stages[0].Clients
-	if clients.Target != players || clients.Playing != players || clients.Connected != 30 || clients.ConnectFailures < 20 {
-		t.Errorf("clients %+v: expected 30 of %d, and two attempts at least of the other 10", clients, players)
-	}
-	if len(report.Errors) == 0 || report.Errors[0].Reason != "opening handshake: HTTP 503" {
-		t.Errorf("errors %+v: expected the refusals", report.Errors)
-	}
+	truthTest(t, func(t testing.TB) {
+		server := startScripted(t, scripted.Faults{RefuseBeyond: 30})
+		e := newEngine(t, server, oneStage)
+		report := play(t, e, server)
+		clients := report.Stages[0].Clients
+		if clients.Target != players || clients.Playing != players || clients.Connected != 30 ||
+			clients.ConnectFailures < 20 {
+			t.Errorf("clients %+v: expected 30 of %d, and two attempts at least of the other 10", clients, players)
+		}
+		if len(report.Errors) == 0 || report.Errors[0].Reason != "opening handshake: HTTP 503" {
+			t.Errorf("errors %+v: expected the refusals", report.Errors)
+		}
+	})
 }

@@ -1,6 +1,7 @@
-// Package ledger accounts for every (message, member) pair: a message sent to a group is owed to each of its members, and
-// each pair ends as delivered or lost. Members join when their join was acknowledged and leave when they begin to leave.
-// It is pure and not safe for concurrent use; times are durations since the start of the scenario.
+// Package ledger accounts for every (message, member) pair: a message sent to a group is owed to each of its members,
+// and each pair ends as received or lost. What a client exchanges with the server alone is owed to that client: see
+// Own. Members join when their join was acknowledged and leave when they begin to leave. It is pure and not safe for
+// concurrent use; times are durations since the start of the scenario.
 package ledger
 
 import (
@@ -12,15 +13,15 @@ import (
 // retention is how long a completed message stays known, so that a late duplicate is still told from a stranger.
 const retention = 30 * time.Second
 
-// Counts are the deliveries of the messages that were due in one stage. Lost is what was expected and not delivered.
+// Counts are the receipts of the messages that were due in one stage. Lost is what was expected and not received.
 type Counts struct {
-	Due, Sent, Unsent                          int64
-	Expected, Delivered, Duplicate, OutOfOrder int64
-	Ineligible, Corrupt                        int64
+	Due, Sent, Unsent                         int64
+	Expected, Received, Duplicate, OutOfOrder int64
+	Ineligible, Corrupt                       int64
 }
 
-// Lost is every expected delivery that has not come.
-func (c Counts) Lost() int64 { return c.Expected - c.Delivered }
+// Lost is every expected receipt that has not come.
+func (c Counts) Lost() int64 { return c.Expected - c.Received }
 
 // Add sums two counts.
 func (c *Counts) Add(other Counts) {
@@ -28,7 +29,7 @@ func (c *Counts) Add(other Counts) {
 	c.Sent += other.Sent
 	c.Unsent += other.Unsent
 	c.Expected += other.Expected
-	c.Delivered += other.Delivered
+	c.Received += other.Received
 	c.Duplicate += other.Duplicate
 	c.OutOfOrder += other.OutOfOrder
 	c.Ineligible += other.Ineligible
@@ -37,7 +38,7 @@ func (c *Counts) Add(other Counts) {
 
 // Owing is about the messages that were due in one second, measured or not.
 type Owing struct {
-	Expected, Lost int64 // deliveries, as in Counts
+	Expected, Lost int64 // receipts, as in Counts
 }
 
 // Ledger holds the counts of every stage; messages outside all steady windows are tracked but belong to none.
@@ -45,6 +46,7 @@ type Ledger struct {
 	stages      []Counts // [0] takes what belongs to no stage
 	seconds     []Owing  // Lost is of unsent messages and of groups that were given up
 	groups      []*Group // that were not given up
+	owns        []*Own   // that were not given up
 	outstanding int64
 }
 
@@ -59,20 +61,28 @@ func New(stages int) *Ledger {
 // Stage returns the counts of one stage.
 func (l *Ledger) Stage(stage int) Counts { return l.stages[stage+1] }
 
-// Outstanding is how many deliveries of sent messages are still owed, measured or not.
+// Outstanding is how many receipts of sent messages are still owed, measured or not.
 func (l *Ledger) Outstanding() int64 { return l.outstanding }
 
 // GiveUp stops waiting for what is owed: it is lost. No member may receive anything of it any more.
 func (l *Ledger) GiveUp() {
 	l.seconds = l.Seconds()
-	l.groups = nil
+	for _, o := range l.owns {
+		o.open = false
+	}
+	l.groups, l.owns = nil, nil
 	l.outstanding = 0
 }
 
-// Seconds returns what was owed of the messages that were due in each second of the load. It costs a walk over the messages that
-// are still known: all that are not settled are.
+// Seconds returns what was owed of the messages that were due in each second of the load. It costs a walk over the
+// messages that are still known: all that are not settled are.
 func (l *Ledger) Seconds() []Owing {
 	seconds := slices.Clone(l.seconds)
+	for _, o := range l.owns {
+		if o.open {
+			seconds[secondOf(o.due)].Lost += int64(o.owed - o.came)
+		}
+	}
 	for _, g := range l.groups {
 		for _, sender := range g.members {
 			if sender == nil {
@@ -98,7 +108,7 @@ func (l *Ledger) second(due time.Duration) *Owing {
 
 func secondOf(due time.Duration) int { return int(due / time.Second) }
 
-// Group is a set of clients that receive each other's messages: a board, a room.
+// Group is a set of clients that receive each other's messages.
 type Group struct {
 	ledger  *Ledger
 	members []*Member // by slot; nil where nobody is
@@ -106,7 +116,7 @@ type Group struct {
 	count   int
 }
 
-// Owed is how many deliveries were owed so far, measured or not.
+// Owed is how many receipts were owed so far, measured or not.
 func (l *Ledger) Owed() int64 {
 	var owed int64
 	for _, counts := range l.stages {
@@ -134,7 +144,9 @@ type Member struct {
 	base   uint32   // sequence number of the first message in the log
 	trimAt int
 	past   []stageFrom // of the messages before base
-	newest []uint32    // by sender's slot: 1 + highest sequence number received
+	// newest is, by the receiver's slot, 1 + the highest sequence number that it received of this member. Those who
+	// receive a message do so one after the other, so what they note lies together.
+	newest []uint32
 }
 
 // stageFrom says that the messages from this number on belong to the stage, up to the next entry.
@@ -143,8 +155,8 @@ type stageFrom struct {
 	stage int
 }
 
-// message is a sent message in its sender's log: due time, deliveries owed and stage, then a bit per slot for owed and a bit per slot
-// for received. In one piece it is one cache line for groups of up to 192.
+// message is a sent message in its sender's log: due time, receipts owed and stage, then a bit per slot for owed and
+// a bit per slot for received. In one piece it is one cache line for groups of up to 192.
 type message []uint64
 
 const header = 2
@@ -152,7 +164,7 @@ const header = 2
 func (m message) due() time.Duration { return time.Duration(m[0]) }
 func (m message) stage() int         { return int(int32(m[1] >> 32)) }
 func (m message) owed() uint32       { return uint32(m[1]) }
-func (m message) settle()            { m[1]-- } // one delivery less is owed
+func (m message) settle()            { m[1]-- } // one receipt less is owed
 
 // stride is the length of one message of the group.
 func (g *Group) stride() int { return header + 2*len(g.present) }
@@ -219,25 +231,16 @@ func (m *Member) Send(due time.Duration, stage int) uint32 {
 	for range g.present {
 		m.log = append(m.log, 0)
 	}
-	counts := &g.ledger.stages[stage+1]
-	counts.Due++
-	counts.Sent++
-	counts.Expected += int64(g.count)
-	g.ledger.second(due).Expected += int64(g.count)
+	g.ledger.book(due, stage, g.count).Sent++
 	g.ledger.outstanding += int64(g.count)
 	return seq
 }
 
 // Unsent books a message that was due then but could not be sent: it is lost to every member.
 func (m *Member) Unsent(due time.Duration, stage int) {
-	owed := int64(m.group.count)
-	counts := &m.group.ledger.stages[stage+1]
-	counts.Due++
-	counts.Unsent++
-	counts.Expected += owed
-	second := m.group.ledger.second(due)
-	second.Expected += owed
-	second.Lost += owed
+	l, owed := m.group.ledger, m.group.count
+	l.book(due, stage, owed).Unsent++
+	l.second(due).Lost += int64(owed)
 }
 
 // trim forgets the oldest messages once all members have them and no duplicate can be expected any more.
@@ -270,7 +273,7 @@ type Outcome int
 
 // The outcomes of Receive.
 const (
-	Delivered  Outcome = iota
+	Received   Outcome = iota
 	Duplicate          // the receiver had it already
 	Ineligible         // the receiver was no member when it was sent
 	Unknown            // no such message was sent
@@ -282,11 +285,12 @@ type Receipt struct {
 	// Due is when the message was due; Stage is the stage it belongs to.
 	Due   time.Duration
 	Stage int
-	// Complete says that this was the last delivery owed.
-	Complete bool
+	// First says that this was the first receipt of an Own exchange, Complete that it was the last one owed.
+	First, Complete bool
 }
 
-// Receive books that the member got message seq of the client in that slot of its group, whose content says that it was due then.
+// Receive books that the member got message seq of the client in that slot of its group, whose content says that it was
+// due then.
 func (m *Member) Receive(slot int, seq uint32, due time.Duration) Receipt {
 	g := m.group
 	if slot < 0 || slot >= len(g.members) || g.members[slot] == nil {
@@ -321,16 +325,25 @@ func (m *Member) Receive(slot int, seq uint32, due time.Duration) Receipt {
 		return receipt
 	}
 	*received |= bit
-	counts.Delivered++
+	counts.Received++
 	g.ledger.outstanding--
 	sent.settle()
 	receipt.Complete = sent.owed() == 0
-	if newest := &m.newest[slot]; seq+1 > *newest {
+	if newest := &sender.newest[m.slot]; seq+1 > *newest {
 		*newest = seq + 1
 	} else {
 		counts.OutOfOrder++
 	}
 	return receipt
+}
+
+// Answer books that the only member of a group got back its message seq, whose content does not say when it was due.
+func (m *Member) Answer(seq uint32) Receipt {
+	var due time.Duration
+	if index := int(seq) - int(m.base); index >= 0 && index < m.sent() {
+		due = m.message(index).due()
+	}
+	return m.Receive(m.slot, seq, due)
 }
 
 // Corrupt books a message that arrived with another content than was sent.

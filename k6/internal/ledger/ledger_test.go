@@ -22,7 +22,7 @@ func group(size int) (*Ledger, []*Member) {
 func TestEveryPairEndsAsExactlyOneThing(t *testing.T) {
 	l, m := group(3)
 	seq := m[0].Send(time.Second, 0)
-	for receiver, want := range []Outcome{Delivered, Delivered, Delivered} {
+	for receiver, want := range []Outcome{Received, Received, Received} {
 		if got := m[receiver].Receive(0, seq, time.Second); got.Outcome != want || got.Complete != (receiver == 2) {
 			t.Errorf("receiver %d: %+v", receiver, got)
 		}
@@ -36,7 +36,7 @@ func TestEveryPairEndsAsExactlyOneThing(t *testing.T) {
 	if got := m[1].Receive(0, seq, 2*time.Second); got.Outcome != Unknown {
 		t.Errorf("a message with another due time: %+v", got)
 	}
-	want := Counts{Due: 1, Sent: 1, Expected: 3, Delivered: 3, Duplicate: 1}
+	want := Counts{Due: 1, Sent: 1, Expected: 3, Received: 3, Duplicate: 1}
 	if got := l.Stage(0); got != want || got.Lost() != 0 || l.Outstanding() != 0 {
 		t.Errorf("%+v, outstanding %d", got, l.Outstanding())
 	}
@@ -53,7 +53,7 @@ func TestALateJoinerIsOwedOnlyWhatComesAfter(t *testing.T) {
 	if got := late.Receive(0, before, 1).Outcome; got != Ineligible {
 		t.Errorf("sent before the join: %v", got)
 	}
-	if got := late.Receive(0, after, 2).Outcome; got != Delivered {
+	if got := late.Receive(0, after, 2).Outcome; got != Received {
 		t.Errorf("sent after the join: %v", got)
 	}
 	if got := l.Stage(0); got.Expected != 3 || got.Ineligible != 1 {
@@ -69,7 +69,7 @@ func TestWhatIsOnItsWayToALeaverIsNotLost(t *testing.T) {
 	if got := l.Stage(0); got.Expected != 2 || got.Lost() != 1 || l.Outstanding() != 1 {
 		t.Errorf("%+v, outstanding %d", got, l.Outstanding())
 	}
-	if got := m[0].Receive(0, seq, 1); got.Outcome != Delivered || !got.Complete {
+	if got := m[0].Receive(0, seq, 1); got.Outcome != Received || !got.Complete {
 		t.Errorf("the last one that is owed: %+v", got)
 	}
 	if got := m[2].Receive(0, seq, 1).Outcome; got != Ineligible {
@@ -149,7 +149,7 @@ func TestMessagesOutsideEveryWindowAreTrackedButBelongToNoStage(t *testing.T) {
 	if l.Outstanding() != 2 {
 		t.Errorf("outstanding %d", l.Outstanding())
 	}
-	if got := m[1].Receive(0, seq, 1); got.Outcome != Delivered || got.Stage != Unmeasured {
+	if got := m[1].Receive(0, seq, 1); got.Outcome != Received || got.Stage != Unmeasured {
 		t.Errorf("%+v", got)
 	}
 	if got := l.Stage(0); got != (Counts{}) {
@@ -173,18 +173,39 @@ func TestForgettingKeepsWhatIsOwedAndKnowsLateDuplicates(t *testing.T) {
 	if got := m[1].Receive(0, 3, 3*time.Second).Outcome; got != Duplicate {
 		t.Errorf("a duplicate of a forgotten message: %v", got)
 	}
-	if got := m[1].Receive(0, 500, 500*time.Second).Outcome; got != Delivered {
+	if got := m[1].Receive(0, 500, 500*time.Second).Outcome; got != Received {
 		t.Errorf("the one that was still owed: %v", got)
 	}
 	if got := l.Stage(0); got.Lost() != 0 || l.Outstanding() != 0 {
 		t.Errorf("%+v", got)
 	}
-	if got := l.Seconds(); len(got) != 1000 || slices.ContainsFunc(got, func(s Owing) bool { return s != Owing{Expected: 2} }) {
+	if got := l.Seconds(); len(got) != 1000 ||
+		slices.ContainsFunc(got, func(s Owing) bool { return s != Owing{Expected: 2} }) {
 		t.Errorf("by the second, what was forgotten too: %+v", got)
 	}
 }
 
 // A group of more than 64 members takes several words a message; a plain map is the model.
+// pair is a message and one of its receivers.
+type pair struct {
+	sender, receiver int
+	seq              uint32
+}
+
+func (p pair) due() time.Duration { return time.Duration(p.seq) * 300 * time.Millisecond }
+
+// secondsOf counts the pairs by the second in which their message was due.
+func secondsOf(owed, got map[pair]bool) (seconds [1000]Owing) {
+	for p := range owed {
+		second := &seconds[p.due()/time.Second]
+		second.Expected++
+		if !got[p] {
+			second.Lost++
+		}
+	}
+	return seconds
+}
+
 func TestTheLedgerAgreesWithAPlainModel(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	const size = 100
@@ -195,13 +216,8 @@ func TestTheLedgerAgreesWithAPlainModel(t *testing.T) {
 	for slot := range members {
 		members[slot] = g.Place(slot)
 	}
-	type pair struct {
-		sender, receiver int
-		seq              uint32
-	}
 	owed, got := map[pair]bool{}, map[pair]bool{}
 	sent := map[int]uint32{}
-	due := func(seq uint32) time.Duration { return time.Duration(seq) * 300 * time.Millisecond }
 	for range 20_000 {
 		slot, other := random.IntN(size), random.IntN(size)
 		switch action := random.IntN(100); {
@@ -217,41 +233,34 @@ func TestTheLedgerAgreesWithAPlainModel(t *testing.T) {
 				}
 			}
 		case action < 20 && joined[slot]:
-			seq := members[slot].Send(due(sent[slot]), 0)
+			seq := members[slot].Send(pair{seq: sent[slot]}.due(), 0)
 			sent[slot]++
 			for receiver := range joined {
 				owed[pair{slot, receiver, seq}] = true
 			}
 		case sent[other] > 0:
 			p := pair{other, slot, uint32(random.IntN(int(sent[other])))}
-			want := Delivered
+			want := Received
 			if got[p] {
 				want = Duplicate
 			} else if !owed[p] {
 				want = Ineligible
 			}
-			if receipt := members[slot].Receive(other, p.seq, due(p.seq)); receipt.Outcome != want {
+			if receipt := members[slot].Receive(other, p.seq, p.due()); receipt.Outcome != want {
 				t.Fatalf("%+v: %v, expected %v", p, receipt.Outcome, want)
 			}
-			if want == Delivered {
+			if want == Received {
 				got[p] = true
 			}
 		}
 	}
 	counts := l.Stage(0)
-	if counts.Expected != int64(len(owed)) || counts.Delivered != int64(len(got)) || l.Outstanding() != counts.Lost() {
-		t.Errorf("%+v, outstanding %d; expected %d owed and %d delivered", counts, l.Outstanding(), len(owed), len(got))
+	if counts.Expected != int64(len(owed)) || counts.Received != int64(len(got)) || l.Outstanding() != counts.Lost() {
+		t.Errorf("%+v, outstanding %d; expected %d owed and %d received", counts, l.Outstanding(), len(owed), len(got))
 	}
-	seconds := make([]Owing, len(l.Seconds()))
-	for p := range owed {
-		second := &seconds[due(p.seq)/time.Second]
-		second.Expected++
-		if !got[p] {
-			second.Lost++
-		}
-	}
-	if found := l.Seconds(); !slices.Equal(found, seconds) || len(found) < 3 {
-		t.Errorf("by the second: %+v, expected %+v", found, seconds)
+	found, want := l.Seconds(), secondsOf(owed, got)
+	if !slices.Equal(found, want[:len(found)]) || len(found) < 3 {
+		t.Errorf("by the second: %+v, expected %+v", found, want[:len(found)])
 	}
 }
 
@@ -271,8 +280,8 @@ func TestALateDuplicateCountsInTheStageOfItsMessageThoughThatWasForgotten(t *tes
 	}
 	for second := range 200 {
 		due := time.Duration(second) * time.Second
-		if m.Receive(0, m.Send(due, stageOf(second)), due).Outcome != Delivered {
-			t.Fatalf("second %d was not delivered", second)
+		if m.Receive(0, m.Send(due, stageOf(second)), due).Outcome != Received {
+			t.Fatalf("second %d was not received", second)
 		}
 	}
 	if m.base < 30 {

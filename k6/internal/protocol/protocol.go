@@ -1,84 +1,73 @@
-// Package protocol holds what clients say and understand, one file per protocol. A session is one client's conversation;
-// it turns payloads into events and never waits, reads clocks or touches sockets.
+// Package protocol holds what clients say and understand, one file per protocol. A session is one client's side of a
+// connection: it turns bytes into events and never waits, reads clocks or touches sockets.
 package protocol
 
 import (
 	"fmt"
+	"maps"
 	"net/url"
-	"sort"
+	"slices"
 	"strings"
 	"time"
 )
 
-// Kind says what a received payload means to the client.
-type Kind int
-
-// The kinds of events.
-const (
-	Nothing  Kind = iota
-	Ready         // the conversation is open: the client may join
-	Joined        // the join was acknowledged: the client is a member
-	Delivery      // a message of the suite
-	Corrupt       // a message whose content is not what its sender sent; Reason says how
-	Refused       // the server reported an error; Reason says which
-)
-
-// Event is what one payload meant. Sender, Seq and SentAt are of a Delivery.
-type Event struct {
-	Kind   Kind
-	Sender int
-	Seq    uint32
-	SentAt time.Duration
-	Reason string
-}
-
-// Identity is who a session speaks for. SentAt values on the wire are microseconds since Epoch's zero, so that they look like
-// the times that real clients send.
+// Identity is who a session speaks for. SentAt values on the wire are microseconds since Epoch's zero, so that they
+// look like the times that real clients send.
 type Identity struct {
 	Group  string
 	Client int
 	Epoch  time.Time
+	// Query is added to the path of requests.
+	Query string
 }
 
-// Send writes one text payload to the server; the slice may be reused once it returns.
-type Send func(payload []byte)
-
-// Session is the conversation of one client.
-type Session interface {
-	// Open starts the conversation once connected; it returns a Ready event when nothing has to be awaited.
-	Open(send Send) Event
-	// Join asks for membership. It may be repeated until the server acknowledges.
-	Join(send Send)
-	// Receive understands one payload, which it does not keep.
-	Receive(payload []byte, send Send) Event
-	// Message appends a message of the suite to buf.
-	Message(buf []byte, seq uint32, sentAt time.Duration) []byte
-	// Leave says good-bye before the connection closes.
-	Leave(send Send)
-}
-
-// Protocol is how clients reach a server and talk to it.
+// Protocol is how clients reach a server and talk to it: in a conversation over a WebSocket, or by requests.
 type Protocol struct {
-	Path         string
-	Subprotocols string
-	NewSession   func(Identity) Session
+	path         string
+	subprotocols string
+	// NewConversation begins what a client says, without the frames that carry it.
+	NewConversation func(Identity) Conversation
+	newRequests     func(*url.URL, Identity) Requests
+	// Receipts is how many each request owes.
+	Receipts int
+	// asks are the exchanges beside the first that conversations have, which are Askers then.
+	asks []string
 }
 
-var protocols = map[string]Protocol{
-	"whiteboard-json":  {Path: "/ws", NewSession: newWhiteboard},
-	"whiteboard-stomp": {Path: "/stomp", Subprotocols: "v12.stomp", NewSession: newWhiteboardStomp},
+// PingExchange is the exchange beside the first that all WebSockets have: a ping, which owes a pong. Its latency is
+// that of the server's WebSocket without the application.
+const PingExchange = "websocket_ping"
+
+var protocols = map[string]Protocol{}
+
+// register makes a protocol known by its name. Each is registered by its own file, and listed nowhere else.
+func register(name string, p Protocol) { protocols[name] = p }
+
+// Requests tells whether clients make requests of their own, and are no members of a group.
+func (p Protocol) Requests() bool { return p.newRequests != nil }
+
+// Beside are the names of the exchanges that clients may have beside the first.
+func (p Protocol) Beside() []string {
+	if p.Requests() {
+		return nil
+	}
+	return append([]string{PingExchange}, p.asks...)
+}
+
+// NewSession begins a client's session for one connection to the target.
+func (p Protocol) NewSession(target *url.URL, id Identity) Session {
+	if p.Requests() {
+		return newKeptAlive(p.newRequests(target, id))
+	}
+	return newWebSocket(target, p.subprotocols, p.NewConversation(id))
 }
 
 // Find looks a protocol up by its name.
 func Find(name string) (Protocol, error) {
 	found, ok := protocols[name]
 	if !ok {
-		names := make([]string, 0, len(protocols))
-		for known := range protocols {
-			names = append(names, known)
-		}
-		sort.Strings(names)
-		return Protocol{}, fmt.Errorf("protocol %q: known are %s", name, strings.Join(names, ", "))
+		known := slices.Sorted(maps.Keys(protocols))
+		return Protocol{}, fmt.Errorf("protocol %q: known are %s", name, strings.Join(known, ", "))
 	}
 	return found, nil
 }
@@ -97,6 +86,6 @@ func (p Protocol) Target(base string) (*url.URL, error) {
 	if target.Port() == "" {
 		target.Host += ":80"
 	}
-	target.Path = strings.TrimSuffix(target.Path, "/") + p.Path
+	target.Path = strings.TrimSuffix(target.Path, "/") + p.path
 	return target, nil
 }

@@ -7,6 +7,10 @@ import (
 	"time"
 )
 
+func init() {
+	register("whiteboard-stomp", Protocol{path: "/stomp", subprotocols: "v12.stomp", NewConversation: newWhiteboardStomp})
+}
+
 // whiteboardStomp is the protocol whiteboard-stomp: the same messages in STOMP 1.2 frames, one per WebSocket message. A
 // simple broker acknowledges no subscription, so a client joins by sending a join to itself through its board.
 type whiteboardStomp struct {
@@ -16,14 +20,14 @@ type whiteboardStomp struct {
 	body []byte
 }
 
-func newWhiteboardStomp(id Identity) Session {
+func newWhiteboardStomp(id Identity) Conversation {
 	head := fmt.Appendf(nil, "SEND\ndestination:/app/board.%s\ncontent-type:application/json\ncontent-length:", id.Group)
 	return &whiteboardStomp{draw: newDraw(id), id: id, head: head}
 }
 
-func (w *whiteboardStomp) Open(send Send) Event {
+func (w *whiteboardStomp) Open(send Send) bool {
 	send([]byte("CONNECT\naccept-version:1.2\nheart-beat:0,0\nhost:push\n\n\x00"))
-	return Event{}
+	return false
 }
 
 func (w *whiteboardStomp) Join(send Send) {
@@ -45,29 +49,27 @@ func (w *whiteboardStomp) frame(buf, body []byte) []byte {
 	return append(buf, 0)
 }
 
-func (w *whiteboardStomp) Receive(payload []byte, send Send) Event {
+func (w *whiteboardStomp) Receive(payload []byte, send Send, event *Event) {
 	head, body, ok := bytes.Cut(payload, []byte("\n\n"))
 	if !ok {
-		if len(bytes.TrimSpace(payload)) == 0 { // a heart-beat
-			return Event{}
+		if len(bytes.TrimSpace(payload)) > 0 { // or else it is a heart-beat
+			event.corrupt("no STOMP frame: %.60q", payload)
 		}
-		return corrupt("no STOMP frame: %.60q", payload)
+		return
 	}
 	body, _, _ = bytes.Cut(body, []byte{0})
 	command, _, _ := bytes.Cut(head, []byte("\n"))
 	switch string(command) {
 	case "MESSAGE":
-		event := w.parse(body)
+		w.parse(body, event)
 		if event.Kind == Joined && event.Sender != w.id.Client {
-			return Event{} // another member's join
+			*event = Event{} // another member's join
 		}
-		return event
 	case "CONNECTED":
 		send([]byte("SUBSCRIBE\nid:errors\ndestination:/user/queue/errors\n\n\x00"))
 		send(fmt.Appendf(nil, "SUBSCRIBE\nid:board\ndestination:/topic/board.%s\n\n\x00", w.id.Group))
-		return Event{Kind: Ready}
+		event.Kind = Ready
 	case "ERROR":
-		return Event{Kind: Refused, Reason: string(head)}
+		event.refuse(string(head))
 	}
-	return Event{}
 }

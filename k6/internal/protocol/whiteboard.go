@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// stroke is what every client draws: 20 points as a pen leaves them in a third of a second, which makes draws of 250-300 bytes.
+// stroke is what every client draws: 20 points as a pen leaves them in a third of a second, which makes draws of
+// 250-300 bytes.
 const stroke = `[[412,288],[415,287],[419,285],[424,284],[430,282],[437,281],[445,280],[453,280],[461,281],[469,283],` +
 	`[476,286],[482,290],[487,295],[491,301],[494,308],[496,316],[497,324],[497,332],[496,340],[494,348]]`
 
@@ -38,7 +39,7 @@ func (d *draw) append(buf []byte, client int, seq uint32, sentAt time.Duration) 
 	return append(buf, drawSuffix...)
 }
 
-func (d *draw) parse(text []byte) Event {
+func (d *draw) parse(text []byte, event *Event) {
 	if rest, ok := bytes.CutPrefix(text, d.prefix); ok {
 		client, rest, ok1 := number(rest)
 		rest, ok2 := bytes.CutPrefix(rest, []byte(`","seq":`))
@@ -46,14 +47,16 @@ func (d *draw) parse(text []byte) Event {
 		rest, ok4 := bytes.CutPrefix(rest, []byte(`,"sentAt":`))
 		sentAt, rest, ok5 := number(rest)
 		if ok1 && ok2 && ok3 && ok4 && ok5 && bytes.Equal(rest, drawSuffix) {
-			return d.delivery(client, seq, sentAt)
+			d.delivered(client, seq, sentAt, event)
+			return
 		}
 	}
-	return d.parseAny(text)
+	d.parseAny(text, event)
 }
 
-func (d *draw) delivery(client, seq, sentAt int64) Event {
-	return Event{Kind: Delivery, Sender: int(client), Seq: uint32(seq), SentAt: time.Duration(sentAt-d.epoch) * time.Microsecond}
+func (d *draw) delivered(client, seq, sentAt int64, event *Event) {
+	event.Kind = Delivery
+	event.Sender, event.Seq, event.SentAt = int(client), uint32(seq), time.Duration(sentAt-d.epoch)*time.Microsecond
 }
 
 // number reads the digits at the start of text.
@@ -67,14 +70,15 @@ func number(text []byte) (int64, []byte, bool) {
 }
 
 // parseAny reads every other message of the suite, and draws that a server has re-serialised.
-func (d *draw) parseAny(text []byte) Event {
+func (d *draw) parseAny(text []byte, event *Event) {
 	var message struct {
 		Type, BoardID, UserID, Reason string
 		Seq, SentAt                   int64
 		Stroke                        json.RawMessage
 	}
 	if err := json.Unmarshal(text, &message); err != nil {
-		return corrupt("no JSON: %.60q", text)
+		event.corrupt("no JSON: %.60q", text)
+		return
 	}
 	user, err := strconv.ParseInt(strings.TrimPrefix(message.UserID, "u-"), 10, 32)
 	switch message.Type {
@@ -82,24 +86,25 @@ func (d *draw) parseAny(text []byte) Event {
 		var compact bytes.Buffer
 		switch {
 		case message.BoardID != d.board:
-			return corrupt("a stroke of board %.40q by %.40q", message.BoardID, message.UserID)
+			event.corrupt("a stroke of board %.40q by %.40q", message.BoardID, message.UserID)
 		case err != nil:
-			return corrupt("a stroke by %.40q", message.UserID)
+			event.corrupt("a stroke by %.40q", message.UserID)
 		case json.Compact(&compact, message.Stroke) != nil || compact.String() != stroke:
-			return corrupt("an altered stroke by %.40q", message.UserID)
+			event.corrupt("an altered stroke by %.40q", message.UserID)
+		default:
+			d.delivered(user, message.Seq, message.SentAt, event)
 		}
-		return d.delivery(user, message.Seq, message.SentAt)
 	case "joined", "join":
-		return Event{Kind: Joined, Sender: int(user)}
+		event.Kind, event.Sender = Joined, int(user)
 	case "error":
-		return Event{Kind: Refused, Reason: message.Reason}
+		event.refuse(message.Reason)
+	default:
+		event.corrupt("a message of type %.40q", message.Type)
 	}
-	return corrupt("a message of type %.40q", message.Type)
 }
 
-// corrupt describes what no client sent.
-func corrupt(format string, values ...any) Event {
-	return Event{Kind: Corrupt, Reason: fmt.Sprintf(format, values...)}
+func init() {
+	register("whiteboard-json", Protocol{path: "/ws", NewConversation: newWhiteboard})
 }
 
 // whiteboard is the protocol whiteboard-json: JSON text frames, as docs/protocols.md describes.
@@ -108,17 +113,17 @@ type whiteboard struct {
 	id Identity
 }
 
-func newWhiteboard(id Identity) Session {
+func newWhiteboard(id Identity) Conversation {
 	return &whiteboard{newDraw(id), id}
 }
 
-func (w *whiteboard) Open(Send) Event { return Event{Kind: Ready} }
+func (w *whiteboard) Open(Send) bool { return true }
 
 func (w *whiteboard) Join(send Send) { send(membership(nil, "join", w.id)) }
 
 func (w *whiteboard) Leave(send Send) { send(membership(nil, "leave", w.id)) }
 
-func (w *whiteboard) Receive(payload []byte, _ Send) Event { return w.parse(payload) }
+func (w *whiteboard) Receive(payload []byte, _ Send, event *Event) { w.parse(payload, event) }
 
 func (w *whiteboard) Message(buf []byte, seq uint32, sentAt time.Duration) []byte {
 	return w.append(buf, w.id.Client, seq, sentAt)

@@ -2,6 +2,9 @@ package schedule
 
 import (
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -16,6 +19,11 @@ type Pattern struct {
 	Writers int
 	// Arrivals says when the bursts begin; the zero value is Fixed.
 	Arrivals Arrivals
+	// Closed makes a client's next exchange due when its last one has ended, whatever the server needs for it.
+	Closed bool
+	// Rate is how many exchanges a second are due of all clients together, each of one that has none open; 0 gives each
+	// client a sequence of its own.
+	Rate float64
 }
 
 // Patterns are the input patterns that suites may name. A pen is sampled at 60 Hz by common tablets and browsers; one
@@ -25,18 +33,35 @@ var Patterns = map[string]Pattern{
 	"stroke":       {Period: 20 * time.Second, Count: 60, Gap: time.Second / 60},
 	"simultaneous": {Period: time.Second, Count: 1, Together: true},
 	"sparse":       {Period: time.Second, Count: 1, Writers: 1},
+	"closed":       {Period: time.Second, Count: 1, Closed: true},
 }
 
-// PatternOf finds a pattern by its name, with the arrivals of that name; no name is fixed.
-func PatternOf(name, arrivals string) (Pattern, error) {
+// PatternOf finds a pattern by its name, with the arrivals of that name; no name is fixed. With a rate, which all
+// clients have together, the pattern needs no name.
+func PatternOf(name, arrivals string, rate float64) (Pattern, error) {
 	pattern, ok := Patterns[name]
-	if !ok {
-		return Pattern{}, fmt.Errorf("pattern %q: known are steady, stroke, simultaneous and sparse", name)
+	switch {
+	case rate < 0:
+		return Pattern{}, fmt.Errorf("rate %g: expected a number above 0, or 0 for none", rate)
+	case rate > 0:
+		pattern = Pattern{Rate: rate}
+	case !ok:
+		return Pattern{}, fmt.Errorf("pattern %q: known are %s", name, strings.Join(slices.Sorted(maps.Keys(Patterns)), ", "))
 	}
 	if pattern.Arrivals, ok = arrivalsNamed[arrivals]; !ok {
 		return Pattern{}, fmt.Errorf("arrivals %q: known are fixed, poisson and bursty", arrivals)
 	}
 	return pattern, nil
+}
+
+// Own tells whether each client has a sequence of its own.
+func (p Pattern) Own() bool { return !p.Closed && p.Rate == 0 }
+
+// Part is the pattern of one of so many parts that share the rate: its sequence has one exchange at a time.
+func (p Pattern) Part(parts int) Pattern {
+	p.Period = time.Duration(float64(time.Second) * float64(parts) / p.Rate)
+	p.Count, p.Gap = 1, 0
+	return p
 }
 
 // Sends tells whether the member in this place of its group sends at all.

@@ -3,6 +3,7 @@ package schedule
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 )
 
@@ -10,16 +11,36 @@ import (
 type Groups struct {
 	Size    int
 	Pattern Pattern
+	// Query is added to the path of requests.
+	Query string
+	// Beside are the exchanges that each client has beside those of its group.
+	Beside []Beside
 }
 
-// Population is the clients of consecutive stages that sit together alike. Where that changes, all of them leave and others come:
-// the ramp of the next stage begins with the drain of this population, and the next one connects in the rest of it.
+// Beside is an exchange of each client alone with the server, and when it is due.
+type Beside struct {
+	Name    string
+	Pattern Pattern
+}
+
+// same tells whether clients may stay where these groups come after others.
+func (g Groups) same(other Groups) bool {
+	return g.Size == other.Size && g.Pattern == other.Pattern && g.Query == other.Query &&
+		slices.Equal(g.Beside, other.Beside)
+}
+
+// Population is the clients of consecutive stages that sit together alike. Where that changes, all of them leave and
+// others come: the ramp of the next stage begins with the drain of this population, and the next one connects in the
+// rest of it.
 type Population struct {
 	Groups      Groups
 	First, Last int           // its stages
 	End         time.Duration // of its last steady window; from then on it sends nothing
 	ramps       []ramp
 }
+
+// Ready is when the first ramp of the population has ended.
+func (p Population) Ready() time.Duration { return p.ramps[0].end }
 
 // ramp is when the clients come that a stage has more than the one before it, or leave that it has fewer.
 type ramp struct {
@@ -40,7 +61,7 @@ func (s Schedule) Populations(groups []Groups) ([]Population, error) {
 	for i, window := range s.Windows() {
 		stage := s.Stages[i]
 		r := ramp{begin: end, end: end + Seconds(stage.RampSeconds), after: stage.Clients}
-		if i > 0 && groups[i] == groups[i-1] {
+		if i > 0 && groups[i].same(groups[i-1]) {
 			r.before = s.Stages[i-1].Clients
 		} else {
 			if groups[i].Size < 1 {
@@ -62,7 +83,8 @@ func (s Schedule) Populations(groups []Groups) ([]Population, error) {
 	return populations, nil
 }
 
-// Seat is one client of a population: when it is due to connect, and when it leaves; Never for one that stays to the end.
+// Seat is one client of a population: when it is due to connect, and when it leaves; Never for one that stays to the
+// end.
 type Seat struct {
 	Arrival, Departure time.Duration
 }
@@ -70,8 +92,9 @@ type Seat struct {
 // Never is a time after every load.
 const Never = time.Duration(math.MaxInt64)
 
-// Seats are the clients of the population in the order of their arrival. Over a ramp they come one after the other, the last one at
-// its end; those who came last leave first. A client that comes after others have left has a seat of its own.
+// Seats are the clients of the population in the order of their arrival. Over a ramp they come one after the other, the
+// last one at its end; those who came last leave first. A client that comes after others have left has a seat of its
+// own.
 func (p Population) Seats() []Seat {
 	var seats []Seat
 	var present []int

@@ -8,8 +8,8 @@ import (
 )
 
 var (
-	small = Groups{10, Patterns["steady"]}
-	large = Groups{100, Patterns["steady"]}
+	small = Groups{Size: 10, Pattern: Patterns["steady"]}
+	large = Groups{Size: 100, Pattern: Patterns["steady"]}
 )
 
 // changing is 100 and 300 clients in small groups, then 40 and 140 in large ones.
@@ -29,7 +29,7 @@ func TestStagesWhoseClientsSitAlikeAreOnePopulation(t *testing.T) {
 		{Groups: large, First: 2, Last: 3, End: 57 * time.Second},
 	} {
 		got := populations[i]
-		if got.Groups != want.Groups || got.First != want.First || got.Last != want.Last || got.End != want.End {
+		if !got.Groups.same(want.Groups) || got.First != want.First || got.Last != want.Last || got.End != want.End {
 			t.Errorf("population %d: %+v, expected %+v", i, got, want)
 		}
 	}
@@ -64,7 +64,8 @@ func TestThoseWhoCameLastLeaveFirstAndWhoComesThenHasASeatOfItsOwn(t *testing.T)
 		t.Fatalf("%+v, %v", populations, err)
 	}
 	want := []Seat{
-		{1 * time.Second, Never}, {2 * time.Second, Never}, {3 * time.Second, 7 * time.Second}, {4 * time.Second, 6 * time.Second},
+		{1 * time.Second, Never}, {2 * time.Second, Never}, {3 * time.Second, 7 * time.Second},
+		{4 * time.Second, 6 * time.Second},
 		{9 * time.Second, Never},
 	}
 	if got := populations[0].Seats(); !slices.Equal(got, want) {
@@ -73,7 +74,8 @@ func TestThoseWhoCameLastLeaveFirstAndWhoComesThenHasASeatOfItsOwn(t *testing.T)
 }
 
 func TestAPatternOfItsOwnIsAChangeToo(t *testing.T) {
-	populations, err := changing.Populations([]Groups{small, small, {10, Patterns["stroke"]}, {10, Patterns["stroke"]}})
+	strokes := Groups{Size: 10, Pattern: Patterns["stroke"]}
+	populations, err := changing.Populations([]Groups{small, small, strokes, strokes})
 	if err != nil || len(populations) != 2 {
 		t.Errorf("%+v, %v", populations, err)
 	}
@@ -82,9 +84,11 @@ func TestAPatternOfItsOwnIsAChangeToo(t *testing.T) {
 func TestAChangeThatCannotBePlayedIsRefused(t *testing.T) {
 	short := Schedule{Stages: []Stage{stage(10, 1, 1, 1), stage(10, 5, 1, 1)}, DrainSeconds: 5}
 	for said, populations := range map[string]func() ([]Population, error){
-		"ramp must be longer than the drain": func() ([]Population, error) { return short.Populations([]Groups{small, large}) },
-		"group size 0":                       func() ([]Population, error) { return short.Populations([]Groups{small, {}}) },
-		"groups of 1":                        func() ([]Population, error) { return short.Populations([]Groups{small}) },
+		"ramp must be longer than the drain": func() ([]Population, error) {
+			return short.Populations([]Groups{small, large})
+		},
+		"group size 0": func() ([]Population, error) { return short.Populations([]Groups{small, {}}) },
+		"groups of 1":  func() ([]Population, error) { return short.Populations([]Groups{small}) },
 	} {
 		if _, err := populations(); err == nil || !strings.Contains(err.Error(), said) {
 			t.Errorf("%v, expected %q", err, said)

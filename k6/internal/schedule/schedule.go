@@ -19,6 +19,8 @@ type Stage struct {
 	SteadySeconds float64 `json:"steady_seconds"`
 	// Parameters are those of the suite that are others in this stage than in the load.
 	Parameters map[string]any `json:"parameters"`
+	// Closed makes a client's next exchange due when its last one has ended, whatever the scenario says.
+	Closed bool `json:"closed"`
 }
 
 // Schedule is the load of one trial. The warm-up lies between the first stage's ramp and its settling.

@@ -11,8 +11,8 @@ type Arrivals int
 const (
 	// Fixed gives each client a phase, uniform over the period, which it keeps.
 	Fixed Arrivals = iota
-	// Poisson draws the pause before each burst anew, exponentially: the bursts of all clients together are then close to a
-	// Poisson process, as independent users are.
+	// Poisson draws the pause before each burst anew, exponentially: the bursts of all clients together are then close
+	// to a Poisson process, as independent users are.
 	Poisson
 	// Bursty keeps phases, too, but draws them from the first fifth of the period: five times the rate, then silence.
 	Bursty
@@ -23,8 +23,8 @@ const burstyShare = 5
 
 var arrivalsNamed = map[string]Arrivals{"": Fixed, "fixed": Fixed, "poisson": Poisson, "bursty": Bursty}
 
-// Sequence is the messages of one client, in the order in which they are due. What is due follows from seed, group and member
-// alone, never from what happens.
+// Sequence is the messages of one client, in the order in which they are due. What is due follows from seed, group and
+// member alone, never from what happens.
 type Sequence struct {
 	pattern *Pattern
 	key     uint64
@@ -88,7 +88,8 @@ func (s *Sequence) pause() time.Duration {
 // golden is the increment of SplitMix64: multiples of it make the stream of values of one key.
 const golden = 0x9e3779b97f4a7c15
 
-// splitmix is the finaliser of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014): neighbouring keys give unrelated values.
+// splitmix is the finaliser of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014): neighbouring keys give unrelated
+// values.
 func splitmix(x uint64) uint64 {
 	x += golden
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9

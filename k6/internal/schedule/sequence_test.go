@@ -160,11 +160,11 @@ func TestPoissonStrokesDoNotOverlapAndKeepTheirMeanRate(t *testing.T) {
 
 func TestUnknownPatternsAndArrivalsAreRefused(t *testing.T) {
 	for _, names := range [][2]string{{"wavy", "fixed"}, {"steady", "wavy"}} {
-		if _, err := PatternOf(names[0], names[1]); err == nil {
+		if _, err := PatternOf(names[0], names[1], 0); err == nil {
 			t.Errorf("%v: accepted", names)
 		}
 	}
-	if p, err := PatternOf("steady", ""); err != nil || p.Arrivals != Fixed {
+	if p, err := PatternOf("steady", "", 0); err != nil || p.Arrivals != Fixed {
 		t.Errorf("%v, %v: expected fixed", p, err)
 	}
 }

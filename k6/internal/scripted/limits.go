@@ -3,24 +3,55 @@ package scripted
 import (
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 )
+
+// clock tells when faults begin that have a time.
+type clock struct {
+	armed atomic.Int64 // UnixNano of Arm; 0 before
+}
+
+// Arm starts the clock.
+func (c *clock) Arm(at time.Time) { c.armed.Store(at.UnixNano()) }
+
+// sinceArm is the time since Arm, and before all times when it was not called.
+func (c *clock) sinceArm() time.Duration {
+	armed := c.armed.Load()
+	if armed == 0 {
+		return -1
+	}
+	return time.Since(time.Unix(0, armed))
+}
+
+// stall holds whoever comes while the server is stopped: from that time since Arm, for so long.
+func (c *clock) stall(at, length time.Duration) {
+	if since := c.sinceArm(); since >= at && since < at+length {
+		time.Sleep(at + length - since)
+	}
+}
 
 // gate is a listener that accepts slowly, or resets what it accepts first.
 type gate struct {
 	net.Listener
 	faults   Faults
 	accepted int64
+	next     time.Time // when a connection is accepted
 }
 
 // Accept is of net.Listener.
 func (g *gate) Accept() (net.Conn, error) {
 	for {
+		before := time.Now()
 		conn, err := g.Listener.Accept()
 		if err != nil {
 			return nil, err
 		}
-		time.Sleep(g.faults.AcceptPause)
+		if time.Since(before) > time.Millisecond { // nobody had waited
+			g.next = time.Now()
+		}
+		g.next = g.next.Add(g.faults.AcceptPause) // not from now: what one pause is too long, the next one is shorter
+		time.Sleep(time.Until(g.next))
 		if g.accepted++; g.accepted > g.faults.ResetFirst {
 			return conn, nil
 		}

@@ -1,6 +1,6 @@
-// Package scripted is a whiteboard server whose faults are known exactly: the truth that the generator's numbers are tested
-// against, and the same source of messages for everything that the generator is compared with. It is no exhibit: it checks
-// nothing and trusts its clients.
+// Package scripted is a whiteboard server whose faults are known exactly: the truth that the generator's numbers are
+// tested against, and the same source of messages for everything that the generator is compared with. It is no exhibit:
+// it checks nothing and trusts its clients.
 package scripted
 
 import (
@@ -30,6 +30,9 @@ type Faults struct {
 	CorruptEvery int64
 	// CrossEvery delivers to a member of another board as well.
 	CrossEvery int64
+	// UnansweredEvery, TwiceEvery and ForeignEvery choose the pings that get no pong, two, or the pong of a ping that
+	// nobody sent.
+	UnansweredEvery, TwiceEvery, ForeignEvery int64
 	// Most is how often deliveries are corrupted or crossed at most; 0 is without end.
 	Most int64
 	// RefuseBeyond refuses connections once there are that many; 0 accepts all.
@@ -56,10 +59,12 @@ type Faults struct {
 type Counts struct {
 	Connections, Deliveries                                         int64
 	Dropped, Duplicated, Held, Swapped, Corrupted, Crossed, Refused int64
+	Pings, Unanswered, AnsweredTwice, Misanswered                   int64
 }
 
 // Server is a running scripted server.
 type Server struct {
+	clock
 	faults   Faults
 	listener net.Listener
 	http     http.Server
@@ -67,11 +72,12 @@ type Server struct {
 	closed   chan struct{}
 
 	pace                                                                         *pace
-	armed                                                                        atomic.Int64 // UnixNano of Arm; 0 before
 	closedEarly                                                                  atomic.Int64
 	number                                                                       atomic.Int64 // of the next delivery
 	deliveries                                                                   atomic.Int64
 	dropped, duplicated, held, swapped, corrupted, crossed, refused, connections atomic.Int64
+
+	pings, unanswered, answeredTwice, misanswered atomic.Int64
 
 	closeOnce sync.Once
 	mu        sync.Mutex
@@ -98,7 +104,9 @@ func Start(address string, faults Faults) (*Server, error) {
 	s := &Server{faults: faults, listener: listener, closed: make(chan struct{}), boards: map[string]*board{}}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /ws", s.serve)
-	mux.HandleFunc("GET /counts", func(w http.ResponseWriter, _ *http.Request) { _ = json.NewEncoder(w).Encode(s.Counts()) })
+	mux.HandleFunc("GET /counts", func(w http.ResponseWriter, _ *http.Request) {
+		_ = json.NewEncoder(w).Encode(s.Counts())
+	})
 	s.http = http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
 	s.pace = newPace(faults.Capacity)
 	go func() { _ = s.http.Serve(&gate{Listener: listener, faults: faults}) }()
@@ -107,9 +115,6 @@ func Start(address string, faults Faults) (*Server, error) {
 
 // URL is where clients connect.
 func (s *Server) URL() string { return "ws://" + s.listener.Addr().String() }
-
-// Arm starts the clock of the stall.
-func (s *Server) Arm(at time.Time) { s.armed.Store(at.UnixNano()) }
 
 // Close ends every connection.
 func (s *Server) Close() {
@@ -129,7 +134,7 @@ func (s *Server) Counts() Counts {
 	return Counts{
 		s.connections.Load(), s.deliveries.Load(),
 		s.dropped.Load(), s.duplicated.Load(), s.held.Load(), s.swapped.Load(), s.corrupted.Load(), s.crossed.Load(),
-		s.refused.Load(),
+		s.refused.Load(), s.pings.Load(), s.unanswered.Load(), s.answeredTwice.Load(), s.misanswered.Load(),
 	}
 }
 
@@ -159,12 +164,13 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	if s.faults.KeepOpen {
 		conn.SetCloseHandler(func(int, string) error { return nil })
 	}
+	conn.SetPingHandler(func(data string) error { return s.pong(conn, data) })
 	for {
 		_, text, err := conn.ReadMessage()
 		if err != nil {
 			return
 		}
-		s.stall()
+		s.stall(s.faults.StallAt, s.faults.StallFor)
 		switch {
 		case bytes.HasPrefix(text, []byte(`{"type":"draw"`)):
 			s.broadcast(joined, m, text)
@@ -228,23 +234,6 @@ func (m *member) write(text []byte) {
 	_ = m.conn.WriteMessage(websocket.TextMessage, text)
 }
 
-// sinceArm is the time since Arm, and before all times when it was not called.
-func (s *Server) sinceArm() time.Duration {
-	armed := s.armed.Load()
-	if armed == 0 {
-		return -1
-	}
-	return time.Since(time.Unix(0, armed))
-}
-
-// stall holds whoever comes while the server is stopped.
-func (s *Server) stall() {
-	since := s.sinceArm()
-	if since >= s.faults.StallAt && since < s.faults.StallAt+s.faults.StallFor {
-		time.Sleep(s.faults.StallAt + s.faults.StallFor - since)
-	}
-}
-
 func (s *Server) broadcast(b *board, sender *member, text []byte) {
 	if b == nil || s.faults.Silent {
 		return
@@ -266,7 +255,8 @@ func (s *Server) deliver(b *board, sender *member, text []byte) {
 		return
 	}
 	f, since := s.faults, s.sinceArm()
-	faulty := f.DropEvery+f.DuplicateEvery+f.SwapEvery+f.CorruptEvery+f.CrossEvery > 0 && since >= f.After && (f.Until == 0 || since < f.Until)
+	faulty := f.DropEvery+f.DuplicateEvery+f.SwapEvery+f.CorruptEvery+f.CrossEvery > 0 &&
+		since >= f.After && (f.Until == 0 || since < f.Until)
 	for _, m := range b.snapshot() {
 		burn(f.Burn)
 		if faulty {
@@ -310,6 +300,29 @@ func (s *Server) deliverFaulty(b *board, m, sender *member, text []byte) {
 		s.deliveries.Add(1)
 		m.write(held)
 	}
+}
+
+// pong answers a ping, or does with it what is wrong.
+func (s *Server) pong(conn *websocket.Conn, data string) error {
+	number := s.pings.Add(1)
+	every := func(n int64) bool { return n > 0 && number%n == 0 }
+	answer := func(data string) error {
+		return conn.WriteControl(websocket.PongMessage, []byte(data), time.Now().Add(time.Second))
+	}
+	switch {
+	case s.faults.Silent || every(s.faults.UnansweredEvery):
+		s.unanswered.Add(1)
+		return nil
+	case every(s.faults.ForeignEvery):
+		s.misanswered.Add(1)
+		return answer("ping\xff\xff\xff\xff")
+	case every(s.faults.TwiceEvery):
+		s.answeredTwice.Add(1)
+		if err := answer(data); err != nil {
+			return err
+		}
+	}
+	return answer(data)
 }
 
 // once counts a fault, unless there were as many as there may be.

@@ -12,17 +12,17 @@ import (
 	"github.com/pushbench/pushbench/k6/internal/schedule"
 )
 
-// Source broadcasts what the members themselves would send, one draw a second each, until stop is closed. It lets a client be
-// measured that only reads. Boards have to be named as the generator names them.
+// Source broadcasts what the members themselves would send, one draw a second each, until stop is closed. It lets a
+// client be measured that only reads. Boards have to be named as the generator names them.
 func (s *Server) Source(clients, boardSize int, stop <-chan struct{}) error {
 	found, err := protocol.Find("whiteboard-json")
 	if err != nil {
 		return err
 	}
 	type pen struct {
-		phase   time.Duration
-		session protocol.Session
-		board   string
+		phase time.Duration
+		says  protocol.Conversation
+		board string
 	}
 	pattern, epoch := schedule.Patterns["steady"], time.Now()
 	pens := make([]pen, clients)
@@ -30,7 +30,7 @@ func (s *Server) Source(clients, boardSize int, stop <-chan struct{}) error {
 		first := pattern.Sequence(1, number/boardSize, number%boardSize)
 		board := "b-" + strconv.Itoa(number/boardSize)
 		identity := protocol.Identity{Group: board, Client: number, Epoch: epoch}
-		pens[number] = pen{first.Due(), found.NewSession(identity), board}
+		pens[number] = pen{first.Due(), found.NewConversation(identity), board}
 	}
 	sort.Slice(pens, func(i, j int) bool { return pens[i].phase < pens[j].phase })
 	for seq := uint32(0); ; seq++ {
@@ -44,7 +44,7 @@ func (s *Server) Source(clients, boardSize int, stop <-chan struct{}) error {
 			s.mu.Lock()
 			b := s.boards[p.board]
 			s.mu.Unlock()
-			s.broadcast(b, nil, p.session.Message(nil, seq, due))
+			s.broadcast(b, nil, p.says.Message(nil, seq, due))
 		}
 	}
 }

@@ -73,7 +73,8 @@ func Next(buf []byte) (Frame, int, error) {
 	return Frame{Opcode: opcode, Final: final, Payload: buf[header:size]}, size, nil
 }
 
-// payloadLength reads the length of an unmasked frame and how many bytes come before the payload; 0 when they are not all there.
+// payloadLength reads the length of an unmasked frame and how many bytes come before the payload; 0 when they are not
+// all there.
 func payloadLength(buf []byte) (length, header int, err error) {
 	var long, least uint64
 	switch buf[1] {
@@ -101,19 +102,27 @@ func payloadLength(buf []byte) (length, header int, err error) {
 
 // Append adds one final frame, masked with key as clients must, and returns the extended slice.
 func Append(dst []byte, opcode byte, key uint32, payload []byte) []byte {
-	dst = append(dst, 0x80|opcode)
-	switch n := len(payload); {
+	return Enclose(append(dst, payload...), len(dst), opcode, key)
+}
+
+// Enclose makes dst[start:] the payload of one final frame, masked with key as clients must, and returns the extended
+// slice.
+func Enclose(dst []byte, start int, opcode byte, key uint32) []byte {
+	var buf [14]byte // the longest header of a masked frame
+	header := append(buf[:0], 0x80|opcode)
+	switch n := len(dst) - start; {
 	case n < 126:
-		dst = append(dst, 0x80|byte(n))
+		header = append(header, 0x80|byte(n))
 	case n < 1<<16:
-		dst = append(dst, 0x80|126, byte(n>>8), byte(n))
+		header = append(header, 0x80|126, byte(n>>8), byte(n))
 	default:
-		dst = binary.BigEndian.AppendUint64(append(dst, 0x80|127), uint64(n))
+		header = binary.BigEndian.AppendUint64(append(header, 0x80|127), uint64(n))
 	}
-	dst = binary.LittleEndian.AppendUint32(dst, key)
-	start := len(dst)
-	dst = append(dst, payload...)
-	mask(dst[start:], key)
+	header = binary.LittleEndian.AppendUint32(header, key)
+	dst = append(dst, header...) // for the room
+	copy(dst[start+len(header):], dst[start:])
+	copy(dst[start:], header)
+	mask(dst[start+len(header):], key)
 	return dst
 }
 

@@ -16,7 +16,8 @@ import (
 // acceptGUID is fixed by RFC 6455, section 1.3.
 const acceptGUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 
-// answerLimit is the largest answer to an opening handshake, in bytes. It is what many servers accept of a request's head.
+// answerLimit is the largest answer to an opening handshake, in bytes. It is what many servers accept of a request's
+// head.
 const answerLimit = 16 << 10
 
 // Handshake is the client's side of one opening handshake of RFC 6455, section 4.1.

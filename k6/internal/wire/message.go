@@ -20,8 +20,8 @@ type Message struct {
 	parts  []byte
 }
 
-// Add takes a data frame and returns the payload of the message that it completes. The payload aliases the frame or the Message
-// and holds until the next call. Without an error and without complete, more frames belong to the message.
+// Add takes a data frame and returns the payload of the message that it completes. The payload aliases the frame or the
+// Message and holds until the next call. Without an error and without complete, more frames belong to the message.
 func (m *Message) Add(frame Frame) (payload []byte, complete bool, err error) {
 	begun := m.opcode != Continuation
 	switch {

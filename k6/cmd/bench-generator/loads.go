@@ -1,0 +1,102 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// load is what the subjects of a comparison do.
+type load struct {
+	title, unit string // of what is counted
+	clients     int
+	offered     float64  // units a second; 0 where the server sets the pace
+	server      []string // arguments of the scripted server
+	source      []string // more of them for subjects that only read
+	environment []string // of the subjects
+	serverCPUs  []int    // that the server may use, and the subject; nil for all
+	subjectCPUs []int
+}
+
+// onBoards has each client draw once a second for its whole board.
+func onBoards(clients, board int) load {
+	number := strconv.Itoa(board)
+	return load{
+		title:   fmt.Sprintf("%d deliveries/s: %d clients, boards of %d", clients*board, clients, board),
+		unit:    "delivery",
+		clients: clients, offered: float64(clients * board),
+		source:      []string{"-source", strconv.Itoa(clients), "-board", number},
+		environment: []string{"BOARD_SIZE=" + number},
+	}
+}
+
+// boards compares deliveries over WebSockets.
+func (b bench) boards() error {
+	push, script := b.push(), b.script("k6/websockets", "cmd/bench-generator/websockets.js")
+	at20, err := b.compare(onBoards(clients, 20), push, script, floor)
+	if err != nil {
+		return err
+	}
+	printRatio("ratio to k6/websockets", at20.cost(push), at20.cost(script))
+	printRatio("memory per client, ratio to k6/websockets", at20.memory(push), at20.memory(script))
+	if !at20.sustained(script) {
+		fmt.Println("(k6/websockets did not take every delivery at this rate; its cost is that of those it took)")
+	}
+	at50, err := b.compare(onBoards(clients, 50), push, script, floor)
+	if err != nil {
+		return err
+	}
+	printRatio("ratio to the floor at 50,000/s", at50.cost(push), at50.cost(floor))
+	if at50.sustained(script) {
+		printRatio("ratio to k6/websockets at 50,000/s", at50.cost(push), at50.cost(script))
+	}
+	return nil
+}
+
+// streams compares tokens of server-sent events, which each client asks for again and again. k6/http cannot read a
+// stream as it comes: it takes the whole body, and knows nothing of the tokens.
+func (b bench) streams() error {
+	const pause = 20 * time.Millisecond
+	return b.overHTTP(load{
+		title: fmt.Sprintf("%.0f tokens/s at most: %d clients, %s between two tokens", clients/pause.Seconds(),
+			clients, pause),
+		unit: "token", clients: clients,
+		server:      []string{"-gap", pause.String()},
+		environment: []string{"PROTOCOL=token-stream-sse"},
+	})
+}
+
+// requests compares posts, which are due at a rate whatever the server does.
+func (b bench) requests() error {
+	const rate = 5000
+	return b.overHTTP(load{
+		title: fmt.Sprintf("%d requests/s: %d clients", rate, clients), unit: "request", clients: clients,
+		offered:     rate,
+		environment: []string{"PROTOCOL=posts-http", "RATE=" + strconv.Itoa(rate)},
+	})
+}
+
+func (b bench) overHTTP(l load) error {
+	push := b.script("k6/x/push", "cmd/bench-generator/exchanges.js")
+	script := b.script("k6/http", "cmd/bench-generator/http.js")
+	l.server = append(l.server, "-http")
+	all, err := b.compare(l, push, script, floor)
+	if err != nil {
+		return err
+	}
+	printRatio("ratio to k6/http", all.cost(push), all.cost(script))
+	printRatio("memory per client, ratio to k6/http", all.memory(push), all.memory(script))
+	if !all.sustained(script) {
+		fmt.Printf("(k6/http did not keep up with this rate; its cost is that of each %s that it got)\n", l.unit)
+	}
+	printRatio("ratio to the floor", all.cost(push), all.cost(floor))
+	return nil
+}
+
+// variables are what the subjects read of a load.
+func (l load) variables(url string, seconds float64) []string {
+	return append([]string{
+		"URL=" + strings.TrimSpace(url), "CLIENTS=" + strconv.Itoa(l.clients), fmt.Sprintf("SECONDS=%.0f", seconds),
+	}, l.environment...)
+}

@@ -1,0 +1,147 @@
+package engine
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/pushbench/pushbench/k6/internal/protocol"
+)
+
+// readSize is what one read takes at most: several hundred draws.
+const readSize = 64 << 10
+
+// register finds the client by its socket from now on.
+func (l *loop) register(c *client) {
+	for c.fd >= len(l.byFD) {
+		l.byFD = append(l.byFD, nil)
+	}
+	l.byFD[c.fd] = c
+}
+
+// ready reads and writes what the kernel says is possible.
+func (l *loop) ready(fd int, events uint32) {
+	c := l.byFD[fd]
+	if c == nil {
+		return
+	}
+	switch {
+	case c.state == connecting:
+		l.connected(c, l.now())
+		return
+	case events&unix.EPOLLOUT != 0:
+		l.flush(c)
+	}
+	if events&^unix.EPOLLOUT == 0 || c.fd < 0 {
+		return
+	}
+	n, err := read(c.fd, l.buf)
+	now := l.now()
+	switch {
+	case err == unix.EAGAIN || err == unix.EINTR:
+	case err != nil:
+		l.lost(c, err, now)
+	case n == 0 && c.own != nil && c.state == member:
+		l.hungUp(c, now)
+	case n == 0:
+		l.lost(c, io.EOF, now)
+	default:
+		l.received(c, l.buf[:n], now)
+	}
+	l.fire(now) // a message that is due must not wait behind a long batch of reads
+}
+
+// lost handles the end of a connection that the client did not ask for.
+func (l *loop) lost(c *client, err error, now time.Duration) {
+	if c.state < opening {
+		l.setback(c, broken(err), now)
+		return
+	}
+	l.drop(c, fmt.Errorf("connection lost: %w", err))
+}
+
+// fail ends a connection whose server breaks the protocol.
+func (l *loop) fail(c *client, err error, now time.Duration) {
+	if c.state < opening {
+		l.setback(c, err, now)
+		return
+	}
+	l.drop(c, err)
+}
+
+// received takes bytes that came from the server at that time. What opens a connection is no traffic.
+func (l *loop) received(c *client, data []byte, now time.Duration) {
+	if c.state != shaking {
+		l.passage.ReceivedBytes += int64(len(data))
+	}
+	event, session := &l.event, c.session
+	for c.fd >= 0 && c.session == session { // not a connection that came in the place of this one
+		n, err := session.Next(data, event)
+		data = data[n:]
+		switch {
+		case err != nil:
+			l.fail(c, err, now)
+			return
+		case event.Kind == protocol.Nothing:
+			return
+		case event.Kind == protocol.Opened:
+			l.passage.ReceivedBytes += int64(len(data))
+		}
+		l.handle(c, event, now)
+	}
+}
+
+// write sends bytes, or keeps what the kernel does not take.
+func (l *loop) write(c *client, data []byte) {
+	if c.fd < 0 || len(data) == 0 {
+		return
+	}
+	if len(c.backlog) > 0 {
+		c.backlog = append(c.backlog, data...)
+		return
+	}
+	n, err := write(c.fd, data)
+	if err != nil && err != unix.EAGAIN {
+		l.drop(c, fmt.Errorf("connection lost: %w", err))
+		return
+	}
+	l.passage.SentBytes += int64(n)
+	if n < len(data) {
+		c.backlog = append(c.backlog[:0], data[n:]...)
+		l.interest(c, unix.EPOLLIN|unix.EPOLLRDHUP|unix.EPOLLOUT)
+	}
+}
+
+func (l *loop) flush(c *client) {
+	n, err := write(c.fd, c.backlog)
+	if err != nil && err != unix.EAGAIN {
+		l.drop(c, fmt.Errorf("connection lost: %w", err))
+		return
+	}
+	l.passage.SentBytes += int64(n)
+	c.backlog = append(c.backlog[:0], c.backlog[n:]...)
+	if len(c.backlog) == 0 {
+		l.interest(c, unix.EPOLLIN|unix.EPOLLRDHUP)
+	}
+}
+
+func (l *loop) interest(c *client, events uint32) {
+	event := unix.EpollEvent{Events: events, Fd: int32(c.fd)}
+	_ = unix.EpollCtl(l.epoll, unix.EPOLL_CTL_MOD, c.fd, &event)
+}
+
+// release closes the socket.
+func (l *loop) release(c *client) {
+	if c.fd < 0 {
+		return
+	}
+	l.byFD[c.fd] = nil
+	_ = unix.Close(c.fd)
+	c.fd = -1
+	c.session, c.backlog = nil, nil
+	if c.state >= opening {
+		l.engine.gauges.connected.Add(-1)
+	}
+}

@@ -1,0 +1,204 @@
+package engine
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/pushbench/pushbench/k6/internal/protocol"
+	"github.com/pushbench/pushbench/k6/internal/schedule"
+	"github.com/pushbench/pushbench/k6/internal/scripted"
+)
+
+var tokensOfStream = int64(len([]rune(protocol.TokenText)))
+
+// twoSeconds has a window of two seconds after one of everybody connecting.
+func twoSeconds(clients int) schedule.Schedule {
+	return schedule.Schedule{
+		Stages:       []schedule.Stage{{Clients: clients, RampSeconds: 0.5, SettleSeconds: 0.5, SteadySeconds: 2}},
+		DrainSeconds: 3,
+	}
+}
+
+// playRequests has clients make requests of a scripted server, and returns what both say.
+func playRequests(
+	t testing.TB, name string, pattern schedule.Pattern, clients int, faults scripted.HTTPFaults,
+) (*Report, *Engine, scripted.HTTPCounts) {
+	t.Helper()
+	server, err := scripted.StartHTTP("127.0.0.1:0", faults)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(server.Close)
+	e, err := New(Config{
+		URL: server.URL(), Protocol: name, Seed: 7, Schedule: twoSeconds(clients), Loops: 2,
+		Groups: []schedule.Groups{{Size: 1, Pattern: pattern}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	origin := time.Now()
+	server.Arm(origin)
+	e.Play(context.Background(), origin)
+	return reportOf(t, e), e, server.Counts()
+}
+
+func atRate(rate float64) schedule.Pattern { return schedule.Pattern{Rate: rate} }
+
+func TestClosedStreamsHaveTheDelaysOfTheirServer(t *testing.T) {
+	playTruthTest(t, func(t testing.TB) {
+		faults := scripted.HTTPFaults{FirstDelay: 30 * time.Millisecond, EndDelay: 20 * time.Millisecond, InParts: true}
+		report, e, did := playRequests(t, "token-stream-sse", schedule.Patterns["closed"], 5, faults)
+		stage, all := report.Stages[0], everything(e)
+		if all.Sent != did.Streams || all.Received != did.Tokens || all.Lost() != 0 || all.Unsent != 0 {
+			t.Errorf("%+v, the server made %+v", all, did)
+		}
+		first, last, gap := decode(t, stage.Histograms.First), decode(t, stage.Histograms.Last), decode(t,
+			stage.Histograms.Gap)
+		if p50 := first.ValueAtQuantile(50); p50 < 30_000 || p50 > 36_000 {
+			t.Errorf("first token p50 %d us, expected 30 ms", p50)
+		}
+		if first.TotalCount() != stage.Messages.Sent || last.TotalCount() != stage.Messages.Sent ||
+			gap.TotalCount() != stage.Messages.Sent*(tokensOfStream-1) {
+			t.Errorf("%d first, %d last, %d gaps of %d streams", first.TotalCount(), last.TotalCount(),
+				gap.TotalCount(),
+				stage.Messages.Sent)
+		}
+		// 2 s, of which each takes 50 ms and its tokens
+		if streams := stage.Messages.Due; streams < 5*20 || streams > 5*40 {
+			t.Errorf("%d streams", streams)
+		}
+		if clients := stage.Clients; clients.Members != 5 || clients.Disconnects != 0 || clients.ConnectFailures != 0 {
+			t.Errorf("%+v", clients)
+		}
+	})
+}
+
+func TestPostsAtARateAreDueWhateverTheServerNeeds(t *testing.T) {
+	truthTest(t, func(t testing.TB) {
+		report, e, did := playRequests(t, "posts-http", atRate(200), 40,
+			scripted.HTTPFaults{Delay: 50 * time.Millisecond})
+		stage, all := report.Stages[0], everything(e)
+		if due := stage.Messages.Due; due < 398 || due > 402 || stage.Receipts.Received != due ||
+			stage.Receipts.Lost != 0 {
+			t.Errorf("%+v %+v, expected 400 due and answered", stage.Messages, stage.Receipts)
+		}
+		if all.Sent != did.Rows {
+			t.Errorf("%d posts were sent, the server has %d", all.Sent, did.Rows)
+		}
+		if p50 := decode(t, stage.Histograms.Last).ValueAtQuantile(50); p50 < 50_000 || p50 > 58_000 {
+			t.Errorf("response p50 %d us, expected 50 ms", p50)
+		}
+	})
+}
+
+func TestWhatFindsNoIdleClientIsLostAndCounted(t *testing.T) {
+	truthTest(t, func(t testing.TB) {
+		report, _, _ := playRequests(t, "posts-http", atRate(100), 10,
+			scripted.HTTPFaults{Delay: 400 * time.Millisecond})
+		stage := report.Stages[0] // 10 clients make 25 requests a second
+		if m := stage.Messages; m.Due < 198 || m.Due > 202 || m.Sent < 38 || m.Sent > 56 || m.Unsent != m.Due-m.Sent {
+			t.Errorf("%+v, expected about 50 of 200 sent", m)
+		}
+		if d := stage.Receipts; d.Lost != stage.Messages.Unsent || d.Received != stage.Messages.Sent {
+			t.Errorf("%+v", d)
+		}
+	})
+}
+
+func TestAClientThatIsBusyWhenARequestIsDueMakesItLate(t *testing.T) {
+	truthTest(t, func(t testing.TB) {
+		pattern := schedule.Patterns["steady"]
+		faults := scripted.HTTPFaults{StallAt: 1200 * time.Millisecond, StallFor: 1500 * time.Millisecond}
+		report, _, _ := playRequests(t, "posts-http", pattern, 20, faults)
+		stage := report.Stages[0]
+		if stage.Messages.Due != 40 || stage.Receipts.Received != 40 {
+			t.Errorf("%+v %+v: expected 40, all answered", stage.Messages, stage.Receipts)
+		}
+		// Of the requests that are due in the stall, the first of a client waits for its end, and a second one for the
+		// first.
+		if waited := decode(t, stage.Histograms.Last); waited.Max() < 1_200_000 || waited.Max() > 1_600_000 {
+			t.Errorf("longest response %d us, expected up to 1.5 s", waited.Max())
+		}
+		if late := decode(t, stage.Histograms.Lateness).Max(); late > 50_000 {
+			t.Errorf("the generator was %d us late: that was the server", late)
+		}
+	})
+}
+
+func TestFaultsOfStreamsAreCountedExactly(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		faults scripted.HTTPFaults
+		check  func(all counted, did scripted.HTTPCounts) bool
+	}{
+		"dropped": {scripted.HTTPFaults{DropEvery: 97}, func(all counted,
+			did scripted.HTTPCounts) bool {
+			return all.lost == did.DroppedTokens
+		}},
+		"repeated": {scripted.HTTPFaults{RepeatEvery: 97}, func(all counted,
+			did scripted.HTTPCounts) bool {
+			return all.duplicate == did.RepeatedTokens
+		}},
+		"swapped": {scripted.HTTPFaults{SwapEvery: 97}, func(all counted,
+			did scripted.HTTPCounts) bool {
+			return all.outOfOrder == did.SwappedTokens
+		}},
+		"cut": {scripted.HTTPFaults{CutEvery: 3}, func(all counted, did scripted.HTTPCounts) bool {
+			return all.lost == did.Cut*(tokensOfStream-tokensOfStream/2)
+		}},
+		"refused": {scripted.HTTPFaults{RefuseEvery: 3}, func(all counted, did scripted.HTTPCounts) bool {
+			return all.lost == did.Refused*tokensOfStream && all.disconnects == 0
+		}},
+		"reset": {scripted.HTTPFaults{ResetEvery: 3}, func(all counted, did scripted.HTTPCounts) bool {
+			return all.lost == did.Resets*(tokensOfStream-tokensOfStream/2) && all.disconnects == did.Resets
+		}},
+		"until close": {scripted.HTTPFaults{UntilClose: true}, func(all counted, did scripted.HTTPCounts) bool {
+			return all.lost == 0 && all.disconnects == 0 && did.Streams > 0
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			truthTest(t, func(t testing.TB) {
+				c.faults.FirstDelay = 20 * time.Millisecond
+				_, e, did := playRequests(t, "token-stream-sse", schedule.Patterns["closed"], 5, c.faults)
+				sum := everything(e)
+				all := counted{sum.Lost(), sum.Duplicate, sum.OutOfOrder, e.gauges.disconnects.Load()}
+				if sum.Sent == 0 || sum.Sent != did.Streams+did.Refused || sum.Corrupt != 0 || !c.check(all, did) {
+					t.Errorf("%+v, %+v, the server made %+v", all, sum, did)
+				}
+			})
+		})
+	}
+}
+
+type counted struct{ lost, duplicate, outOfOrder, disconnects int64 }
+
+func TestAnAnswerThatNobodyAskedForEndsTheConnection(t *testing.T) {
+	truthTest(t, func(t testing.TB) {
+		report, e, did := playRequests(t, "posts-http", schedule.Patterns["steady"], 10,
+			scripted.HTTPFaults{TwiceEvery: 5})
+		if got := e.gauges.disconnects.Load(); got != did.Twice || got == 0 {
+			t.Errorf("%d disconnects, the server answered twice %d times: %+v", got, did.Twice, report.Errors)
+		}
+		if all := everything(e); all.Lost() != 0 {
+			t.Errorf("%+v", all)
+		}
+	})
+}
+
+func TestAConnectionThatTheServerEndsAfterAnAnswerCostsNothing(t *testing.T) {
+	t.Parallel()
+	for name, pattern := range map[string]schedule.Pattern{"closed": schedule.Patterns["closed"],
+		"at a rate": atRate(200)} {
+		t.Run(name, func(t *testing.T) {
+			truthTest(t, func(t testing.TB) {
+				faults := scripted.HTTPFaults{Delay: 5 * time.Millisecond, LastEvery: 3}
+				_, e, did := playRequests(t, "posts-http", pattern, 20, faults)
+				all := everything(e)
+				if all.Lost() != 0 || all.Sent != did.Rows || all.Sent < 100 || e.gauges.disconnects.Load() != 0 {
+					t.Errorf("%+v, %d disconnects, the server made %+v", all, e.gauges.disconnects.Load(), did)
+				}
+			})
+		})
+	}
+}

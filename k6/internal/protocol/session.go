@@ -1,0 +1,79 @@
+package protocol
+
+import (
+	"fmt"
+	"time"
+)
+
+// Kind says what the bytes of a connection meant to the client.
+type Kind int
+
+// The kinds of events.
+const (
+	Nothing  Kind = iota // all bytes were taken, and more are needed
+	Opened               // the connection can be used
+	Ready                // the conversation is open: the client may join
+	Joined               // the client is a member
+	Delivery             // a message of a member of the group
+	Receipt              // a part of what the open exchange of this client owes; Index says which
+	Done                 // the open exchange has ended
+	Answer               // the receipt of an exchange beside the first; Beside and Seq say which
+	Corrupt              // a message whose content is not what its sender sent; Reason says how
+	Refused              // the server reported an error; Reason says which
+	Closed               // the server ends the connection; Reason says how
+	Other                // nothing that matters
+)
+
+// Event is what some bytes meant. Sender, Seq and SentAt are of a Delivery, Index is of a Receipt. Those who read bytes
+// fill in an Event of their caller: a load makes several of each delivery, and to hand them on as values would cost
+// more than to read it.
+type Event struct {
+	Kind   Kind
+	Sender int
+	Seq    uint32
+	SentAt time.Duration
+	Index  int
+	// Beside is the place of an Answer's exchange in Protocol.Beside.
+	Beside int
+	// Last says of Done that the connection cannot be used again.
+	Last   bool
+	Reason string
+	// Reply is what the client sends at once; it holds until the next call of the session.
+	Reply []byte
+}
+
+// refuse makes the event a Refused.
+func (e *Event) refuse(reason string) { e.Kind, e.Reason = Refused, reason }
+
+// corrupt makes the event a Corrupt, and describes what no client sent.
+func (e *Event) corrupt(format string, values ...any) {
+	e.Kind, e.Reason = Corrupt, fmt.Sprintf(format, values...)
+}
+
+// Asker is a session with exchanges beside the first. Each owes one Answer to the client itself.
+type Asker interface {
+	// Ask writes what begins one, of the kind in this place of Protocol.Beside.
+	Ask(buf []byte, beside int, seq uint32, due time.Duration) []byte
+}
+
+// Session is one client's side of one connection: bytes in, events and bytes out. It never waits, reads clocks or
+// touches sockets. What it writes it appends to buf.
+type Session interface {
+	// Open writes what the client sends once the connection is made.
+	Open(buf []byte) []byte
+	// Next reads the next event and returns how many bytes of data it took, which is all of them when the event is
+	// Nothing. The data of the next call begins with the byte after these. After an error the connection must be
+	// closed.
+	Next(data []byte, event *Event) (int, error)
+	// Join writes what asks for membership. It may be repeated until the server acknowledges.
+	Join(buf []byte) []byte
+	// Message writes a message of the suite.
+	Message(buf []byte, seq uint32, due time.Duration) []byte
+	// Leave writes a member's good-bye.
+	Leave(buf []byte) []byte
+	// End understands the end of the connection. An error says what that interrupts; nothing where the server may do
+	// so.
+	End(event *Event) error
+	// Close writes what ends the conversation. Where that is nothing the connection is closed at once.
+	Close(buf []byte) []byte
+}

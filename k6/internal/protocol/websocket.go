@@ -1,0 +1,139 @@
+package protocol
+
+import (
+	"bytes"
+	"encoding/binary"
+	"io"
+	"math/rand/v2"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/pushbench/pushbench/k6/internal/wire"
+)
+
+// Send writes one text payload to the server; the slice may be reused once it returns.
+type Send func(payload []byte)
+
+// Conversation is what one client and its server say to each other in messages of a WebSocket.
+type Conversation interface {
+	// Open starts the conversation once connected; it says whether the client may join at once.
+	Open(send Send) (ready bool)
+	// Join asks for membership. It may be repeated until the server acknowledges.
+	Join(send Send)
+	// Receive understands one payload, which it does not keep. It fills in an event that is empty.
+	Receive(payload []byte, send Send, event *Event)
+	// Message appends a message of the suite to buf.
+	Message(buf []byte, seq uint32, due time.Duration) []byte
+	// Leave says good-bye before the connection closes.
+	Leave(send Send)
+}
+
+// webSocket is a session over a WebSocket.
+type webSocket struct {
+	conversation Conversation
+	ready        bool // is due, without further bytes
+	reader       wire.Reader
+	send         Send // adds to reply
+	reply        []byte
+	handshake    *wire.Handshake // nil once its request was sent
+}
+
+func newWebSocket(target *url.URL, subprotocols string, conversation Conversation) Session {
+	handshake := wire.NewHandshake(target, subprotocols)
+	w := &webSocket{conversation: conversation, handshake: &handshake, reader: wire.NewReader(&handshake)}
+	w.send = func(payload []byte) { w.reply = wire.Append(w.reply, wire.Text, mask(), payload) }
+	return w
+}
+
+// Open is of Session, as are the methods below.
+func (w *webSocket) Open(buf []byte) []byte {
+	buf = append(buf, w.handshake.Request...)
+	w.handshake = nil
+	return buf
+}
+
+func (w *webSocket) Next(data []byte, event *Event) (int, error) {
+	*event = Event{}
+	if w.ready {
+		w.ready, event.Kind = false, Ready
+		return 0, nil
+	}
+	found, n, err := w.reader.Next(data)
+	if err != nil || found.Kind == wire.Nothing {
+		return n, err
+	}
+	w.understand(found, event)
+	if len(w.reply) > 0 {
+		event.Reply, w.reply = w.reply, w.reply[:0]
+	}
+	return n, nil
+}
+
+func (w *webSocket) understand(found wire.Event, event *Event) {
+	switch found.Kind {
+	case wire.Payload:
+		w.conversation.Receive(found.Data, w.send, event)
+	case wire.Pinged:
+		w.reply = wire.Append(w.reply, wire.Pong, mask(), found.Data)
+	case wire.Ponged:
+		ponged(found.Data, event)
+	case wire.Closed:
+		w.reply = wire.Append(w.reply, wire.Close, mask(), found.Data[:min(2, len(found.Data))])
+		event.Kind, event.Reason = Closed, "server closed with "+strconv.Itoa(wire.CloseCode(found.Data))
+	case wire.Opened:
+		event.Kind, w.ready = Opened, w.conversation.Open(w.send)
+	}
+	if event.Kind == Nothing {
+		event.Kind = Other
+	}
+}
+
+func (w *webSocket) Join(buf []byte) []byte {
+	w.conversation.Join(w.send)
+	return w.said(buf)
+}
+
+func (w *webSocket) Leave(buf []byte) []byte {
+	w.conversation.Leave(w.send)
+	return w.said(buf)
+}
+
+// said appends what the conversation has sent.
+func (w *webSocket) said(buf []byte) []byte {
+	buf = append(buf, w.reply...)
+	w.reply = w.reply[:0]
+	return buf
+}
+
+func (w *webSocket) Message(buf []byte, seq uint32, due time.Duration) []byte {
+	return wire.Enclose(w.conversation.Message(buf, seq, due), len(buf), wire.Text, mask())
+}
+
+// Ask is of Asker.
+func (w *webSocket) Ask(buf []byte, beside int, seq uint32, due time.Duration) []byte {
+	if beside > 0 {
+		return wire.Enclose(w.conversation.(Asker).Ask(buf, beside, seq, due), len(buf), wire.Text, mask())
+	}
+	return wire.Append(buf, wire.Ping, mask(), binary.BigEndian.AppendUint32([]byte(pingMark), seq))
+}
+
+// pingMark begins what the client's pings carry; a pong with anything else is one that nobody asked for, as RFC 6455,
+// 5.5.3, lets servers send.
+const pingMark = "ping"
+
+// ponged reads what a ping carried.
+func ponged(data []byte, event *Event) {
+	if rest, ok := bytes.CutPrefix(data, []byte(pingMark)); ok && len(rest) == 4 {
+		event.Kind, event.Beside, event.Seq = Answer, 0, binary.BigEndian.Uint32(rest)
+	}
+}
+
+func (w *webSocket) End(*Event) error { return io.EOF }
+
+func (w *webSocket) Close(buf []byte) []byte {
+	return wire.Append(buf, wire.Close, mask(), []byte{0x03, 0xe8}) // 1000, normal closure
+}
+
+// mask is the key of a client frame. It has to be unpredictable only to proxies, of which there are none.
+func mask() uint32 { return rand.Uint32() }
