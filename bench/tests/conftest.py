@@ -5,19 +5,43 @@ from typing import Any
 
 import pytest
 
-from pushbench import sampling
-from pushbench.machine import Machine, read_machine
+from pushbench.machine import sampling
+from pushbench.machine.disturbance import Machine, Since, read_machine
+from tests import disturbed
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: item.get_closest_marker("early") is None)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool:
+    item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+    for report in disturbed.run(item, nextitem):
+        item.ihook.pytest_runtest_logreport(report=report)
+    item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+    return True
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    reports = [*terminalreporter.getreports("passed"), *terminalreporter.getreports("failed")]
+    if lines := disturbed.told(reports):
+        terminalreporter.section("run again")
+        for line in lines:
+            terminalreporter.line(line)
 
 
 @pytest.fixture(autouse=True)
 def undisturbed_machine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a run does must not depend on what the hypervisor does to the machine on which the tests happen to run.
+    """What a run does must not depend on what the hypervisor and other tests do to the machine meanwhile.
     Measurements see it as it is."""
     if request.node.get_closest_marker("measurement"):
         return
 
     def calm(*arguments: Any) -> Machine:
         seen = read_machine(*arguments)
-        return replace(seen, steal_seconds=0.0, throttled=0, swapped_bytes=0, clock_offset_seconds=0.0)
+        seen = replace(seen, steal_seconds=0.0, taken_seconds=0.0)
+        return replace(seen, throttled=0, swapped_bytes=0, clock_offset_seconds=0.0)
 
     monkeypatch.setattr(sampling, "read_machine", calm)
+    monkeypatch.setattr(Since, "stolen_share", lambda _: 0.0)

@@ -7,9 +7,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from pushbench.load_report import Deliveries, Histograms
-from pushbench.metrics import METHOD
-from pushbench.record import (
+from pushbench.judging.thresholds import KnownSuite, Thresholds, read_thresholds
+from pushbench.metrics.definitions import metrics_of
+from pushbench.records.load_report import Receipts
+from pushbench.records.record import (
+    METHOD,
     Commit,
     Environment,
     Failure,
@@ -24,7 +26,7 @@ from pushbench.record import (
     Trial,
     Validity,
 )
-from pushbench.thresholds import Thresholds, read_thresholds
+from pushbench.records.vocabulary import ORIGINAL
 
 SERVERS = ("fastapi", "node-ws", "spring-stomp", "spring-websocket")
 STAGES = (100, 300, 700, 1000)
@@ -39,12 +41,22 @@ suites:
 """
 
 
+METRICS = metrics_of(ORIGINAL)
+WORDS = ORIGINAL.model_dump_json()
+"""which is YAML, too"""
+
+
+def known_suite(*stages: str) -> KnownSuite:
+    """One without limits and margins of its own."""
+    return KnownSuite(stages, METRICS)
+
+
 def make_thresholds(folder: Path, text: str = LIMITS, servers: Sequence[str] = SERVERS) -> Thresholds:
     file = folder / "thresholds.yml"
     file.write_text(text)
     return read_thresholds(
         file,
-        suites={"whiteboard": [*map(str, STAGES), *CLASSROOM], "posts": []},
+        suites={"whiteboard": known_suite(*map(str, STAGES), *CLASSROOM), "posts": known_suite()},
         servers=dict.fromkeys(servers, "whiteboard"),
     )
 
@@ -99,9 +111,9 @@ def make_stage(clients: int, metrics: Metrics = MappingProxyType({}), **changed:
         begin_seconds=11.0,
         end_seconds=17.0,
         metrics={**make_metrics(clients), **metrics},
-        deliveries=Deliveries(expected=60, delivered=60, lost=0, duplicate=0, out_of_order=0, ineligible=0, corrupt=0),
+        receipts=Receipts(expected=60, received=60, lost=0, duplicate=0, out_of_order=0, ineligible=0, corrupt=0),
         arrived=60,
-        histograms=Histograms(echo="", delivery="", fanout="", lateness="", connect=""),
+        histograms={},
     )
 
 
@@ -164,7 +176,13 @@ def by_method_1(record: Record) -> Record:
     return record.model_copy(update={"environment": environment, "trials": trials})
 
 
-METHOD_2_ONLY = {"offered_per_second", "connect_late_ratio", "lateness_share.p95", "lateness_share.p99"}
+METHOD_2_ONLY = {
+    "generator_spin_cores",
+    "offered_per_second",
+    "connect_late_ratio",
+    "lateness_share.p95",
+    "lateness_share.p99",
+}
 
 
 def invalid(trial: Trial, message: str = "the generator used 92 % of its CPU, above 80 %", stage: int = 3) -> Trial:

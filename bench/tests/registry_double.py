@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, urlsplit
 
-from pushbench.engine import Engine
+from pushbench.building.engine import Engine
 
 PART = r"[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*"
 NAME = re.compile(rf"{PART}(?:/{PART})*", re.ASCII)

@@ -5,26 +5,27 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pushbench.histogram import Latencies
-from pushbench.load_report import (
+from pushbench.machine.disturbance import Machine
+from pushbench.machine.resources import Usage
+from pushbench.machine.sampling import Sample
+from pushbench.metrics.results import Window, stage_result
+from pushbench.records.load_report import (
+    Beside,
     Clients,
-    Deliveries,
     GeneratorVersions,
     Histograms,
     LoadReport,
     LoadTimeline,
     Messages,
+    Receipts,
     ReportedError,
     Shortage,
     StageReport,
     Traffic,
 )
-from pushbench.machine import Machine
-from pushbench.metrics import METHOD
-from pushbench.record import Environment
-from pushbench.resources import Usage
-from pushbench.results import Window
-from pushbench.sampling import Sample
+from pushbench.records.record import METHOD, Environment, StageResult
+from pushbench.records.vocabulary import ORIGINAL, Exchange, Latency
+from pushbench.statistics.histogram import Latencies
 
 WINDOW_SECONDS = 6.0
 
@@ -53,13 +54,13 @@ def histogram(seconds: float, count: int) -> str:
 def stage_report(
     *,
     clients: int = 100,
-    delivered: int = 6_000,
+    received: int = 6_000,
     lost: int = 0,
     lateness: float = 0.0001,
     delivery: float = 0.002,
     **changed: Any,
 ) -> StageReport:
-    """A stage of six seconds; `changed` are its name, parameters, arrivals, fields of its clients or its deliveries."""
+    """A stage of six seconds; `changed` are its name, parameters, arrivals, fields of its clients or its receipts."""
     of_clients = {
         "target": clients,
         "playing": clients,
@@ -70,16 +71,16 @@ def stage_report(
         "disconnects": 0,
         "late": 0,
     }
-    of_deliveries = {
-        "expected": delivered + lost,
-        "delivered": delivered,
+    of_receipts = {
+        "expected": received + lost,
+        "received": received,
         "lost": lost,
         "duplicate": 0,
         "out_of_order": 0,
         "ineligible": 0,
         "corrupt": 0,
     }
-    messages = (delivered + lost) // 10
+    messages = (received + lost) // 10
     return StageReport(
         name=changed.get("name", str(clients)),
         parameters=changed.get("parameters", {}),
@@ -87,17 +88,44 @@ def stage_report(
         end_us=1_000_000 + int(WINDOW_SECONDS * 1e6),
         clients=Clients(**{key: changed.get(key, value) for key, value in of_clients.items()}),
         messages=Messages(due=messages, sent=messages, unsent=0),
-        deliveries=Deliveries(**{key: changed.get(key, value) for key, value in of_deliveries.items()}),
-        arrived=changed.get("arrived", delivered),
-        traffic=Traffic(sent_bytes=messages * 250, received_bytes=delivered * 250),
+        receipts=Receipts(**{key: changed.get(key, value) for key, value in of_receipts.items()}),
+        arrived=changed.get("arrived", received),
+        traffic=Traffic(sent_bytes=messages * 250, received_bytes=received * 250),
+        spun_us=changed.get("spun_us", 0),
+        beside=changed.get("beside", {}),
         histograms=Histograms(
-            echo=histogram(0.001, messages),
-            delivery=histogram(delivery, delivered),
-            fanout=histogram(0.003, messages),
+            own=histogram(0.001, messages),
+            each=histogram(delivery, received),
+            last=histogram(0.003, messages),
             lateness=histogram(lateness, messages),
             connect=histogram(0.005, clients),
         ),
     )
+
+
+def pings(*, sent: int = 600, lost: int = 0, seconds: float = 0.001) -> Beside:
+    """What came of so many pings."""
+    counts = {"expected": sent, "received": sent - lost, "lost": lost}
+    none = {"duplicate": 0, "out_of_order": 0, "ineligible": 0, "corrupt": 0}
+    return Beside(
+        messages=Messages(due=sent, sent=sent, unsent=0),
+        receipts=Receipts(**counts, **none),
+        own=histogram(seconds, sent - lost),
+    )
+
+
+WITH_PINGS = ORIGINAL.model_copy(
+    update={
+        "exchanges": {
+            **ORIGINAL.exchanges,
+            "ping": Exchange(plural="Pings", latencies={"ack": Latency(title="Acknowledgement", until="own")}),
+        }
+    }
+)
+
+
+def result_of(report: StageReport, window: Window, cpus: int) -> StageResult:
+    return stage_result(report, window, cpus, ORIGINAL)
 
 
 def load_report(
@@ -121,8 +149,8 @@ def load_report(
         timeline=LoadTimeline(
             clients=[100] * seconds,
             sent=[20] * seconds,
-            delivered=[200] * seconds,
-            delivery=[histogram(0.002, 200)] * seconds,
+            received=[200] * seconds,
+            latency=[histogram(0.002, 200)] * seconds,
             expected=[210] * seconds,
             lost=[10] * seconds,
             sent_bytes=[20 * 250] * seconds,
@@ -151,6 +179,8 @@ def usage(at: float, cpu_seconds: float, *, memory_bytes: int = 50_000_000, **ch
 def machine(at: float, **changed: Any) -> Machine:
     values: dict[str, Any] = {
         "steal_seconds": 0.0,
+        "idle_seconds": 0.0,
+        "taken_seconds": 0.0,
         "swapped_bytes": 0,
         "throttled": 0,
         "clock_offset_seconds": 1.7e9,

@@ -6,8 +6,8 @@ import stat
 import sys
 from pathlib import Path
 
-from pushbench.catalog import Server, read_servers
-from pushbench.project import Project
+from pushbench.catalog.servers import Server, read_servers
+from pushbench.foundation.project import Project
 
 FAKES = Path(__file__).parent / "fakes"
 
@@ -16,6 +16,16 @@ title: Tiny
 description: Nothing is really played.
 protocols: [tiny-json]
 parameters: {board_size: 10, behaviour: normal}
+words:
+  work: {name: delivery, plural: Deliveries}
+  exchanges:
+    message:
+      plural: Messages
+      latencies:
+        echo: {title: Echo, until: own}
+        delivery: {title: Delivery, until: each}
+        fanout: {title: Fan-out, until: last}
+  headline: delivery_seconds.p95
 profiles:
   smoke: &short
     stages: [20]
@@ -24,9 +34,11 @@ profiles:
     settle_seconds: 0.1
     steady_seconds: 0.5
     drain_seconds: 1
+    repeats_disturbed: false
   quick:
     <<: *short
     stages: [10, 20]
+    repeats_disturbed: true
 """
 
 SERVER = """\

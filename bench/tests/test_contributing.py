@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = [pytest.mark.slow, pytest.mark.alone]
+pytestmark = [pytest.mark.slow, pytest.mark.early]
 
 CHECKOUT = Path(__file__).parents[2]
 
@@ -37,7 +37,7 @@ def catalog(tmp_path: Path) -> Path:
 
 
 def pushbench(catalog: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "PUSHBENCH_ROOT": str(catalog)}
+    environment = {**os.environ, "PUSHBENCH_ROOT": str(catalog), "PUSHBENCH_LOCK": str(catalog / "lock")}
     command = [str(CHECKOUT / "pushbench"), *arguments]
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
 

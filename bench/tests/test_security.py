@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from ruamel.yaml import YAML
+from pushbench.foundation.yamlfile import read_yaml
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "SECURITY.md").read_text()
@@ -18,7 +18,7 @@ def granted() -> set[tuple[str, str, str]]:
     return {
         (file.name, name, right)
         for file in (ROOT / ".github" / "workflows").glob("*.yml")
-        for name, job in YAML(typ="safe").load(file)["jobs"].items()
+        for name, job in read_yaml(file).data["jobs"].items()
         for right, access in job["permissions"].items()
         if access == "write"
     }

@@ -13,7 +13,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from pushbench.ci.event import DEPENDABOT
-from pushbench.errors import UserError
+from pushbench.foundation.errors import UserError
 
 HOSTED = re.compile(r"ubuntu-(latest|[0-9]{2}\.[0-9]{2})(-arm)?")
 """Labels of GitHub's own machines that have Docker

@@ -10,13 +10,13 @@ import tarfile
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from pushbench.catalog import read_servers
+from pushbench.catalog.servers import read_servers
 from pushbench.ci.fetching import fetch, has
 from pushbench.ci.plan import Plan, Settings, Step
-from pushbench.errors import UserError
-from pushbench.git import Answer, git
-from pushbench.project import Project
-from pushbench.trees import resolve
+from pushbench.foundation.errors import UserError
+from pushbench.foundation.git import Answer, git
+from pushbench.foundation.project import Project
+from pushbench.foundation.trees import resolve
 
 LARGEST_SERVER = 64 << 20
 """bytes of sources"""

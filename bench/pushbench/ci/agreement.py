@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pushbench.judged import JudgedRow
-from pushbench.metrics import METRICS
-from pushbench.record import Record
-from pushbench.verdict import Outcome, Verdict
+from pushbench.judging.judged import JudgedRow
+from pushbench.judging.verdict import Outcome, Verdict
+from pushbench.metrics.definitions import metrics_of
+from pushbench.records.record import Record
 
 MOST_CLIENTS = 10_000_000
 WORST_FIRST: tuple[Outcome, ...] = ("fail", "invalid", "inconclusive", "pass")
@@ -64,7 +64,7 @@ def _of_servers(record: Record, verdict: Verdict) -> Iterator[str]:
 
 
 def _of_row(record: Record, row: JudgedRow) -> Iterator[str]:
-    if row.metric not in METRICS:
+    if row.metric not in metrics_of(record.words):
         raise UnknownMetric(row.metric)
     if row.server not in record.servers:
         yield f"a row is of {row.server[:100]!r}, which is not there"

@@ -12,7 +12,7 @@ from pushbench.ci.github_dispatch import COMPLETED
 from pushbench.ci.reporting import fetch_results
 from pushbench.ci.trend import NoPoint, origin
 from pushbench.ci.trust import WORKFLOW
-from pushbench.errors import UserError
+from pushbench.foundation.errors import UserError
 
 
 def alert(github: GitHub, run_id: int, note: Note, tell: Note) -> None:

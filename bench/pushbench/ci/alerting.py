@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pushbench.ci.causes import OF_SERVERS, Cause
 from pushbench.ci.github_answers import FAILED, Job, Run
 from pushbench.ci.result import Measured, Results
-from pushbench.markdown import escape
-from pushbench.text import one_line
+from pushbench.foundation.text import one_line
+from pushbench.reporting.markdown import escape
 
 VERDICT_STEPS = ("Bench", "Verdict")
 """steps that fail where a verdict does: the verdict has the causes"""

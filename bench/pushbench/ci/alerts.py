@@ -13,7 +13,7 @@ from pushbench.ci import github_issues
 from pushbench.ci.causes import Cause, marked
 from pushbench.ci.github import GitHub
 from pushbench.ci.github_issues import Issue, IssuesOff
-from pushbench.markdown import escape
+from pushbench.reporting.markdown import escape
 
 Note = Callable[[str], None]
 Details = Mapping[Cause, Sequence[str]]

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from pushbench.ci.tarfiles import BLOCK, CHUNK, Span, content, members
-from pushbench.errors import UserError
+from pushbench.foundation.errors import UserError
 
 MOST_JSON = 1 << 20
 MOST_LAYERS = 127
@@ -31,7 +31,8 @@ MOST_UNPACKED = 4 << 30
 """bytes of all layers"""
 HEX = "[0-9a-f]{64}"
 KNOWN = re.compile(
-    rf"manifest\.json|oci-layout|index\.json|repositories|blobs/sha256/{HEX}|{HEX}\.json|{HEX}/(?:VERSION|json|layer\.tar)",
+    r"manifest\.json|oci-layout|index\.json|repositories"
+    rf"|blobs/sha256/{HEX}|{HEX}\.json|{HEX}/(?:VERSION|json|layer\.tar)",
     re.ASCII,
 )
 """buildx writes the first three and blobs, an older `docker save` the others; what manifest.json does not name is

@@ -12,19 +12,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pushbench import store
-from pushbench.builds import Note
+from pushbench.building.builds import Note
 from pushbench.ci.plan import Plan, Step
 from pushbench.ci.result import Outcome, Result, Results, StepResult, write_measured, write_result
 from pushbench.ci.trend import TREND
-from pushbench.errors import EXIT_FAIL, EXIT_GAVE_WAY, EXIT_PASS, EXIT_UNDECIDED, EXIT_USAGE, UserError
-from pushbench.measuring import GiveWay
-from pushbench.project import Project
-from pushbench.record import Record
-from pushbench.runs import Past, past_of
-from pushbench.text import one_line
-from pushbench.thresholds import Thresholds
-from pushbench.verdict import judge
+from pushbench.foundation.errors import EXIT_FAIL, EXIT_GAVE_WAY, EXIT_PASS, EXIT_UNDECIDED, EXIT_USAGE, UserError
+from pushbench.foundation.project import Project
+from pushbench.foundation.text import one_line
+from pushbench.judging.thresholds import Thresholds
+from pushbench.judging.verdict import judge
+from pushbench.measuring.common import GiveWay
+from pushbench.records import store
+from pushbench.records.record import Record
+from pushbench.records.runs import Past, past_of
 
 PATIENCE_SECONDS = 6.0
 """from the wish to end to the end; Actions kills 7.5 s after it asked"""

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from pushbench.errors import UserError
-from pushbench.git import Answer, git
+from pushbench.foundation.errors import UserError
+from pushbench.foundation.git import Answer, git
 
 TRIES = 30
 LONGEST_WAIT_SECONDS = 8.0

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from pushbench import accepting
 from pushbench.ci.event import Event
 from pushbench.ci.fetching import fetch, has
 from pushbench.ci.plan import Change
-from pushbench.errors import UserError
-from pushbench.git import Answer, git
-from pushbench.trees import content_at, resolve
+from pushbench.foundation.errors import UserError
+from pushbench.foundation.git import Answer, git
+from pushbench.foundation.trees import content_at, resolve
+from pushbench.judging import accepting
 
 
 def read_change(root: Path, event: Event, token: str = "") -> Change | None:

@@ -12,13 +12,13 @@ from datetime import datetime, timedelta
 
 from pydantic import TypeAdapter
 
-from pushbench.builds import Note
+from pushbench.building.builds import Note
+from pushbench.building.images import CACHE, LATEST
 from pushbench.ci import github_packages
 from pushbench.ci.github import GitHub
 from pushbench.ci.github_answers import PullRequest
 from pushbench.ci.github_connection import GitHubError
 from pushbench.ci.github_packages import Version
-from pushbench.images import CACHE, LATEST
 
 YOUNG = timedelta(days=14)
 NEWEST = 20

@@ -14,12 +14,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
-from pushbench.catalog import Server, select
+from pushbench.catalog.servers import Server, select
 from pushbench.ci.event import DEPENDABOT, Inputs, Ref, not_understood, read_payload
-from pushbench.errors import UserError
-from pushbench.markdown import escape, fenced
-from pushbench.text import one_line
-from pushbench.yamlfile import nearest, unknown
+from pushbench.foundation.errors import UserError
+from pushbench.foundation.text import one_line
+from pushbench.foundation.yamlfile import nearest, unknown
+from pushbench.reporting.markdown import escape, fenced
 
 WORD = "/pushbench"
 LONGEST_LINE = 500

@@ -16,10 +16,10 @@ from pushbench.ci.headlines import headline, not_working
 from pushbench.ci.intending import PLAIN, with_intended
 from pushbench.ci.plan import Plan
 from pushbench.ci.result import Outcome, Results, StepResult
-from pushbench.comment import MARK, Link, Message, Part, comment
-from pushbench.summary import summarize
-from pushbench.text import one_line
-from pushbench.verdict import Verdict
+from pushbench.foundation.text import one_line
+from pushbench.judging.verdict import Verdict
+from pushbench.reporting.comment import MARK, Link, Message, Part, comment
+from pushbench.reporting.summary import summarize
 
 CONCLUSIONS: dict[Outcome, Conclusion] = {
     "pass": "success",

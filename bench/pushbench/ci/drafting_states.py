@@ -13,8 +13,8 @@ from pushbench.ci.github_answers import Conclusion, Run
 from pushbench.ci.queueing import Place
 from pushbench.ci.result import Results
 from pushbench.ci.trust import Wanted
-from pushbench.comment import Link, Message, comment
-from pushbench.text import one_line
+from pushbench.foundation.text import one_line
+from pushbench.reporting.comment import Link, Message, comment
 
 WAITING = "Waiting for a maintainer. Nothing is wrong."
 NOTHING = "No server and nothing that measures changed: there is nothing to measure."

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pushbench.ci.branch import credentials
-from pushbench.errors import UserError
-from pushbench.git import Answer, git
+from pushbench.foundation.errors import UserError
+from pushbench.foundation.git import Answer, git
 
 
 def fetch(root: Path, refs: Sequence[str], token: str) -> str:

@@ -28,7 +28,7 @@ from pushbench.ci.github_answers import (
     Run,
 )
 from pushbench.ci.github_connection import Call, Connection
-from pushbench.errors import UserError
+from pushbench.foundation.errors import UserError
 
 T = TypeVar("T")
 

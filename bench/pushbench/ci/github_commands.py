@@ -18,8 +18,8 @@ from pushbench.ci.github_changes import READ_METADATA
 from pushbench.ci.github_connection import GitHubError
 from pushbench.ci.github_dispatch import Started, dispatch
 from pushbench.ci.trust import BENCH
-from pushbench.errors import UserError
-from pushbench.markdown import escape
+from pushbench.foundation.errors import UserError
+from pushbench.reporting.markdown import escape
 
 MAY = ("admin", "write")
 """`permission` is one of admin, write, read and none: it maps maintain to write, triage to read, and a custom role to

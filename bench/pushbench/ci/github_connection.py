@@ -18,8 +18,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from pushbench.ci.github_answers import refusal
 from pushbench.ci.github_setbacks import Setback, of_answer, of_fault
-from pushbench.errors import UserError
-from pushbench.text import MESSAGE, one_line
+from pushbench.foundation.errors import UserError
+from pushbench.foundation.text import MESSAGE, one_line
 
 T = TypeVar("T")
 

@@ -13,7 +13,7 @@ from pushbench.ci.causes import Cause, causes_of
 from pushbench.ci.github import GitHub
 from pushbench.ci.github_answers import Account, Answer, Comment, Label, Text
 from pushbench.ci.github_connection import GitHubError
-from pushbench.errors import UserError
+from pushbench.foundation.errors import UserError
 
 READ, WRITE = "issues: read", "issues: write"
 LABEL = "pushbench"

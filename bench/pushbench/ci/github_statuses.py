@@ -12,8 +12,8 @@ from pydantic import TypeAdapter
 
 from pushbench.ci.github import GitHub
 from pushbench.ci.github_answers import Answer, Text
-from pushbench.errors import UserError
-from pushbench.text import one_line
+from pushbench.foundation.errors import UserError
+from pushbench.foundation.text import one_line
 
 State = Literal["pending", "success", "failure", "error"]
 WRITE_STATUSES = "statuses: write"

@@ -18,7 +18,7 @@ from pushbench.ci.reporting import expected_run, fetch_results
 from pushbench.ci.result import Measured, Result, Results, StepResult
 from pushbench.ci.trend import TREND, Origin, origin
 from pushbench.ci.trust import BENCH
-from pushbench.errors import UserError
+from pushbench.foundation.errors import UserError
 
 WORD = r"[a-z0-9][a-z0-9._/-]{0,99}"
 COMMANDS: Mapping[str, re.Pattern[str]] = {

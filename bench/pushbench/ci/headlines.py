@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from pushbench.ci.result import Outcome
-from pushbench.text import one_line
-from pushbench.verdict import ServerVerdict, Verdict
+from pushbench.foundation.text import one_line
+from pushbench.judging.verdict import ServerVerdict, Verdict
 
 MOST_NAMES = 3
 LONGEST_NAME = 60

@@ -9,16 +9,16 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from pushbench import service_images
-from pushbench.baking import archives, bake
-from pushbench.builds import Note
-from pushbench.catalog import Server, read_catalog
+from pushbench.building.baking import archives, bake
+from pushbench.building.builds import Note
+from pushbench.building.engine import TRANSFER_SECONDS, Engine, EngineFailed
+from pushbench.building.images import LATEST, Cache, Image, Output, images_of, is_remote
+from pushbench.building.pulling import PullFailed, pull
+from pushbench.catalog.servers import Server, read_catalog
 from pushbench.ci.archive import rewrite
-from pushbench.engine import TRANSFER_SECONDS, Engine, EngineFailed
-from pushbench.errors import UserError
-from pushbench.images import LATEST, Cache, Image, Output, images_of, is_remote
-from pushbench.project import Project
-from pushbench.pulling import PullFailed, pull
+from pushbench.drivers import service_images
+from pushbench.foundation.errors import UserError
+from pushbench.foundation.project import Project
 
 IMAGE_HINT = (
     "the job images builds and pushes it: look there first, then let the job run again; a package that the registry "

@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator, Sequence
 
 from pushbench.ci.plan import Plan
-from pushbench.comment import Part
-from pushbench.judged import JudgedRow
-from pushbench.judged_changes import JudgedChange, covers
-from pushbench.proposing import PLACEHOLDER, in_full, propose
-from pushbench.record import Record
-from pushbench.verdict import Verdict
+from pushbench.judging.judged import JudgedRow
+from pushbench.judging.judged_changes import JudgedChange, covers
+from pushbench.judging.proposing import PLACEHOLDER, in_full, propose
+from pushbench.judging.verdict import Verdict
+from pushbench.records.record import Record
+from pushbench.reporting.comment import Part
 
 PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", re.ASCII)
 """names that may stand in lines which people copy"""

@@ -11,11 +11,11 @@ from typing import Literal
 
 from pydantic import Field
 
-from pushbench.catalog import Server, select
+from pushbench.catalog.servers import Server, select
 from pushbench.ci.event import Event, Inputs
-from pushbench.errors import UserError
-from pushbench.model import Document
-from pushbench.text import one_line
+from pushbench.foundation.errors import UserError
+from pushbench.foundation.model import Document
+from pushbench.foundation.text import one_line
 
 Kind = Literal["run", "compare", "control"]
 

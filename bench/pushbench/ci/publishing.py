@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from pushbench import history, store
 from pushbench.ci.branch import Branch
 from pushbench.ci.github import GitHub
 from pushbench.ci.github_changes import home
@@ -16,11 +15,12 @@ from pushbench.ci.github_dispatch import COMPLETED, wait_completed
 from pushbench.ci.reporting import expected_run, fetch_results
 from pushbench.ci.result import Measured, Results
 from pushbench.ci.trend import NoPoint, origin
-from pushbench.errors import UserError
-from pushbench.exporting import Benchmark, Tool, github_action_benchmark
-from pushbench.files import write_atomically
-from pushbench.releases import Release, read_tags
-from pushbench.summary import summarize
+from pushbench.foundation.errors import UserError
+from pushbench.foundation.files import write_atomically
+from pushbench.records import history, store
+from pushbench.reporting.exporting import Benchmark, Tool, github_action_benchmark
+from pushbench.reporting.summary import summarize
+from pushbench.site.releases import Release, read_tags
 
 HISTORY = "history"
 RECORDS = "records"

@@ -36,9 +36,9 @@ from pushbench.ci.trust import (
     standing,
     to_measure,
 )
-from pushbench.comment import Link
-from pushbench.errors import UserError
-from pushbench.text import one_line
+from pushbench.foundation.errors import UserError
+from pushbench.foundation.text import one_line
+from pushbench.reporting.comment import Link
 
 Note = Callable[[str], None]
 

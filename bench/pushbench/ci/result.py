@@ -18,12 +18,12 @@ from pydantic import Field, NonNegativeInt, ValidationError
 
 from pushbench.ci.agreement import UnknownMetric, disagreement
 from pushbench.ci.plan import Plan, Step
-from pushbench.errors import UserError
-from pushbench.files import write_atomically
-from pushbench.model import Document
-from pushbench.record import Record
-from pushbench.text import MESSAGE, one_line
-from pushbench.verdict import Verdict
+from pushbench.foundation.errors import UserError
+from pushbench.foundation.files import write_atomically
+from pushbench.foundation.model import Document
+from pushbench.foundation.text import MESSAGE, one_line
+from pushbench.judging.verdict import Verdict
+from pushbench.records.record import Record
 
 Read = TypeVar("Read", bound=Document)
 Outcome = Literal["pass", "fail", "inconclusive", "invalid", "error", "unfinished", "gave-way"]

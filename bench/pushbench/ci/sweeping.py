@@ -16,7 +16,7 @@ from pushbench.ci.github_changes import home
 from pushbench.ci.github_statuses import Status, set_status, status
 from pushbench.ci.reporting import CHECK, Note
 from pushbench.ci.trust import Origin, origin_of
-from pushbench.comment import Link, Message, comment
+from pushbench.reporting.comment import Link, Message, comment
 
 MOST_PULL_REQUESTS = 50
 """the ones that changed last; each takes one request, of the thousand an hour that a repository's token has"""

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import BinaryIO
 
-from pushbench.errors import UserError
+from pushbench.foundation.errors import UserError
 
 BLOCK = 512
 CHUNK = 1 << 20

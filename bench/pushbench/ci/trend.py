@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pushbench.ci.github_answers import Run
 from pushbench.ci.trust import Home, Source, standing
-from pushbench.errors import UserError
+from pushbench.foundation.errors import UserError
 
 TREND = ("push", "schedule")
 """the events of such runs, as plans name them"""

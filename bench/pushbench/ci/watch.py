@@ -28,7 +28,7 @@ from pushbench.ci.reporting import CHECK
 from pushbench.ci.sweeping import unchecked
 from pushbench.ci.trust import BENCH
 from pushbench.ci.watching import Queue
-from pushbench.errors import UserError
+from pushbench.foundation.errors import UserError
 
 SECOND_LOOK_SECONDS = 300.0
 """before an issue is opened: a just-in-time runner is not there for some time between two jobs"""

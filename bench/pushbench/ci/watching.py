@@ -11,7 +11,7 @@ from pushbench.ci.github_answers import CheckRun
 from pushbench.ci.github_workflows import DatedRun, QueuedJob, Runner, Workflow
 from pushbench.ci.queueing import LABELS
 from pushbench.ci.trust import BENCH, CONTINUED, DISPATCHED, origin_of
-from pushbench.markdown import escape
+from pushbench.reporting.markdown import escape
 
 REPORT = "report.yml"
 SCHEDULED = ("night.yml", "watch.yml")

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import httpx
 
-from pushbench.text import one_line
+from pushbench.foundation.text import one_line
 
 TIMEOUT = httpx.Timeout(10, connect=5)
 MOST_TEXT = 3_000

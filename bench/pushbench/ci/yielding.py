@@ -16,7 +16,7 @@ from pushbench.ci.github_answers import Run
 from pushbench.ci.github_runs import QueuedJob, jobs_of, unfinished_runs
 from pushbench.ci.queueing import LABELS
 from pushbench.ci.trust import CONTINUED, NIGHT
-from pushbench.errors import UserError
+from pushbench.foundation.errors import UserError
 
 Note = Callable[[str], None]
 

@@ -27,7 +27,7 @@ from pushbench.cli import (
     suites,
     verify,
 )
-from pushbench.errors import EXIT_USAGE, UserError
+from pushbench.foundation.errors import EXIT_USAGE, UserError
 
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 

@@ -47,9 +47,9 @@ def bake(
     ] = "load",
 ) -> None:
     """Print a bake file (JSON) for the images of the servers and of k6, made from every server.yml."""
-    from pushbench.catalog import read_catalog, select
-    from pushbench.images import GENERATOR, bake_definition, generator_image, images_of
-    from pushbench.project import Project
+    from pushbench.building.images import GENERATOR, bake_definition, generator_image, images_of
+    from pushbench.catalog.servers import read_catalog, select
+    from pushbench.foundation.project import Project
 
     project = Project.current()
     catalog = read_catalog(project.servers)

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Sequence
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pushbench.cli import options
-from pushbench.cli.options import DEFAULT_SUITE, ServersOption, SuiteOption
-from pushbench.errors import EXIT_FAIL
+from pushbench.cli.options import ServersOption, SuiteOption
+from pushbench.foundation.errors import EXIT_FAIL
+
+if TYPE_CHECKING:
+    from pushbench.catalog.servers import Server
+    from pushbench.catalog.suites import Suite
+    from pushbench.foundation.project import Project
+    from pushbench.measuring.preparation import Prepared
 
 _EXAMPLES = "Examples: `pushbench build`; `pushbench build --servers spring-stomp --test`."
 
@@ -19,38 +28,59 @@ def register(app: typer.Typer) -> None:
 
 def build(
     *,
-    suite: SuiteOption = DEFAULT_SUITE,
+    suite: SuiteOption = "",
     servers: ServersOption = "",
     test: Annotated[
         bool, typer.Option("--test", help="Run the servers' own tests afterwards, those of variants once.")
     ] = False,
 ) -> None:
     """Build the generator (k6) and, for the process driver, the servers; what is built already is left as it is."""
-    from pushbench.builds import run_server_tests
-    from pushbench.driver_choice import DriverChoice
-    from pushbench.drivers import Build
-    from pushbench.failures import ServerFailed
-    from pushbench.ownership import only_run_on_machine
-    from pushbench.preparation import build_all, select_servers
-    from pushbench.project import Project
-    from pushbench.suites import find_suite
+    from pushbench.cli.suites_of import each_suite
+    from pushbench.drivers.choice import DriverChoice
+    from pushbench.drivers.driver import Build
+    from pushbench.foundation.project import Project
+    from pushbench.machine.ownership import only_run_on_machine
+    from pushbench.measuring.preparation import build_all, select_servers
 
     project = Project.current()
-    found = find_suite(project.scenarios, suite)
-    chosen = select_servers(project, found, options.names(servers), options.note, DriverChoice("process"))
+
+    def of_suite(found: Suite, ids: list[str]) -> list[Prepared]:
+        chosen = select_servers(project, found, ids, options.note, DriverChoice("process"))
+        return build_all(project, chosen, options.note)[1]
+
     with only_run_on_machine(options.note):
-        _, prepared = build_all(project, chosen, options.note)
+        prepared = list(chain(*each_suite(project, suite, options.names(servers), of_suite)))
     failed = [each.server.id for each in prepared if not isinstance(each.result, Build)]
-    tested = []
-    for each in prepared:
-        own = (each.server.folder, each.server.spec.process.test)
-        if not test or not isinstance(each.result, Build) or own in tested:
-            continue
-        tested.append(own)
-        try:
-            run_server_tests(project, each.server, each.result.toolchains, options.note)
-        except ServerFailed as error:
-            options.note(f"{each.server.id}: {error.failure.message}\n{error.failure.log_tail}".rstrip())
-            failed.append(each.server.id)
+    failed += _test(project, prepared) if test else []
     options.note(f"failed: {', '.join(failed)}" if failed else "everything is built")
     raise typer.Exit(EXIT_FAIL if failed else 0)
+
+
+def _test(project: Project, prepared: Sequence[Prepared]) -> list[str]:
+    """Run the tests of what was built, those of several folders at a time. Returns the ids whose tests failed."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    from pushbench.building.builds import run_server_tests
+    from pushbench.catalog.failures import ServerFailed
+    from pushbench.drivers.driver import Build
+    from pushbench.measuring.preparation import BUILDS_AT_ONCE
+
+    folders: dict[Path, list[tuple[Server, Build]]] = {}
+    for each in prepared:
+        if isinstance(each.result, Build):
+            own = folders.setdefault(each.server.folder, [])
+            if all(each.server.spec.process.test != server.spec.process.test for server, _ in own):
+                own.append((each.server, each.result))
+
+    def test(servers: list[tuple[Server, Build]]) -> list[str]:
+        failed = []
+        for server, build in servers:
+            try:
+                run_server_tests(project, server, build.toolchains, options.note)
+            except ServerFailed as error:
+                options.note(f"{server.id}: {error.failure.message}\n{error.failure.log_tail}".rstrip())
+                failed.append(server.id)
+        return failed
+
+    with ThreadPoolExecutor(BUILDS_AT_ONCE) as pool:
+        return list(chain(*pool.map(test, folders.values())))

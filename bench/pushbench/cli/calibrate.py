@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pushbench.cli import options
-from pushbench.cli.measuring import measure
+from pushbench.cli.interrupting import measure
 from pushbench.cli.options import (
-    DEFAULT_SUITE,
     DriverOption,
     InTurnsOption,
     JsonOption,
@@ -22,8 +21,9 @@ from pushbench.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from pushbench.progress import Follower
-    from pushbench.record import Record
+    from pushbench.catalog.suites import Suite
+    from pushbench.measuring.progress import Follower
+    from pushbench.records.record import Record
 
 _MEASURE = (
     "Examples: `pushbench calibrate measure --servers node-ws` compares a server with itself; "
@@ -54,7 +54,7 @@ def measure_judge(
     all_rounds: Annotated[bool, typer.Option("--all-rounds", help="Play them all, whatever is decided.")] = False,
     max_time: Annotated[str, typer.Option("--max-time", help="Stop after this time.", metavar="TIME")] = "10m",
     in_turns: InTurnsOption = False,
-    suite: SuiteOption = DEFAULT_SUITE,
+    suite: SuiteOption = "",
     profile: Annotated[str, typer.Option("--profile", metavar="PROFILE")] = "compare",
     seed: Annotated[
         int | None, typer.Option("--seed", min=0, help="For order and phases.", show_default="another each time")
@@ -71,20 +71,26 @@ def measure_judge(
     """
     import secrets
 
-    from pushbench import calibrating
-    from pushbench.campaign import Budget
-    from pushbench.cli.conclusion import conclude, thresholds_of
-    from pushbench.driver_choice import DriverChoice
-    from pushbench.faults import parse_fault
-    from pushbench.measuring import Options
-    from pushbench.project import Project
+    from pushbench.calibration import self_comparisons
+    from pushbench.calibration.faults import parse_fault
+    from pushbench.cli.conclusion import conclude, exit_with, thresholds_of
+    from pushbench.cli.suites_of import each_suite
+    from pushbench.drivers.choice import DriverChoice
+    from pushbench.foundation.project import Project
+    from pushbench.measuring.campaign import Budget
+    from pushbench.measuring.common import Options
 
     project = Project.current(out)
     thresholds = thresholds_of(project)
-    wanted = calibrating.Request(
-        suite=suite,
+
+    def suite_of(found: Suite, ids: list[str]) -> tuple[str, list[str]]:
+        return found.id, ids
+
+    [(of, ids)] = each_suite(project, suite, options.names(servers), suite_of, alone=True)
+    wanted = self_comparisons.CalibrationRequest(
+        suite=of,
         profile=profile,
-        servers=options.names(servers),
+        servers=ids,
         fault=parse_fault(fault),
         budget=Budget(
             options.seconds("--max-time", max_time), rounds, until_decided=not all_rounds, together=not in_turns
@@ -94,10 +100,10 @@ def measure_judge(
     how = Options(DriverChoice(driver), wait=wait, verify=not skip_verify)
 
     def play(watch: Follower) -> Record:
-        return calibrating.calibrate(project, wanted, how, thresholds, watch)
+        return self_comparisons.calibrate(project, wanted, how, thresholds, watch)
 
     record = measure(play, go_on=lambda path: f"./pushbench judge {path}")
-    raise typer.Exit(conclude(project, record, thresholds, as_json=as_json))
+    exit_with([conclude(project, record, thresholds, as_json=as_json)], as_json=as_json)
 
 
 def report(
@@ -112,15 +118,17 @@ def report(
     as_json: JsonOption = False,
 ) -> None:
     """Count what the judge said of them, and of thousands of comparisons resampled from those with all their rounds."""
-    from pushbench import calibration, calibration_report, store
+    from pushbench.calibration import error_rates
+    from pushbench.calibration.report import markdown
     from pushbench.cli.conclusion import thresholds_of
-    from pushbench.files import write_atomically
-    from pushbench.project import Project
+    from pushbench.foundation.files import write_atomically
+    from pushbench.foundation.project import Project
+    from pushbench.records import store
 
     read = [store.read_record(path) for path in records]
     thresholds = thresholds_of(Project.current())
-    found = calibration.calibrate(read, thresholds, runs=runs, scaled=(1.02, 1.05, 1.10, 1.20), seed=seed)
-    text = calibration_report.markdown(found)
+    found = error_rates.calibrate(read, thresholds, runs=runs, scaled=(1.02, 1.05, 1.10, 1.20), seed=seed)
+    text = markdown(found)
     if out:
         write_atomically(out.with_suffix(".json"), found.model_dump_json(indent=2).encode() + b"\n")
         write_atomically(out.with_suffix(".md"), text.encode())
@@ -136,7 +144,8 @@ def keep(
     into: Annotated[Path, typer.Option("--into", help="Where the copies go.", metavar="FOLDER")],
 ) -> None:
     """Write small copies, which `report` reads as it does the records: without histograms and timelines."""
-    from pushbench import calibration, store
+    from pushbench.calibration import error_rates
+    from pushbench.records import store
 
     for path in records:
-        options.note(str(store.write_record(into, calibration.compact(store.read_record(path)))))
+        options.note(str(store.write_record(into, error_rates.compact(store.read_record(path)))))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pushbench.cli import options
-from pushbench.cli.measuring import measure
+from pushbench.cli.interrupting import measure
 from pushbench.cli.options import (
-    DEFAULT_SUITE,
     DriverOption,
     GeneratorsOption,
     InTurnsOption,
@@ -18,6 +18,7 @@ from pushbench.cli.options import (
     OutOption,
     ParameterOption,
     PortOption,
+    ProfileOption,
     SeedOption,
     ServersOption,
     SkipVerifyOption,
@@ -28,8 +29,23 @@ from pushbench.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from pushbench.progress import Follower
-    from pushbench.record import Record
+    from pushbench.catalog.suites import Suite
+    from pushbench.cli.conclusion import Conclusion
+
+BaseOption = Annotated[str, typer.Option("--base", help="The commit to compare with.", metavar="REF")]
+HeadOption = Annotated[
+    str, typer.Option("--head", help="The commit to judge.", metavar="REF", show_default="the work tree")
+]
+AcceptOption = Annotated[
+    bool,
+    typer.Option(
+        "--accept", help="Let the regressions count as accepted that the --head commit's thresholds.yml accepts."
+    ),
+]
+MaxRoundsOption = Annotated[int | None, typer.Option("--max-rounds", min=1, help="Stop after so many at the latest.")]
+MaxTimeOption = Annotated[
+    str, typer.Option("--max-time", help="Stop after this time at the latest, builds not counted.", metavar="TIME")
+]
 
 _EXAMPLES = (
     "Examples: `pushbench compare --base main`; `pushbench compare --base HEAD~1 --servers node-ws --max-time 5m`; "
@@ -43,27 +59,14 @@ def register(app: typer.Typer) -> None:
 
 def compare(
     *,
-    base: Annotated[str, typer.Option("--base", help="The commit to compare with.", metavar="REF")],
-    head: Annotated[
-        str, typer.Option("--head", help="The commit to judge.", metavar="REF", show_default="the work tree")
-    ] = "",
-    suite: SuiteOption = DEFAULT_SUITE,
-    profile: Annotated[
-        str, typer.Option("--profile", help="The size of the suite; see `pushbench suites`.", metavar="PROFILE")
-    ] = "compare",
+    base: BaseOption,
+    head: HeadOption = "",
+    suite: SuiteOption = "",
+    profile: ProfileOption = "compare",
     servers: ServersOption = "",
-    accept: Annotated[
-        bool,
-        typer.Option(
-            "--accept", help="Let the regressions count as accepted that the --head commit's thresholds.yml accepts."
-        ),
-    ] = False,
-    max_rounds: Annotated[
-        int | None, typer.Option("--max-rounds", min=1, help="Stop after so many at the latest.")
-    ] = None,
-    max_time: Annotated[
-        str, typer.Option("--max-time", help="Stop after this time at the latest, builds not counted.", metavar="TIME")
-    ] = "10m",
+    accept: AcceptOption = False,
+    max_rounds: MaxRoundsOption = None,
+    max_time: MaxTimeOption = "10m",
     in_turns: InTurnsOption = False,
     parameter: ParameterOption = [],  # noqa: B006 - typer reads it, nobody changes it
     seed: SeedOption = 1,
@@ -84,42 +87,38 @@ def compare(
 
     Exit code: 0 pass, 1 fail, 2 usage or configuration error, 3 inconclusive or invalid.
     """
-    from pushbench import compare as comparing
-    from pushbench.campaign import Budget
-    from pushbench.cli.conclusion import conclude, thresholds_of
-    from pushbench.driver_choice import DriverChoice
-    from pushbench.errors import UserError
-    from pushbench.measuring import Options
-    from pushbench.needs import parse_addresses
-    from pushbench.project import Project
+    from pushbench.cli.conclusion import conclude, exit_with, thresholds_of
+    from pushbench.cli.suites_of import each_suite
+    from pushbench.drivers.choice import DriverChoice
+    from pushbench.foundation.errors import UserError
+    from pushbench.foundation.project import Project
+    from pushbench.generator.needs import parse_addresses
+    from pushbench.measuring import compare as comparing
+    from pushbench.measuring.campaign import Budget
+    from pushbench.measuring.common import Options
 
     if accept and not head:
         raise UserError("--accept needs --head", hint="the lines of the work tree have effect without it")
     project = Project.current(out)
     thresholds = thresholds_of(project)
-    choice = DriverChoice(driver, port, workers)
-    how = Options(
-        choice,
-        generators=generators,
-        sources=parse_addresses(source_addresses),
-        wait=wait,
-        verify=not skip_verify,
-        live=live,
-    )
-    wanted = comparing.Request(
-        suite=suite,
-        profile=profile,
-        base=base,
-        head=head or None,
-        servers=options.names(servers),
-        parameters=options.parameters(parameter),
-        budget=Budget(options.seconds("--max-time", max_time), max_rounds, together=not in_turns),
-        seed=seed,
-        accept=accept,
-    )
+    choice, sources = DriverChoice(driver, port, workers), parse_addresses(source_addresses)
+    how = Options(choice, generators=generators, sources=sources, wait=wait, verify=not skip_verify, live=live)
+    budget = Budget(options.seconds("--max-time", max_time), max_rounds, together=not in_turns)
 
-    def play(watch: Follower) -> Record:
-        return comparing.compare(project, wanted, how, thresholds, watch)
+    def of_suite(found: Suite, ids: list[str]) -> Conclusion:
+        wanted = comparing.CompareRequest(
+            suite=found.id,
+            profile=profile,
+            base=base,
+            head=head or None,
+            servers=ids,
+            parameters=options.parameters(parameter),
+            budget=budget,
+            seed=seed,
+            accept=accept,
+        )
+        play = partial(comparing.compare, project, wanted, how, thresholds)
+        record = measure(play, go_on=lambda path: f"./pushbench judge {path}")
+        return conclude(project, record, thresholds, as_json=as_json)
 
-    record = measure(play, go_on=lambda path: f"./pushbench judge {path}")
-    raise typer.Exit(conclude(project, record, thresholds, as_json=as_json))
+    exit_with(each_suite(project, suite, options.names(servers), of_suite), as_json=as_json)

@@ -6,21 +6,28 @@ import os
 import shutil
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, NoReturn
 
-from pushbench.catalog import Server, read_catalog
+import typer
+
+from pushbench.catalog.servers import Server, read_catalog
+from pushbench.catalog.suites import Suite, read_suites
 from pushbench.cli.options import note, print_json
-from pushbench.files import write_atomically
-from pushbench.project import Project
-from pushbench.record import Record
-from pushbench.suites import Suite, read_suites
-from pushbench.thresholds import NO_THRESHOLDS, Thresholds, read_thresholds
+from pushbench.foundation.errors import EXIT_FAIL, EXIT_PASS, EXIT_UNDECIDED, UserError
+from pushbench.foundation.files import write_atomically
+from pushbench.foundation.project import Project
+from pushbench.judging.thresholds import Thresholds, known_suites, read_thresholds
+from pushbench.records.record import Record
+
+BY_SEVERITY = (EXIT_PASS, EXIT_UNDECIDED, EXIT_FAIL)
 
 
 def thresholds_of(project: Project, file: Path | None = None) -> Thresholds:
-    """Those in `file`, or in the checkout's thresholds.yml. Without that file nothing is asked, and nothing passes."""
-    if file is None and not project.thresholds.exists():
-        return NO_THRESHOLDS
+    """Those of the suites, and in `file` or the checkout's thresholds.yml. Raises UserError where `file` is missing."""
+    if file is not None and not file.exists():
+        raise UserError("no such file", where=str(file))
     return thresholds_for(file or project.thresholds, read_suites(project.scenarios), read_catalog(project.servers))
 
 
@@ -28,30 +35,44 @@ def thresholds_for(file: Path, suites: Sequence[Suite], servers: Sequence[Server
     """Those in `file`, which may name these suites and servers."""
     return read_thresholds(
         file,
-        suites={suite.id: suite.stages for suite in suites},
+        suites=known_suites(suites),
         servers={server.id: server.spec.suite for server in servers},
     )
 
 
-def conclude(project: Project, record: Record, thresholds: Thresholds, *, as_json: bool) -> int:
-    """Judge a run, write its report and the site, print it, and return the exit code of the verdict."""
-    from pushbench import report
+@dataclass(frozen=True)
+class Conclusion:
+    """What a run amounts to: the exit code, and the document for programs."""
+
+    code: int
+    document: Any
+
+
+def exit_with(found: Sequence[Conclusion], *, as_json: bool) -> NoReturn:
+    """End the command with the worst exit code. Programs get one document, or a list where there are several suites."""
+    if as_json:
+        documents = [each.document for each in found]
+        print_json(documents[0] if len(documents) == 1 else documents)
+    raise typer.Exit(max((each.code for each in found), key=BY_SEVERITY.index))
+
+
+def conclude(project: Project, record: Record, thresholds: Thresholds, *, as_json: bool) -> Conclusion:
+    """Judge a run, write its report and the site, and print it for people."""
+    from pushbench.judging.verdict import judge
+    from pushbench.records.store import record_path
+    from pushbench.reporting import report
     from pushbench.site.local import write_local_site
-    from pushbench.store import record_path
-    from pushbench.verdict import judge
 
     verdict = judge(record, thresholds)
     path = project.out / "report.md"
     write_atomically(path, report.markdown(record, verdict).encode())
-    if as_json:
-        print_json(report.as_json(record, verdict))
-    else:
+    if not as_json:
         print(report.render_terminal(record, verdict, width=width(), color=color()), end="")
     site = write_local_site(project, thresholds, note)
     note(f"report {project.relative(path)}, record {project.relative(record_path(project.records, record.id))}")
     if site:
         note(f"site {project.relative(site)}")
-    return verdict.exit_code()
+    return Conclusion(verdict.exit_code(), report.as_json(record, verdict) if as_json else None)
 
 
 def width() -> int:

@@ -35,13 +35,14 @@ def export(
     """
     import json
 
-    from pushbench import exporting, store
     from pushbench.cli.conclusion import thresholds_of
-    from pushbench.files import write_atomically
-    from pushbench.project import Project
-    from pushbench.summary import summarize
-    from pushbench.verdict import judge
-    from pushbench.yamlfile import unknown
+    from pushbench.foundation.files import write_atomically
+    from pushbench.foundation.project import Project
+    from pushbench.foundation.yamlfile import unknown
+    from pushbench.judging.verdict import judge
+    from pushbench.records import store
+    from pushbench.reporting import exporting
+    from pushbench.reporting.summary import summarize
 
     if format_ not in exporting.FORMATS:
         raise unknown("format", format_, exporting.FORMATS)

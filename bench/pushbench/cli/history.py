@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pushbench.cli import options
-from pushbench.cli.options import DEFAULT_PROFILE, DEFAULT_SUITE, JsonOption, OutOption, ProfileOption, SuiteOption
-from pushbench.errors import UserError
+from pushbench.cli.options import DEFAULT_PROFILE, JsonOption, OutOption, ProfileOption, SuiteOption
+from pushbench.foundation.errors import UserError
 
 if TYPE_CHECKING:
-    from pushbench.runs import Point, Runs
+    from pushbench.foundation.project import Project
+    from pushbench.metrics.definitions import Metric
+    from pushbench.records.runs import Point, Runs
+    from pushbench.records.vocabulary import Vocabulary
 
 _EXAMPLES = (
     "Examples: `pushbench history --add latest` keeps a record; `pushbench history` lists what there is; "
@@ -29,13 +32,15 @@ def register(app: typer.Typer) -> None:
 def history(
     *,
     server: Annotated[str, typer.Argument(help="Whose trend.", show_default=False)] = "",
-    metric: Annotated[str, typer.Argument(help="See docs/thresholds.md.")] = "cpu_seconds_per_delivery",
+    metric: Annotated[
+        str, typer.Argument(help="`pushbench suites NAME` lists them.", show_default="CPU per unit of work")
+    ] = "",
     store: Annotated[Path | None, typer.Option("--store", metavar="FOLDER", show_default="history")] = None,
     add: Annotated[
         list[str],
         typer.Option("--add", help="Keep a record: an id, a file or `latest`.", metavar="ID"),
     ] = [],  # noqa: B006 - typer reads it, nobody changes it
-    suite: SuiteOption = DEFAULT_SUITE,
+    suite: SuiteOption = "",
     profile: ProfileOption = DEFAULT_PROFILE,
     stage: Annotated[str, typer.Option("--stage", help="By its name.", show_default="the largest")] = "",
     environment: Annotated[
@@ -49,11 +54,12 @@ def history(
 
     Runs of different environments, profiles or parameters are never in one series.
     """
-    from pushbench import history as histories
-    from pushbench.metrics import counted_otherwise
-    from pushbench.project import Project
-    from pushbench.runs import read_runs
-    from pushbench.store import find_record, read_record
+    from pushbench.catalog.suites import find_suite
+    from pushbench.foundation.project import Project
+    from pushbench.metrics.definitions import counted_otherwise
+    from pushbench.records import history as histories
+    from pushbench.records.runs import read_runs
+    from pushbench.records.store import find_record, read_record
 
     project = Project.current(out)
     folder = store or project.history
@@ -62,24 +68,39 @@ def history(
         options.note(f"added {project.relative(added)}")
     if add and not server:
         return
-    keys = histories.environments(folder, suite, profile)
-    if not keys:
-        raise UserError(
-            f"no run of {suite} with the profile {profile}",
-            where=str(folder),
-            hint="`pushbench history --add latest` keeps one",
-        )
-    if environment and environment not in keys:
-        hint = f"there are {', '.join(keys)}"
-        raise UserError(f"no run in the environment {environment!r}", where=str(folder), hint=hint)
-    key = environment or keys[0]
-    runs = read_runs(folder, key, suite, profile, project.history_cache)
-    if not server:
-        _list(runs, keys)
-        return
-    _show(runs, server, metric, stage, as_csv=as_csv, as_json=as_json)
-    if said := counted_otherwise([metric], histories.method_of(folder / key / suite / profile)):
-        options.note(said)
+    for each in [suite] if suite else _suites(project, folder, server, profile):
+        keys = histories.environments(folder, each, profile)
+        if not keys:
+            raise UserError(
+                f"no run of {each} with the profile {profile}",
+                where=str(folder),
+                hint="`pushbench history --add latest` keeps one",
+            )
+        if environment and environment not in keys:
+            hint = f"there are {', '.join(keys)}"
+            raise UserError(f"no run in the environment {environment!r}", where=str(folder), hint=hint)
+        key = environment or keys[0]
+        runs = read_runs(folder, key, each, profile, project.history_cache)
+        if not server:
+            _list(runs, keys)
+            continue
+        chosen = _metric(find_suite(project.scenarios, each).spec.words, metric)
+        _show(runs, server, chosen, stage, as_csv=as_csv, as_json=as_json)
+        if said := counted_otherwise([chosen], histories.method_of(folder / key / each / profile)):
+            options.note(said)
+
+
+def _suites(project: Project, folder: Path, server: str, profile: str) -> list[str]:
+    """That of a server of the checkout, or all that the history has. Raises UserError for an empty one."""
+    from pushbench.catalog.servers import read_catalog
+    from pushbench.records import history as histories
+
+    own = [each.spec.suite for each in read_catalog(project.servers) if each.id == server]
+    found = own or sorted({suite for _, suite, kept in histories.folders(folder) if kept == profile})
+    if not found:
+        hint = "`pushbench history --add latest` keeps one"
+        raise UserError(f"no run with the profile {profile}", where=str(folder), hint=hint)
+    return found
 
 
 def _list(runs: Runs, keys: list[str]) -> None:
@@ -93,23 +114,31 @@ def _list(runs: Runs, keys: list[str]) -> None:
         options.note(f"of the environment {keys[0]}; there are others: {', '.join(keys[1:])}")
 
 
-def _show(runs: Runs, server: str, metric: str, stage: str, *, as_csv: bool, as_json: bool) -> None:
-    from pushbench.metrics import METRICS
-    from pushbench.yamlfile import unknown
+def _metric(words: Vocabulary, name: str) -> Metric:
+    """Raises UserError for one that the suite does not have."""
+    from pushbench.foundation.yamlfile import unknown
+    from pushbench.metrics.definitions import cost, metrics_of
+
+    metrics = metrics_of(words)
+    if name and name not in metrics:
+        raise unknown("metric", name, list(metrics))
+    return metrics[name or cost(words)]
+
+
+def _show(runs: Runs, server: str, metric: Metric, stage: str, *, as_csv: bool, as_json: bool) -> None:
+    from pushbench.foundation.yamlfile import unknown
 
     if server not in runs.servers:
         raise unknown("server in the history", server, runs.servers)
-    if metric not in METRICS:
-        raise unknown("metric", metric, list(METRICS))
     stages = runs.stages(server)
     if stage and stage not in stages:
         raise unknown(f"stage of {server}", stage, stages)
     chosen = stage or (stages[-1] if stages else "")
-    points = runs.series(server, chosen, metric)
+    points = runs.series(server, chosen, metric.name)
     if as_csv:
         _csv(points)
     elif as_json:
-        _json(points, server, metric, chosen)
+        _json(points, server, metric.name, chosen)
     else:
         _draw(points, server, metric, chosen)
 
@@ -124,7 +153,7 @@ def _csv(points: list[Point]) -> None:
 def _json(points: list[Point], server: str, metric: str, stage: str) -> None:
     from dataclasses import asdict
 
-    from pushbench import trend
+    from pushbench.statistics import trend
 
     measured = [each for each in points if each.value]
     values = [each.value for each in measured if each.value]
@@ -144,21 +173,21 @@ def _json(points: list[Point], server: str, metric: str, stage: str) -> None:
     )
 
 
-def _draw(points: list[Point], server: str, metric: str, stage: str) -> None:
-    from pushbench import chart, trend
+def _draw(points: list[Point], server: str, metric: Metric, stage: str) -> None:
     from pushbench.cli.conclusion import width
-    from pushbench.metrics import METRICS
-    from pushbench.text import one_line
-    from pushbench.units import format_quantity
+    from pushbench.foundation.text import one_line
+    from pushbench.metrics.units import format_quantity
+    from pushbench.reporting import chart
+    from pushbench.statistics import trend
 
-    unit = METRICS[metric].unit
     measured = [each for each in points if each.value]
     values = [each.value for each in measured if each.value]
     left_out = len(points) - len(values)
-    print(f"{server}: {METRICS[metric].title}, stage {stage}, {len(values)} runs")
+    print(f"{server}: {metric.title}, stage {stage}, {len(values)} runs")
     if not values:
         print("no run measured it, or it was always 0")
         return
+    unit = metric.unit
     found, band = trend.changes(values), trend.band(values)
     level = band.level if band else None
     print("\n".join(chart.draw(values, found, level, lambda each: format_quantity(each, unit), width())))

@@ -42,11 +42,12 @@ def judge(
 
     Exit code: 0 pass, 1 fail, 2 usage or configuration error, 3 inconclusive or invalid.
     """
-    from pushbench import report, verdict
     from pushbench.cli.conclusion import color, thresholds_of, width
-    from pushbench.project import Project
-    from pushbench.runs import past_of
-    from pushbench.store import find_record, read_record
+    from pushbench.foundation.project import Project
+    from pushbench.judging import verdict
+    from pushbench.records.runs import past_of
+    from pushbench.records.store import find_record, read_record
+    from pushbench.reporting import report
 
     project = Project.current(out)
     read = read_record(find_record(project.records, record))

@@ -9,9 +9,17 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from pushbench.errors import UserError
+from pushbench.foundation.errors import UserError
 
-SuiteOption = Annotated[str, typer.Option("--suite", help="The workload; see `pushbench suites`.", metavar="SUITE")]
+SuiteOption = Annotated[
+    str,
+    typer.Option(
+        "--suite",
+        help="Only servers of this workload; see `pushbench suites`.",
+        metavar="SUITE",
+        show_default="those of the servers",
+    ),
+]
 ProfileOption = Annotated[
     str, typer.Option("--profile", help="The size of the suite; see `pushbench suites`.", metavar="PROFILE")
 ]
@@ -19,7 +27,7 @@ ServersOption = Annotated[
     str,
     typer.Option(
         "--servers",
-        help="Ids, patterns (node-*) or tiers (tier:tuned); without it all of the suite.",
+        help="Ids, patterns (node-*) or tiers (tier:tuned); without it all.",
         metavar="A,B",
     ),
 ]
@@ -83,7 +91,7 @@ LiveOption = Annotated[
 ]
 RecordArgument = Annotated[str, typer.Argument(help="An id or its beginning, a file, or `latest`.", metavar="RECORD")]
 
-DEFAULT_SUITE, DEFAULT_PROFILE = "whiteboard", "quick"
+DEFAULT_PROFILE = "quick"
 
 
 def names(text: str) -> list[str]:
@@ -103,8 +111,8 @@ def parameters(given: list[str]) -> dict[str, str]:
 
 def seconds(option: str, text: str) -> float:
     """A duration such as `90s` or `10m`. Raises UserError."""
-    from pushbench.metrics import Unit
-    from pushbench.units import parse_quantity
+    from pushbench.metrics.definitions import Unit
+    from pushbench.metrics.units import parse_quantity
 
     try:
         found = parse_quantity(text, Unit.SECONDS)

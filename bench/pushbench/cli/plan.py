@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
 import typer
 
 from pushbench.cli import options
 from pushbench.cli.options import (
     DEFAULT_PROFILE,
-    DEFAULT_SUITE,
     DriverOption,
     JsonOption,
     ParameterOption,
@@ -18,6 +20,13 @@ from pushbench.cli.options import (
     SuiteOption,
 )
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from pushbench.catalog.suites import Load, Suite
+    from pushbench.records.record import PlannedTrial
+
 _EXAMPLES = "Examples: `pushbench plan`; `pushbench plan --profile full --servers node-ws,fastapi --rounds 3`."
 
 
@@ -27,7 +36,7 @@ def register(app: typer.Typer) -> None:
 
 def plan(
     *,
-    suite: SuiteOption = DEFAULT_SUITE,
+    suite: SuiteOption = "",
     profile: ProfileOption = DEFAULT_PROFILE,
     servers: ServersOption = "",
     rounds: RoundsOption = 1,
@@ -37,37 +46,58 @@ def plan(
     as_json: JsonOption = False,
 ) -> None:
     """Show the trials of a run, in their order, and how long they take."""
-    from pushbench.driver_choice import DriverChoice
-    from pushbench.plan import make_plan, trial_seconds
-    from pushbench.preparation import select_servers
-    from pushbench.project import Project
-    from pushbench.stages import listing
-    from pushbench.suites import find_suite
-    from pushbench.units import format_elapsed
+    from pushbench.cli.suites_of import each_suite
+    from pushbench.drivers.choice import DriverChoice
+    from pushbench.foundation.project import Project
+    from pushbench.measuring.plan import make_plan
+    from pushbench.measuring.preparation import select_servers
+    from pushbench.metrics.units import format_elapsed
+    from pushbench.records.stages import listing
 
     project = Project.current()
-    found = find_suite(project.scenarios, suite)
-    load = found.load(profile, options.parameters(parameter))
-    chosen = select_servers(project, found, options.names(servers), options.note, DriverChoice(driver))
-    trials = make_plan([each.id for each in chosen.servers], rounds=rounds, seed=seed)
-    seconds = trial_seconds(load.schedule) * len(trials)
+    given = options.parameters(parameter)
+
+    def of_suite(found: Suite, ids: list[str]) -> Planned:
+        load = found.load(profile, given)
+        chosen = select_servers(project, found, ids, options.note, DriverChoice(driver))
+        return Planned(load, make_plan([each.id for each in chosen.servers], rounds=rounds, seed=seed))
+
+    planned = each_suite(project, suite, options.names(servers), of_suite)
     if as_json:
-        options.print_json(
-            {
-                "suite": load.suite,
-                "profile": load.profile,
-                "parameters": load.parameters,
-                "schedule": load.schedule.model_dump(),
-                "trials": [each.model_dump() for each in trials],
-                "seconds": seconds,
-            }
-        )
+        documents = [each.document() for each in planned]
+        options.print_json(documents[0] if len(documents) == 1 else documents)
         return
-    print(f"{load.suite}, {load.profile}: {listing(load.schedule.stages)}; {_said(load.parameters)}")
-    options.print_table(
-        ["trial", "round", "server"], [[str(each.order + 1), str(each.round), each.server] for each in trials]
-    )
+    for each in planned:
+        load = each.load
+        print(f"{load.suite}, {load.profile}: {listing(load.schedule.stages)}; {_said(load.parameters)}")
+        rows = [[str(trial.order + 1), str(trial.round), trial.server] for trial in each.trials]
+        options.print_table(["trial", "round", "server"], rows)
+    seconds = sum(each.seconds for each in planned)
     print(f"about {format_elapsed(seconds)}, builds and verification left out")
+
+
+@dataclass(frozen=True)
+class Planned:
+    """The trials of one suite."""
+
+    load: Load
+    trials: Sequence[PlannedTrial]
+
+    @property
+    def seconds(self) -> float:
+        from pushbench.measuring.plan import trial_seconds
+
+        return trial_seconds(self.load.schedule) * len(self.trials)
+
+    def document(self) -> dict[str, Any]:
+        return {
+            "suite": self.load.suite,
+            "profile": self.load.profile,
+            "parameters": self.load.parameters,
+            "schedule": self.load.schedule.model_dump(),
+            "trials": [each.model_dump() for each in self.trials],
+            "seconds": self.seconds,
+        }
 
 
 def _said(parameters: dict[str, str | int | float | bool]) -> str:

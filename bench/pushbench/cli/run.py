@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pushbench.cli import options
-from pushbench.cli.measuring import measure
+from pushbench.cli.interrupting import measure
 from pushbench.cli.options import (
     DEFAULT_PROFILE,
-    DEFAULT_SUITE,
     DriverOption,
     GeneratorsOption,
     JsonOption,
@@ -31,10 +30,26 @@ from pushbench.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from pushbench.progress import Follower
-    from pushbench.record import Record
+    from collections.abc import Callable
+
+    from pushbench.catalog.suites import Suite
+    from pushbench.cli.conclusion import Conclusion
+    from pushbench.measuring.progress import Follower
+    from pushbench.records.record import Record
 
 LIVE_URL = "http://127.0.0.1:8428"  # where compose/stack.yml has VictoriaMetrics
+
+ResumeOption = Annotated[
+    str,
+    typer.Option("--resume", help="Go on with a run that was interrupted: an id, a file, or `latest`.", metavar="ID"),
+]
+GiveWayOption = Annotated[
+    bool,
+    typer.Option(
+        "--give-way",
+        help="In a job of GitHub Actions: end between two servers when a pull request waits for this machine.",
+    ),
+]
 
 _EXAMPLES = (
     "Examples: `pushbench run`; `pushbench run --profile full --servers node-ws`; "
@@ -49,25 +64,14 @@ def register(app: typer.Typer) -> None:
 
 def run(
     *,
-    suite: SuiteOption = DEFAULT_SUITE,
+    suite: SuiteOption = "",
     profile: ProfileOption = DEFAULT_PROFILE,
     servers: ServersOption = "",
     rounds: RoundsOption = 1,
     parameter: ParameterOption = [],  # noqa: B006 - typer reads it, nobody changes it
     seed: SeedOption = 1,
-    resume: Annotated[
-        str,
-        typer.Option(
-            "--resume", help="Go on with a run that was interrupted: an id, a file, or `latest`.", metavar="ID"
-        ),
-    ] = "",
-    give_way: Annotated[
-        bool,
-        typer.Option(
-            "--give-way",
-            help="In a job of GitHub Actions: end between two servers when a pull request waits for this machine.",
-        ),
-    ] = False,
+    resume: ResumeOption = "",
+    give_way: GiveWayOption = False,
     driver: DriverOption = "auto",
     workers: WorkersOption = None,
     port: PortOption = None,
@@ -83,14 +87,15 @@ def run(
 
     Exit code: 0 pass, 1 fail, 2 usage or configuration error, 3 inconclusive or invalid, 4 gave way.
     """
-    from pushbench import run as running
-    from pushbench import store
     from pushbench.cli.ci.job import queue_of_job
-    from pushbench.cli.conclusion import conclude, thresholds_of
-    from pushbench.driver_choice import DriverChoice
-    from pushbench.measuring import Options
-    from pushbench.needs import parse_addresses
-    from pushbench.project import Project
+    from pushbench.cli.conclusion import conclude, exit_with, thresholds_of
+    from pushbench.cli.suites_of import each_suite
+    from pushbench.drivers.choice import DriverChoice
+    from pushbench.foundation.project import Project
+    from pushbench.generator.needs import parse_addresses
+    from pushbench.measuring import run as running
+    from pushbench.measuring.common import Options
+    from pushbench.records import store
 
     project = Project.current(out)
     thresholds = thresholds_of(project)  # a mistake there must not be told after five minutes
@@ -105,14 +110,20 @@ def run(
         give_way=queue_of_job() if give_way else None,
     )
 
-    def play(watch: Follower) -> Record:
-        if resume:
-            return running.resume(project, store.find_record(project.records, resume), how, watch)
-        wanted = running.Request(suite, profile, options.names(servers), options.parameters(parameter), rounds, seed)
-        return running.run(project, wanted, how, watch)
+    def one(play: Callable[[Follower], Record]) -> Conclusion:
+        record = measure(play, go_on=lambda path: f"./pushbench run --resume {path}")
+        return conclude(project, record, thresholds, as_json=as_json)
 
-    record = measure(play, go_on=lambda path: f"./pushbench run --resume {path}")
-    raise typer.Exit(conclude(project, record, thresholds, as_json=as_json))
+    def of_suite(found: Suite, ids: list[str]) -> Conclusion:
+        wanted = running.RunRequest(found.id, profile, ids, options.parameters(parameter), rounds, seed)
+        return one(lambda watch: running.run(project, wanted, how, watch))
+
+    if resume:
+        path = store.find_record(project.records, resume)
+        concluded = [one(lambda watch: running.resume(project, path, how, watch))]
+    else:
+        concluded = each_suite(project, suite, options.names(servers), of_suite)
+    exit_with(concluded, as_json=as_json)
 
 
 def with_resume_value(arguments: Sequence[str]) -> list[str]:

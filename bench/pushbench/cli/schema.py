@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from pushbench.cli.options import note
-from pushbench.errors import UserError
+from pushbench.foundation.errors import UserError
 
 
 def register(app: typer.Typer) -> None:
@@ -19,8 +19,8 @@ def schema(
     write: Annotated[bool, typer.Option("--write/--check", help="Write them, or compare and exit with 2.")] = False,
 ) -> None:
     """Keep docs/schemas what the models say."""
-    from pushbench.project import Project
-    from pushbench.schemas import outdated, write_schemas
+    from pushbench.cli.schemas import outdated, write_schemas
+    from pushbench.foundation.project import Project
 
     project = Project.current()
     if write:

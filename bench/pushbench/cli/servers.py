@@ -13,9 +13,9 @@ def register(app: typer.Typer) -> None:
 
 def servers(*, as_json: JsonOption = False) -> None:
     """List the servers and whether their toolchains are on this machine."""
-    from pushbench import toolchains
-    from pushbench.catalog import read_catalog
-    from pushbench.project import Project
+    from pushbench.building import toolchains
+    from pushbench.catalog.servers import read_catalog
+    from pushbench.foundation.project import Project
 
     catalog = read_catalog(Project.current().servers)
     chosen = [toolchains.choose(server.spec.process.toolchains) for server in catalog]

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from pushbench.cli import options
-from pushbench.errors import UserError
+from pushbench.foundation.errors import UserError
 
 _EXAMPLES = "Examples: `pushbench services`; `pushbench services --lock` (or `make lock-images`)."
 
@@ -26,8 +26,8 @@ def services(
 
     compose/bench.yml names them, compose/images.lock.json has their digests. Nothing is pulled during a run.
     """
-    from pushbench import service_images
-    from pushbench.engine import Engine
+    from pushbench.building.engine import Engine
+    from pushbench.drivers import service_images
 
     engine = Engine.find()
     if engine is None:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pushbench.cli.options import JsonOption, OutOption, RecordArgument, print_json
-from pushbench.errors import UserError
+from pushbench.foundation.errors import UserError
 
 if TYPE_CHECKING:
-    from pushbench.record import Record, Trial
+    from pushbench.records.record import Record, Trial
 
 _EXAMPLES = (
     "Examples: `pushbench show`; `pushbench show --stage 300`; `pushbench show latest --stage all`; "
@@ -39,10 +39,11 @@ def show(
     as_json: JsonOption = False,
 ) -> None:
     """Show what a run measured and what it amounts to. Exits with 0 whatever the verdict is; see `pushbench judge`."""
-    from pushbench import report, store
     from pushbench.cli.conclusion import color, thresholds_of, width
-    from pushbench.project import Project
-    from pushbench.verdict import judge
+    from pushbench.foundation.project import Project
+    from pushbench.judging.verdict import judge
+    from pushbench.records import store
+    from pushbench.reporting import report
 
     if sum(map(bool, (stage, trial, markdown, as_json))) > 1:
         raise UserError("--stage, --trial, --markdown and --json exclude each other", hint="give one of them")

@@ -9,6 +9,36 @@ import typer
 
 from pushbench.cli.options import note
 
+OutOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--out", help="Where the site goes; what is there is kept.", metavar="FOLDER", show_default="out/site"
+    ),
+]
+RecordsOption = Annotated[
+    Path | None, typer.Option("--records", help="Full records.", metavar="FOLDER", show_default="out/records")
+]
+StoreOption = Annotated[
+    Path | None, typer.Option("--store", help="The history.", metavar="FOLDER", show_default="history")
+]
+RepositoryOption = Annotated[
+    str,
+    typer.Option(
+        "--repository", help="Where commits are linked to.", metavar="URL", show_default="the workflow's, or none"
+    ),
+]
+KeepRecordsOption = Annotated[
+    int | None,
+    typer.Option(
+        "--keep-records",
+        min=1,
+        help="Full records of commits that the site keeps, the newest ones: the others are removed from --out.",
+        metavar="N",
+        show_default="all",
+    ),
+]
+PagesOption = Annotated[bool, typer.Option(help="Whether to build and copy the pages, too, which takes Node.js.")]
+
 _EXAMPLES = (
     "Examples: `pushbench site`, then open out/site/index.html; "
     "`pushbench site --records pages/records --store pages/history --out pages`."
@@ -21,35 +51,12 @@ def register(app: typer.Typer) -> None:
 
 def site(
     *,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out", help="Where the site goes; what is there is kept.", metavar="FOLDER", show_default="out/site"
-        ),
-    ] = None,
-    records: Annotated[
-        Path | None, typer.Option("--records", help="Full records.", metavar="FOLDER", show_default="out/records")
-    ] = None,
-    store: Annotated[
-        Path | None, typer.Option("--store", help="The history.", metavar="FOLDER", show_default="history")
-    ] = None,
-    repository: Annotated[
-        str,
-        typer.Option(
-            "--repository", help="Where commits are linked to.", metavar="URL", show_default="the workflow's, or none"
-        ),
-    ] = "",
-    keep_records: Annotated[
-        int | None,
-        typer.Option(
-            "--keep-records",
-            min=1,
-            help="Full records of commits that the site keeps, the newest ones: the others are removed from --out.",
-            metavar="N",
-            show_default="all",
-        ),
-    ] = None,
-    pages: Annotated[bool, typer.Option(help="Whether to build and copy the pages, too, which takes Node.js.")] = True,
+    out: OutOption = None,
+    records: RecordsOption = None,
+    store: StoreOption = None,
+    repository: RepositoryOption = "",
+    keep_records: KeepRecordsOption = None,
+    pages: PagesOption = True,
 ) -> None:
     """Write the report site: pages and the data that they show, from full records and a history.
 
@@ -60,12 +67,12 @@ def site(
     import time
 
     from pushbench.cli.conclusion import thresholds_of
-    from pushbench.project import Project
-    from pushbench.releases import read_tags
+    from pushbench.foundation.project import Project
     from pushbench.site.building import build
     from pushbench.site.inputs import Inputs
     from pushbench.site.layout import Folder
     from pushbench.site.pages import build_pages, install_pages
+    from pushbench.site.releases import read_tags
 
     project = Project.current()
     inputs = Inputs(

@@ -2,32 +2,64 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Annotated
+
 import typer
 
-from pushbench.cli.options import JsonOption, print_json
+from pushbench.cli.options import JsonOption, print_json, print_table
+
+if TYPE_CHECKING:
+    from pushbench.catalog.suites import Suite
+
+
+_EXAMPLES = "Examples: `pushbench suites`; `pushbench suites token-stream`; `pushbench suites --json`."
 
 
 def register(app: typer.Typer) -> None:
-    app.command("suites")(suites)
+    app.command("suites", epilog=_EXAMPLES)(suites)
 
 
-def suites(*, as_json: JsonOption = False) -> None:
-    """List the suites with their profiles and parameters."""
-    from pushbench.plan import trial_seconds
-    from pushbench.project import Project
-    from pushbench.stages import listing
-    from pushbench.suites import read_suites
-    from pushbench.units import format_elapsed
+def suites(
+    name: Annotated[str, typer.Argument(help="One suite, with its metrics.", show_default="all, in short")] = "",
+    *,
+    as_json: JsonOption = False,
+) -> None:
+    """List the suites with their profiles and parameters; of one suite, also what is measured and judged."""
+    from pushbench.catalog.suites import find_suite, read_suites
+    from pushbench.foundation.project import Project
 
-    found = read_suites(Project.current().scenarios)
+    scenarios = Project.current().scenarios
+    found = [find_suite(scenarios, name)] if name else read_suites(scenarios)
     if as_json:
-        print_json([{"id": suite.id, **suite.spec.model_dump()} for suite in found])
+        documents = [{"id": suite.id, **suite.spec.model_dump()} for suite in found]
+        print_json({**documents[0], "metrics": _metrics(found[0])} if name else documents)
         return
     for suite in found:
-        print(f"{suite.id}: {suite.spec.description}")
-        print(f"  protocols   {', '.join(suite.spec.protocols)}")
-        print(f"  parameters  {', '.join(f'{name}={value}' for name, value in suite.spec.parameters.items())}")
-        for name, profile in suite.spec.profiles.items():
-            schedule = suite.load(name, {}).schedule
-            stages, long = listing(schedule.stages), format_elapsed(trial_seconds(schedule))
-            print(f"  {name:<10}  {stages}; {profile.steady_seconds:g} s each, {long} a trial")
+        _print(suite)
+    if name:
+        rows = [[each["name"], each["title"], each["unit"], each["better"]] for each in _metrics(found[0])]
+        print()
+        print_table(["metric", "title", "unit", "better"], rows)
+
+
+def _metrics(suite: Suite) -> list[dict[str, str]]:
+    from pushbench.metrics.definitions import metrics_of
+
+    return [
+        {"name": each.name, "title": each.title, "unit": each.unit.value, "better": each.better.value}
+        for each in metrics_of(suite.spec.words).values()
+    ]
+
+
+def _print(suite: Suite) -> None:
+    from pushbench.measuring.plan import trial_seconds
+    from pushbench.metrics.units import format_elapsed
+    from pushbench.records.stages import listing
+
+    print(f"{suite.id}: {suite.spec.description}")
+    print(f"  protocols   {', '.join(suite.spec.protocols)}")
+    print(f"  parameters  {', '.join(f'{name}={value}' for name, value in suite.spec.parameters.items())}")
+    for name, profile in suite.spec.profiles.items():
+        schedule = suite.load(name, {}).schedule
+        stages, long = listing(schedule.stages), format_elapsed(trial_seconds(schedule))
+        print(f"  {name:<10}  {stages}; {profile.steady_seconds:g} s each, {long} a trial")

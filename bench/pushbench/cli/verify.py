@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pushbench.cli import options
-from pushbench.cli.options import DEFAULT_SUITE, DriverOption, JsonOption, SuiteOption, WaitOption, WorkersOption
-from pushbench.errors import EXIT_FAIL
+from pushbench.cli.options import DriverOption, JsonOption, SuiteOption, WaitOption, WorkersOption
+from pushbench.foundation.errors import EXIT_FAIL, UserError
 
 if TYPE_CHECKING:
-    from pushbench.catalog import Server
+    from pushbench.catalog.servers import Server
+    from pushbench.catalog.suites import Suite
     from pushbench.conformance import Conformance, RuleResult
-    from pushbench.drivers import Driver
+    from pushbench.conformance.side_by_side import Watch
+    from pushbench.drivers.driver import Driver
+    from pushbench.measuring.preparation import Prepared, Selection
 
 _EXAMPLES = (
     "Examples: `pushbench verify`; `pushbench verify node-ws fastapi`; "
@@ -32,7 +36,7 @@ def verify(
         typer.Argument(help="Ids, patterns (node-*) or tiers (tier:tuned); without them all."),
     ] = None,
     *,
-    suite: SuiteOption = DEFAULT_SUITE,
+    suite: SuiteOption = "",
     rule: Annotated[
         list[str] | None, typer.Option("--rule", help="Check only this one; may be repeated.", metavar="NAME")
     ] = None,
@@ -42,26 +46,41 @@ def verify(
     port: Annotated[
         int | None, typer.Option("--port", min=1, max=65535, help="For the servers; without it a free one each.")
     ] = None,
+    jobs: Annotated[
+        int | None,
+        typer.Option("--jobs", min=1, help="Servers at a time; without it one a core, 4 at most.", metavar="N"),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Build servers and check every rule on them, over their own protocol.
 
     Exit code: 0 all rules are kept, 1 a rule is broken or a server does not start, 2 usage or configuration error.
     """
-    from pushbench.driver_choice import DriverChoice
-    from pushbench.ownership import only_run_on_machine
-    from pushbench.preparation import select_servers
-    from pushbench.processes import raise_open_files
-    from pushbench.project import Project
-    from pushbench.suites import find_suite
+    from pushbench.cli.suites_of import each_suite
+    from pushbench.drivers.choice import DriverChoice
+    from pushbench.foundation.project import Project
+    from pushbench.machine.ownership import only_run_on_machine
+    from pushbench.machine.processes import raise_open_files
+    from pushbench.measuring.preparation import build_servers, select_servers
+    from pushbench.measuring.verifying import lanes_of
 
     project = Project.current()
-    found_suite = find_suite(project.scenarios, suite)
-    chosen = select_servers(project, found_suite, servers or [], options.note, DriverChoice(driver, port, workers))
-    rules = _known_rules(chosen.servers, rule or [])
+    if port is not None and jobs not in (None, 1):
+        raise UserError("--port is one for all servers: check them one after another", hint="leave --jobs out")
+
+    def select(of: Suite, ids: list[str]) -> Selection:
+        return select_servers(project, of, ids, options.note, DriverChoice(driver, port, workers))
+
+    chosen = each_suite(project, suite, servers or [], select)
+    rules = _known_rules([server for each in chosen for server in each.servers], rule or [])
     with only_run_on_machine(options.note, wait=wait):
         raise_open_files()
-        found = [_verify(server, chosen.driver, rules) for server in chosen.servers]
+        built = [
+            (each.driver, server)
+            for each in chosen
+            for server in build_servers(each.driver, each.servers, options.note)
+        ]
+        found = _verify_all(built, rules, jobs or min(lanes_of(each.driver) for each in chosen))
     if as_json:
         options.print_json([each.model_dump(mode="json") for each in found])
     else:
@@ -71,7 +90,7 @@ def verify(
 
 def _known_rules(chosen: Sequence[Server], names: list[str]) -> list[str]:
     from pushbench.conformance import rules_for
-    from pushbench.yamlfile import unknown
+    from pushbench.foundation.yamlfile import unknown
 
     specs = [server.spec for server in chosen]
     known = list(
@@ -83,33 +102,67 @@ def _known_rules(chosen: Sequence[Server], names: list[str]) -> list[str]:
     return names
 
 
-def _verify(server: Server, driver: Driver, rules: list[str]) -> Conformance:
-    from rich.console import Console
-
+def _verify_all(prepared: Sequence[tuple[Driver, Prepared]], rules: list[str], jobs: int) -> list[Conformance]:
+    """The result of each server, in their order; of one that was not built, too."""
     from pushbench import conformance
-    from pushbench.drivers import Build
-    from pushbench.failures import ServerFailed
+    from pushbench.catalog.failures import ServerFailed
+    from pushbench.drivers.driver import Build
+    from pushbench.measuring.verifying import Built, verify_built
 
-    live = Console(stderr=True, highlight=False)
-    done = 0
+    found: dict[str, Conformance] = {}
+    built: list[Built] = []
+    for driver, each in prepared:
+        server, result = each.server, each.result
+        if isinstance(result, Build):
+            built.append(Built(server, result, driver))
+        else:
+            failed = ServerFailed(result.step, result.message, result.log_tail)
+            found[server.id] = conformance.unverified(server.id, server.spec.suite, server.spec.protocol, failed)
+    with _watch([each.server.id for each in built]) as watch:
+        found |= {done.server: done for done in verify_built(built, jobs, watch, rules)}
+    return [found[each.server.id] for _, each in prepared]
 
-    def note(result: RuleResult) -> None:
-        nonlocal done
-        done += 1
-        status.update(f"{server.id}: {done} rules checked, last {result.name}")
+
+@contextlib.contextmanager
+def _watch(ids: Sequence[str]) -> Iterator[Watch]:
+    """Says what begins, breaks and ends, and on a terminal how many rules of each server were checked so far."""
+    from rich.console import Console
+    from rich.status import Status
+
+    from pushbench.conformance.side_by_side import Watch
+
+    console = Console(stderr=True, highlight=False)
+    checked: dict[str, int] = {}
+    status = Status("", console=console)
+
+    def say(text: str) -> None:
+        console.print(text, markup=False, soft_wrap=True)
+
+    def show() -> None:
+        # Its thread runs from here on only: the processes of the lanes are forks, which take no threads with them.
+        status.update("; ".join(f"{server}: {rules} rules checked" for server, rules in checked.items()))
+        status.start()
+
+    def began(number: int) -> None:
+        checked[ids[number]] = 0
+        say(f"{ids[number]}: verifying")
+        show()
+
+    def heard(number: int, result: RuleResult) -> None:
+        checked[ids[number]] += 1
         if not result.passed:
-            live.print(f"{server.id}: FAIL {result.name}")
+            say(f"{ids[number]}: FAIL {result.name}")
+        show()
+
+    def ended(number: int, found: Conformance) -> None:
+        del checked[ids[number]]
+        kept, seconds = len(found.rules) - len(found.failures), sum(result.seconds for result in found.rules)
+        say(f"{ids[number]}: keeps {kept} of {len(found.rules)} rules ({seconds:.0f} s){found.disturbed}")
 
     try:
-        subject = conformance.subject(server, driver.build(server, options.note), driver)
-        options.note(f"{server.id}: verifying")
-        with live.status(f"{server.id}: starting") as status:
-            found = conformance.verify(subject, rules, note)
-    except ServerFailed as failed:
-        return conformance.unverified(conformance.subject(server, Build(server.id, ""), driver), failed)
-    kept, seconds = len(found.rules) - len(found.failures), sum(result.seconds for result in found.rules)
-    options.note(f"{server.id}: keeps {kept} of {len(found.rules)} rules ({seconds:.0f} s)")
-    return found
+        yield Watch(began, heard, ended)
+    finally:
+        status.stop()
 
 
 def _print(found: Sequence[Conformance]) -> None:

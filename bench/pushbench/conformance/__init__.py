@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from pushbench.catalog import Server
+from pushbench.catalog.servers import Server
 from pushbench.conformance.result import Conformance, RuleResult
 from pushbench.conformance.rule import Rule
-from pushbench.conformance.suite import Suite, digest
+from pushbench.conformance.suite import SuiteRules, digest
 from pushbench.conformance.target import Subject, Target
 from pushbench.conformance.verification import unverified, verify
-from pushbench.drivers import Build, Driver
+from pushbench.drivers.driver import Build, Driver
 
 __all__ = [
     "Conformance",
@@ -23,7 +23,6 @@ __all__ = [
     "Subject",
     "Target",
     "digest",
-    "gate",
     "rules_for",
     "subject",
     "unverified",
@@ -33,7 +32,7 @@ __all__ = [
 
 def rules_for(suite: str, protocol: str, services: Sequence[str] = ()) -> tuple[Rule, ...]:
     """All rules of a server with this suite and protocol. Raises UserError when there are none."""
-    return Suite(suite, protocol).rules(services)
+    return SuiteRules(suite, protocol).rules(services)
 
 
 def subject(server: Server, build: Build, driver: Driver, env: Mapping[str, str] | None = None) -> Subject:
@@ -41,11 +40,3 @@ def subject(server: Server, build: Build, driver: Driver, env: Mapping[str, str]
     spec = server.spec
     start = partial(driver.running, server, build, env)
     return Subject(server.id, spec.suite, spec.protocol, spec.services, start)
-
-
-def gate(server: Server, build: Build, driver: Driver, env: Mapping[str, str] | None = None) -> Conformance:
-    """Verify a server before its first trial; unless the result `passed`, it must not be measured.
-
-    Raises ServerFailed when it does not start.
-    """
-    return verify(subject(server, build, driver, env))

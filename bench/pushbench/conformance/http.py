@@ -1,4 +1,4 @@
-"""Plain HTTP to the server under verification. WebSocket connections are the suites' clients."""
+"""GET by the standard library, for rules that mind no more than the answer; `connection` is for all others."""
 
 from __future__ import annotations
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import Field, NonNegativeFloat
+from pydantic import Field, NonNegativeFloat, PositiveInt
 
-from pushbench.model import Document
+from pushbench.foundation.model import Document
 
 
 class RuleResult(Document):
@@ -18,6 +18,9 @@ class RuleResult(Document):
     detail: str = Field("", description="what was expected and what was seen; empty when the rule passed")
     log_tail: str = Field("", description="the last lines that the server had printed when the rule failed")
     seconds: NonNegativeFloat
+    checks: PositiveInt = Field(
+        1, description="how often it was checked: again after a failure while the hypervisor took much of the CPU"
+    )
 
     @property
     def passed(self) -> bool:
@@ -40,3 +43,9 @@ class Conformance(Document):
     @property
     def failures(self) -> list[RuleResult]:
         return [result for result in self.rules if not result.passed]
+
+    @property
+    def disturbed(self) -> str:
+        """`; checked again while the hypervisor took the CPU: nagle-is-off`; empty where no rule was."""
+        again = ", ".join(result.name for result in self.rules if result.checks > 1)
+        return f"; checked again while the hypervisor took the CPU: {again}" if again else ""

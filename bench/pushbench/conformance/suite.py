@@ -15,7 +15,7 @@ from typing import Protocol
 
 from pushbench.conformance.rule import Rule
 from pushbench.conformance.target import Target
-from pushbench.errors import UserError
+from pushbench.foundation.errors import UserError
 
 
 class Clients(Protocol):
@@ -25,7 +25,7 @@ class Clients(Protocol):
         """Close all connections."""
 
 
-class Suite:
+class SuiteRules:
     """The rules and the clients for one protocol. Raises UserError when there are none."""
 
     def __init__(self, name: str, protocol: str) -> None:

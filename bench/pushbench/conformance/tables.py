@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pushbench.conformance.result import Conformance, RuleResult
-from pushbench.text import last_lines, one_line
+from pushbench.foundation.text import last_lines, one_line
 
 LOG_LINES = 8
 OUTCOMES = {"passed": Text("pass", style="green"), "failed": Text("FAIL", style="bold red")}

@@ -7,9 +7,9 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
-from pushbench.processes import Exit
-from pushbench.resources import Accounted
-from pushbench.services import Running
+from pushbench.drivers.service import Running
+from pushbench.machine.processes import Exit
+from pushbench.machine.resources import Accounted
 
 
 class Target(Protocol):

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from html import escape
 
-from pushbench.metrics import METRICS
+from pushbench.foundation.text import one_line
+from pushbench.metrics.definitions import Metric, metrics_of
+from pushbench.metrics.units import format_quantity
+from pushbench.records.vocabulary import Vocabulary
 from pushbench.site.layout import Data
-from pushbench.text import one_line
-from pushbench.units import format_quantity
-
-SHOWN = "delivery_seconds.p95"
 
 _COLOURS = {"pass": "#22663a", "fail": "#a3261b", "inconclusive": "#7a5200", "invalid": "#5b5f66"}
 """white text on each has a contrast of at least 5.5"""
+_WORST = ("fail", "invalid", "inconclusive", None, "pass")
 _NARROW, _WIDE = "fijlrt.,:;|!'() ", "mwMW@%"
 
 
@@ -39,21 +39,34 @@ def _width(text: str) -> float:
     return sum(4.3 if each in _NARROW else 9.9 if each in _WIDE else 6.9 for each in text)
 
 
-def of_combination(combination: Data, rows: Sequence[Data]) -> Iterator[tuple[str, str]]:
-    """Name and content of a badge for each server and for all together. A verdict is that of the newest judged run."""
-    alike = [row for row in rows if _same(row, combination)]
-    unit = METRICS[SHOWN].unit
-    values = []
-    for row in combination["rows"]:
-        server, value = row["server"], row["values"].get(SHOWN)
-        outcome = next((run["outcomes"][server] for run in alike if server in run["outcomes"]), None)
-        text = f"delivery p95 {format_quantity(value, unit)}" if value is not None else ""
-        values += [value] if value is not None else []
-        yield server.replace("/", "--"), badge(server, outcome, text)
-    newest = next((run["outcome"] for run in alike if run["outcome"]), None)
-    low, high = (format_quantity(bound(values), unit) if values else "" for bound in (min, max))
-    text = "" if not values else f"delivery p95 {low}" if low == high else f"delivery p95 {low} to {high}"
-    yield "all", badge("pushbench", newest, text)
+def of_suites(combinations: Sequence[tuple[Data, Vocabulary]], rows: Sequence[Data]) -> Iterator[tuple[str, str]]:
+    """Name and content of a badge for each server and for all together, of one combination of each suite.
+
+    A verdict is that of the newest judged run. Of several suites all together have the worst, and no latency: those of
+    different suites cannot be compared.
+    """
+    outcomes, ranges = [], []
+    for combination, words in combinations:
+        alike = [row for row in rows if _same(row, combination)]
+        shown = metrics_of(words)[words.headline]
+        known = [(row["server"], row["values"].get(shown.name)) for row in combination["rows"]]
+        for server, value in known:
+            outcome = next((run["outcomes"][server] for run in alike if server in run["outcomes"]), None)
+            yield server.replace("/", "--"), badge(server, outcome, _range(shown, [value]))
+        outcomes.append(next((run["outcome"] for run in alike if run["outcome"]), None))
+        ranges.append(_range(shown, [value for _, value in known]))
+    if combinations:
+        worst = min(outcomes, key=_WORST.index)
+        yield "all", badge("pushbench", worst, ranges[0] if len(ranges) == 1 else "")
+
+
+def _range(shown: Metric, values: Sequence[float | None]) -> str:
+    """`delivery p95 1.20 ms to 3.40 ms`; nothing where nothing was measured."""
+    known = [value for value in values if value is not None]
+    if not known:
+        return ""
+    low, high = (format_quantity(bound(known), shown.unit) for bound in (min, max))
+    return f"{shown.in_sentence} {low}" if low == high else f"{shown.in_sentence} {low} to {high}"
 
 
 def _same(row: Data, combination: Data) -> bool:

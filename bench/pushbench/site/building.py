@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
-from pushbench import releases
-from pushbench.errors import UserError
-from pushbench.releases import Release
-from pushbench.site import badges, catalogue, feed, keeping, manifest, marks, overview, series
+from pushbench.foundation.errors import UserError
+from pushbench.metrics.definitions import Metrics, metrics_of
+from pushbench.records.vocabulary import ORIGINAL, Vocabulary
+from pushbench.site import badges, context, feed, keeping, manifest, marks, overview, publications, releases, series
 from pushbench.site.combining import Combination, read_combinations, write_series
+from pushbench.site.context import Context
 from pushbench.site.events import Event
 from pushbench.site.filing import ENTRIES, Filing
 from pushbench.site.inputs import Inputs, Note
 from pushbench.site.layout import Data, Folder, part
+from pushbench.site.releases import Release
 from pushbench.site.state import State
 
 
@@ -29,29 +32,39 @@ def build(inputs: Inputs, out: Path, note: Note) -> Built:
     """Write the data of the site into `out`. Raises UserError for a broken file of the history; a record that cannot
     be read is left out with a note."""
     folder, state = Folder(out), State.read(out, inputs.thresholds.digest)
-    known = catalogue.read_catalogue(inputs.project, inputs.repository)
+    known = context.read_context(inputs.project, inputs.repository)
     filing = Filing(inputs, folder, state, note)
     filing.file()
     released = _write_releases(inputs, folder, note)
     described, moved = [], []
-    combinations = read_combinations(inputs.store, out / ENTRIES, inputs.project.history_cache)
+    metrics: dict[str, Metrics] = {}
+    words = partial(_words, known, state)
+    combinations = read_combinations(inputs.history, out / ENTRIES, inputs.project.history_cache, words)
     for combination in combinations:
         marked = _write_marks(folder, state, combination, combinations, released)
+        metrics[combination.id] = metrics_of(combination.words)
         about, events = _write_combination(inputs, folder, state, filing, combination, marked=marked)
         described.append(about)
         moved += events
     ids = filing.ids
     rows = [filing.row(each) for each in ids[: manifest.RUNS]]
-    folder.data("method", catalogue.method(known, inputs.thresholds))
-    folder.write("feed.xml", feed.feed(moved, known.repository).encode())
-    _write_badges(folder, described, rows)
-    whole = manifest.manifest(known, inputs, described, rows, state.environments, all_runs=len(ids))
+    folder.data("method", context.method(known, inputs.thresholds))
+    folder.data("publications", publications.read_publications(inputs.project.root / "docs" / "publications.yml"))
+    folder.write("feed.xml", feed.feed(moved, metrics, known.repository).encode())
+    _write_badges(folder, words, described, rows)
+    whole = manifest.manifest(known, inputs, described, rows, state.environments, words=words, all_runs=len(ids))
     folder.data("manifest", whole)
     folder.write("data/manifest.json", manifest.as_json(whole))
     state.write(out)
     if said := keeping.warning(folder.bytes()):
         note(said)
     return Built(len(ids), folder.written)
+
+
+def _words(known: Context, state: State, suite: str) -> Vocabulary:
+    """Of the checkout, or else of its newest record. A suite without either is from when there was only one."""
+    there = known.suite(suite)
+    return there.spec.words if there else state.words_of(suite) or ORIGINAL
 
 
 def _write_releases(inputs: Inputs, folder: Folder, note: Note) -> list[Release]:
@@ -85,17 +98,26 @@ def _write_marks(
 
 
 def _write_combination(
-    inputs: Inputs, folder: Folder, state: State, filing: Filing, combination: Combination, *, marked: Data
+    inputs: Inputs,
+    folder: Folder,
+    state: State,
+    filing: Filing,
+    combination: Combination,
+    *,
+    marked: Data,
 ) -> tuple[Data, list[Event]]:
     regressions = inputs.thresholds.suite(combination.suite).regressions
     stages = series.stages(combination.runs)
     windows, events = write_series(folder, state, combination, stages, regressions)
-    seen = overview.overview(combination.runs, stages, regressions, events, filing.row(combination.newest))
+    seen = overview.overview(combination, stages, regressions, events, filing.row(combination.newest))
     folder.data(f"{combination.id}/overview", seen)
     return manifest.combination(combination, stages, windows, seen, marked), events
 
 
-def _write_badges(folder: Folder, described: list[Data], rows: list[Data]) -> None:
-    """Of the first combination: that of the newest runs which were not only a test."""
-    for name, text in badges.of_combination(described[0], rows) if described else ():
+def _write_badges(folder: Folder, words: Callable[[str], Vocabulary], described: list[Data], rows: list[Data]) -> None:
+    """Of the first combination of each suite: that of its newest runs which were not only a test."""
+    first: dict[str, Data] = {}
+    for each in described:
+        first.setdefault(each["suite"], each)
+    for name, text in badges.of_suites([(each, words(suite)) for suite, each in first.items()], rows):
         folder.write(f"badges/{part(name)}.svg", text.encode())

@@ -5,20 +5,21 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pushbench import history
-from pushbench.record import Parameters
-from pushbench.runs import Runs, read_runs
+from pushbench.judging.thresholds import Regression
+from pushbench.records import history
+from pushbench.records.record import Parameters
+from pushbench.records.runs import Runs, read_runs
+from pushbench.records.vocabulary import Vocabulary
 from pushbench.site import events, series
 from pushbench.site.events import Event
 from pushbench.site.layout import Data, Folder, data_name, part
 from pushbench.site.series import Stage
 from pushbench.site.state import State
-from pushbench.site.windows import Window, windows
-from pushbench.thresholds import Regression
+from pushbench.site.windows import RunWindow, windows
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,7 @@ class Combination:
     profile: str
     parameters: Parameters
     runs: Runs
+    words: Vocabulary
 
     @property
     def id(self) -> str:
@@ -45,14 +47,15 @@ class Combination:
         return self.runs.heads[-1].record
 
 
-def read_combinations(store: Path, beside: Path, cache: Path) -> list[Combination]:
+def read_combinations(store: Path, beside: Path, cache: Path, words: Callable[[str], Vocabulary]) -> list[Combination]:
     """In the order in which a reader wants them: the one that was measured last first, tests of seconds at the end.
+    `words` finds those of a suite.
 
     Raises UserError for a file that is no entry.
     """
     keys = {*history.folders(beside), *history.folders(store)}
     found = [
-        Combination(environment, suite, profile, parameters, runs)
+        Combination(environment, suite, profile, parameters, runs, words(suite))
         for environment, suite, profile in sorted(keys)
         for parameters, runs in _alike(read_runs(store, environment, suite, profile, cache, beside=beside))
     ]
@@ -71,7 +74,7 @@ def _alike(runs: Runs) -> Iterator[tuple[Parameters, Runs]]:
 
 def write_series(
     folder: Folder, state: State, combination: Combination, stages: Sequence[Stage], regressions: Sequence[Regression]
-) -> tuple[list[Window], list[Event]]:
+) -> tuple[list[RunWindow], list[Event]]:
     """The files of all windows that are not there yet, or not of these runs."""
     found = windows(combination.runs.heads)
     known = state.known_combination(combination.id, _versions(found))
@@ -95,11 +98,11 @@ def write_series(
 
 
 def _write_window(
-    folder: Folder, combination: Combination, window: Window, stages: Sequence[Stage]
+    folder: Folder, combination: Combination, window: RunWindow, stages: Sequence[Stage]
 ) -> dict[tuple[str, str], Data]:
     runs, written = combination.runs, {}
     for stage in stages:
-        for metric in series.metrics(runs):
+        for metric in series.metrics(runs, combination.words):
             data = series.series_of(runs, window, stage.name, metric)
             if data["servers"]:
                 folder.data(f"{combination.id}/{window.name}/{data_name(stage.name, metric)}", data)
@@ -109,9 +112,9 @@ def _write_window(
     return written
 
 
-def _name(combination: Combination, window: Window, file: str) -> str:
+def _name(combination: Combination, window: RunWindow, file: str) -> str:
     return f"data/{combination.id}/{window.name}/{part(file)}"
 
 
-def _versions(found: Sequence[Window]) -> str:
+def _versions(found: Sequence[RunWindow]) -> str:
     return hashlib.sha256("".join(window.version for window in found).encode()).hexdigest()[:10]

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Literal
 
-from pushbench.metrics import Better
-from pushbench.runs import Runs
+from pushbench.foundation.text import one_line
+from pushbench.judging.thresholds import Regression
+from pushbench.metrics.definitions import Better
+from pushbench.records.runs import Runs
 from pushbench.site.layout import Data
 from pushbench.site.series import COMMIT, SUBJECT, Stage
-from pushbench.text import one_line
-from pushbench.thresholds import Regression
-from pushbench.trend import SHORTEST_LEVEL
+from pushbench.statistics.trend import SHORTEST_LEVEL
 
 _NAMESPACE = uuid.UUID("5f0e5c8e-6d1b-5d3f-9a43-2f1f6a3f0b7e")
 """made once; ids of feed entries are derived from it and never change"""

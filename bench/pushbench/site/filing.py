@@ -6,15 +6,15 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
-from pushbench import history, store
-from pushbench.errors import UserError
-from pushbench.record import Record
+from pushbench.foundation.errors import UserError
+from pushbench.judging.verdict import judge
+from pushbench.records import history, store
+from pushbench.records.record import Record
+from pushbench.records.tools import tools_of
 from pushbench.site import keeping, runfile
 from pushbench.site.inputs import Inputs, Note
 from pushbench.site.layout import Data, Folder, part
 from pushbench.site.state import State
-from pushbench.tools import tools_of
-from pushbench.verdict import judge
 
 RUNS = "data/runs"
 RECORDS = "records"
@@ -73,8 +73,8 @@ class Filing:
         """Of the history, and where in it they are."""
         entries: dict[str, Source] = {}
         series: dict[str, keeping.Series] = {}
-        for each in history.folders(self._inputs.store):
-            folder = self._inputs.store.joinpath(*each)
+        for each in history.folders(self._inputs.history):
+            folder = self._inputs.history.joinpath(*each)
             for name, size in history.sizes(folder).items():
                 entries[name], series[name] = Source(folder, whole=False, size=size), each
         return entries, series
@@ -106,6 +106,7 @@ class Filing:
         file = f"{RECORDS}/{quote(self._keep(path, kept))}"
         self._folder.data(f"runs/{part(record.id)}", {**runfile.run(record, verdict), "record": file})
         self._state.environments[record.environment.key] = record.environment.model_dump()
+        self._state.keep_words(record)
         if record.comparison is None and record.trials:
             self._keep_entry(record)
         self._state.keep_tools(record.id, tools_of(record))
@@ -126,7 +127,7 @@ class Filing:
         entry = history.entry_of(record)
         if record.commit and record.commit.dirty:
             entry = entry.model_copy(update={"commit": None, "subject": f"not committed, after: {entry.subject}"})
-        if not history.path_of(self._inputs.store, entry).exists():
+        if not history.path_of(self._inputs.history, entry).exists():
             path = history.path_of(Path(ENTRIES), entry)
             self._folder.write(path.as_posix(), entry.model_dump_json(by_alias=True).encode() + b"\n")
 

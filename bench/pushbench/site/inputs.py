@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pushbench.project import Project
-from pushbench.releases import Release
-from pushbench.thresholds import Thresholds
+from pushbench.foundation.project import Project
+from pushbench.judging.thresholds import Thresholds
+from pushbench.site.releases import Release
 
 Note = Callable[[str], None]
 """Tells the person who waits what is being done."""
@@ -16,11 +16,11 @@ Note = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Inputs:
-    """`records` has full records, `store` is a history; either may be empty or not be there."""
+    """`records` has full records, `history` is one of small files; either may be empty or not be there."""
 
     project: Project
     records: Path
-    store: Path
+    history: Path
     thresholds: Thresholds
     repository: str | None = None
     keep: int | None = None

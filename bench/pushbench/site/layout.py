@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-SCHEMA = 2
+SCHEMA = 3
 """of all data files together: the page reads this one and older ones"""
 
 Data = dict[str, Any]

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from pushbench.errors import UserError
-from pushbench.project import Project
-from pushbench.releases import read_tags
+from pushbench.foundation.errors import UserError
+from pushbench.foundation.project import Project
+from pushbench.judging.thresholds import Thresholds
 from pushbench.site.building import build
 from pushbench.site.inputs import Inputs
 from pushbench.site.layout import Folder
 from pushbench.site.pages import build_pages, install_pages
-from pushbench.thresholds import Thresholds
+from pushbench.site.releases import read_tags
 
 
 def write_local_site(project: Project, thresholds: Thresholds, note: Callable[[str], None]) -> Path | None:

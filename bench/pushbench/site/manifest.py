@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
-from pushbench.metrics import METRICS
-from pushbench.site import catalogue
-from pushbench.site.catalogue import Catalogue
+from pushbench.records.vocabulary import Vocabulary
+from pushbench.site import context
 from pushbench.site.combining import Combination
+from pushbench.site.context import Context
 from pushbench.site.inputs import Inputs
 from pushbench.site.layout import SCHEMA, Data
 from pushbench.site.series import Stage, metrics
-from pushbench.site.windows import Window
+from pushbench.site.windows import RunWindow
 
 RUNS = 100
 """newest ones that are listed; older ones are found in the trends"""
@@ -21,22 +21,24 @@ _ONLY_IN_STATE = ("reasons", "outcomes")
 
 
 def manifest(
-    known: Catalogue,
+    known: Context,
     inputs: Inputs,
     combinations: Sequence[Data],
     rows: Sequence[Data],
     environments: Mapping[str, Data],
     *,
+    words: Callable[[str], Vocabulary],
     all_runs: int,
 ) -> Data:
-    """`rows` are those of the newest of `all_runs` runs."""
+    """`rows` are those of the newest of `all_runs` runs; `words` finds those of a suite."""
     used = {each["environment"] for each in [*combinations, *rows]}
+    measured = {each["suite"] for each in [*combinations, *rows]}
     return {
         "repository": known.repository,
         "judged_by": inputs.thresholds.digest[:10],
-        "servers": catalogue.servers(known),
-        "metrics": catalogue.metrics(list(METRICS)),
-        "margins": catalogue.margins(inputs.thresholds),
+        "servers": context.servers(known),
+        "suites": context.suites(known, measured, words),
+        "margins": context.margins(inputs.thresholds),
         "environments": {key: environments[key] for key in sorted(used) if key in environments},
         "combinations": [{key: value for key, value in each.items() if key != "rows"} for each in combinations],
         "runs": [_listed(row) for row in rows],
@@ -46,7 +48,11 @@ def manifest(
 
 
 def combination(
-    found: Combination, stages: Sequence[Stage], windows: Sequence[Window], seen: Data, marked: Data
+    found: Combination,
+    stages: Sequence[Stage],
+    windows: Sequence[RunWindow],
+    seen: Data,
+    marked: Data,
 ) -> Data:
     """`rows` are those of its overview, which badges are made of. Where there are no marks, none are asked for.
 
@@ -61,7 +67,7 @@ def combination(
         "profile": found.profile,
         "parameters": found.parameters,
         "stages": [{"name": stage.name, "clients": stage.clients} for stage in stages],
-        "metrics": metrics(found.runs),
+        "metrics": metrics(found.runs, found.words),
         "servers": found.runs.servers,
         "runs": len(heads),
         "first": heads[0].created,

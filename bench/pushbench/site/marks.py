@@ -14,13 +14,13 @@ from datetime import datetime
 from itertools import accumulate, pairwise
 from typing import Any, Generic, TypeVar
 
-from pushbench.releases import Release
-from pushbench.runs import Head
+from pushbench.foundation.text import one_line
+from pushbench.records.runs import Head
 from pushbench.site.combining import Combination
 from pushbench.site.layout import Data
+from pushbench.site.releases import Release
 from pushbench.site.series import COMMIT
-from pushbench.text import one_line
-from pushbench.trend import SHORTEST_LEVEL
+from pushbench.statistics.trend import SHORTEST_LEVEL
 
 MOST = 200
 """of a kind, the newest ones: more would be a file that no chart can show"""

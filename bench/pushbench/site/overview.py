@@ -7,28 +7,19 @@ from math import isfinite
 
 import numpy as np
 
-from pushbench.judged_history import word
-from pushbench.runs import PRESENT, Runs
+from pushbench.judging.judged_history import word
+from pushbench.judging.thresholds import Regression
+from pushbench.metrics.definitions import cost
+from pushbench.records.runs import PRESENT, Runs
+from pushbench.records.vocabulary import Vocabulary
+from pushbench.reporting.summary import falls_short
+from pushbench.site.combining import Combination
 from pushbench.site.events import Event
 from pushbench.site.layout import Data
 from pushbench.site.series import Stage, largest
-from pushbench.summary import falls_short
-from pushbench.thresholds import Regression
-from pushbench.trend import RECENT, Band, band
+from pushbench.statistics.trend import RECENT, Band, band
 
 THROUGHPUT = "throughput_per_second"
-METRICS = (
-    THROUGHPUT,
-    "delivery_seconds.p50",
-    "delivery_seconds.p95",
-    "delivery_seconds.p99",
-    "loss_ratio",
-    "cpu_seconds_per_delivery",
-    "services_cpu_seconds_per_delivery",
-    "memory_bytes.peak",
-)
-SPARKLINE = "cpu_seconds_per_delivery"
-"""the metric with the least noise"""
 SPARKLINE_RUNS = 60
 INVALID_RUNS = 20
 """of the newest runs, in which invalid servers are looked for"""
@@ -36,26 +27,38 @@ EVENTS = 60
 
 
 def overview(
-    runs: Runs, stages: Sequence[Stage], regressions: Sequence[Regression], events: Sequence[Event], newest: Data
+    combination: Combination,
+    stages: Sequence[Stage],
+    regressions: Sequence[Regression],
+    events: Sequence[Event],
+    newest: Data,
 ) -> Data:
     """`newest` is the newest run's row, with the reasons of its verdict."""
+    runs, words = combination.runs, combination.words
     stage = largest(stages)
     return {
         "stage": stage.name if stage else None,
-        "metrics": list(METRICS),
-        "sparkline": SPARKLINE,
-        "rows": [_row(runs, server, stage.name, regressions) for server in runs.servers] if stage else [],
+        "metrics": shown(words),
+        "sparkline": cost(words),
+        "rows": [_row(runs, words, server, stage.name, regressions) for server in runs.servers] if stage else [],
         "events": [event.data() for event in events[:EVENTS]],
         "invalid": _invalid(runs),
         "newest": newest,
     }
 
 
-def _row(runs: Runs, server: str, stage: str, regressions: Sequence[Regression]) -> Data:
+def shown(words: Vocabulary) -> list[str]:
+    """The metrics of the overview."""
+    latencies = [f"{words.headline_latency}_seconds.{point}" for point in ("p50", "p95", "p99")]
+    costs = [cost(words), f"services_{cost(words)}", "memory_bytes.peak"]
+    return [THROUGHPUT, *latencies, "loss_ratio", *costs]
+
+
+def _row(runs: Runs, words: Vocabulary, server: str, stage: str, regressions: Sequence[Regression]) -> Data:
     having = runs.having(server)
     head = runs.heads[having[-1]]
     judged = {each.metric: each for each in regressions}
-    values = {metric: _value(runs, having[-1], server, stage, metric) for metric in METRICS}
+    values = {metric: _value(runs, having[-1], server, stage, metric) for metric in shown(words)}
     bands = {metric: _band(runs, having[-1], server, stage, metric) for metric in judged}
     return {
         "server": server,
@@ -71,7 +74,7 @@ def _row(runs: Runs, server: str, stage: str, regressions: Sequence[Regression])
             if metric in judged and value is not None
         },
         "noise": {metric: _half_width(around) for metric, around in bands.items() if around and around.level > 0},
-        "trend": [_value(runs, run, server, stage, SPARKLINE) for run in having[-SPARKLINE_RUNS:]],
+        "trend": [_value(runs, run, server, stage, cost(words)) for run in having[-SPARKLINE_RUNS:]],
     }
 
 
@@ -102,7 +105,7 @@ def _value(runs: Runs, run: int, server: str, stage: str, metric: str) -> float 
 
 
 def _due(runs: Runs, run: int, server: str, stage: str) -> float | None:
-    """Deliveries a second that were due, where noticeably fewer arrived."""
+    """Units of work a second that were due, where noticeably fewer arrived."""
     throughput, offered = (_value(runs, run, server, stage, metric) for metric in (THROUGHPUT, "offered_per_second"))
     return offered if falls_short(throughput, offered) else None
 

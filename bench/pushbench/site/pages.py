@@ -8,14 +8,14 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from pushbench import toolchains
-from pushbench.builds import last_line, run_step
-from pushbench.errors import UserError
-from pushbench.files import locked, tail
-from pushbench.project import Project
+from pushbench.building import toolchains
+from pushbench.building.builds import last_line, run_step
+from pushbench.building.sources import digest_files, source_files
+from pushbench.building.toolchains import Toolset
+from pushbench.foundation.errors import UserError
+from pushbench.foundation.files import locked, tail
+from pushbench.foundation.project import Project
 from pushbench.site.layout import Folder
-from pushbench.sources import digest_files, source_files
-from pushbench.toolchains import Toolset
 
 NODE = ">=20.19"
 """what Vite 8 needs"""

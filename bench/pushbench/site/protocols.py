@@ -1,17 +1,25 @@
-"""What servers and clients say to each other, for the page about the method: sections of docs/protocols.md. Pure."""
+"""What servers and clients say to each other, and what servers promise, for the page about the method. Pure.
+
+The texts are sections of docs/protocols.md, and the statements of rules."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 
+from pushbench.conformance import Rule
 from pushbench.site.layout import Data
 
 Block = Data
-"""`{"text": ...}`, `{"items": [...]}` or `{"code": ...}`; text may have parts between backticks"""
+"""`{"text": ...}`, `{"items": [...]}`, `{"rows": [[...]]}` of a table with its heading first, or `{"code": ...}`; text
+may have parts between backticks"""
 
 _HEADING = re.compile(r"^#+ (.*)$")
+_RULE = re.compile(r"^\|(:?-+:?\|)+$")
 _PROTOCOL = re.compile(r"^`([^`]+)`: (.+)$")
+_LINK = re.compile(r"\[([^\]]+)\]\([^)]+\)")
+"""the page shows its text alone"""
 CONTRACT = "The contract of every server"
 
 
@@ -22,8 +30,19 @@ def protocols(markdown: str) -> dict[str, Data]:
 
 
 def contract(markdown: str) -> list[Block]:
-    """What all servers promise, whatever they speak."""
+    """What all servers promise, whatever their suite."""
     return _sections(markdown).get(CONTRACT, [])
+
+
+def promises(markdown: str, suite: str, rules: Mapping[str, Sequence[Rule]]) -> list[Block]:
+    """What the servers of a suite promise beside that: its rules by protocol, and what the markdown says of them."""
+    by_name = [{rule.name: rule.statement for rule in own} for own in rules.values()]
+    common = {name: text for name, text in by_name[0].items() if all(name in own for own in by_name)} if by_name else {}
+    blocks: list[Block] = [{"items": [*common.values()]}] if common else []
+    for protocol, own in zip(rules, by_name, strict=True):
+        if further := [text for name, text in own.items() if name not in common]:
+            blocks += [{"text": f"Over `{protocol}` also:"}, {"items": further}]
+    return blocks + _sections(markdown).get(f"Rules of {suite}", [])
 
 
 def _sections(markdown: str) -> dict[str, list[Block]]:
@@ -45,12 +64,19 @@ def _blocks(lines: list[str]) -> list[Block]:
         if number % 2:
             blocks.append({"code": part.strip("\n")})
         else:
-            paragraphs = (list(group) for filled, group in groupby(part.splitlines(), key=bool) if filled)
+            plain = _LINK.sub(r"\1", part).splitlines()
+            paragraphs = (list(group) for filled, group in groupby(plain, key=bool) if filled)
             blocks += [_paragraph(each) for each in paragraphs]
     return blocks
 
 
 def _paragraph(lines: list[str]) -> Block:
+    if len(lines) > 1 and _RULE.match(lines[1]):
+        return {"rows": [_cells(line) for line in (lines[0], *lines[2:])]}
     if not lines[0].startswith("- "):
         return {"text": " ".join(lines)}
     return {"items": [" ".join(item.split()) for item in "\n".join(["", *lines]).split("\n- ")[1:]]}
+
+
+def _cells(line: str) -> list[str]:
+    return [cell.strip() for cell in line.strip("|").split("|")]

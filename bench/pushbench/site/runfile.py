@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
-from pushbench.histogram import Latencies
-from pushbench.history import Entry
-from pushbench.record import Record, StagePlan, StageResult, Timeline, Trial
+from pushbench.foundation.text import MESSAGE, last_lines, one_line
+from pushbench.judging.verdict import Verdict
+from pushbench.records.history import Entry
+from pushbench.records.record import Record, StagePlan, StageResult, Timeline, Trial
+from pushbench.reporting import again
+from pushbench.reporting.summary import StageSummary, stage_summary
 from pushbench.site.layout import Data
-from pushbench.summary import StageSummary, stage_summary
-from pushbench.text import MESSAGE, last_lines, one_line
-from pushbench.verdict import Verdict
+from pushbench.statistics.histogram import Latencies
 
-KINDS = ("delivery", "echo", "fanout")
-"""of latencies whose distribution is drawn"""
 TAIL_STEPS = 8
 """points of a distribution for each further nine of the percentile: smooth at the width of a page"""
 LOG_LINES = 12
@@ -87,7 +85,7 @@ def run(record: Record, verdict: Verdict) -> Data:
             for each in [*record.skipped, *(record.comparison.one_sided if record.comparison else ())]
         ],
         "base": record.comparison.base.sha if record.comparison else None,
-        "command": command(record),
+        "command": again.command_from_anywhere(record),
         "verdict": {
             key: judged[key] for key in ("outcome", "reasons", "notes", "servers", "changes", "thresholds_digest")
         }
@@ -127,27 +125,13 @@ def timelines(record: Record, server: str) -> Data:
     }
 
 
-def command(record: Record) -> str:
-    """What measures the same again, in a checkout of the harness."""
-    parameters = [part for name, value in record.parameters.items() for part in ("--parameter", f"{name}={value}")]
-    rounds = max((trial.round for trial in record.trials), default=1)
-    about = ["--suite", record.suite, "--profile", record.profile, "--servers", ",".join(record.servers)]
-    about += ["--driver", record.environment.driver, *parameters]
-    about += ["--generators", str(record.environment.generators)] if record.environment.generators else []
-    if record.comparison:
-        head = ["--head", record.commit.sha] if record.commit else []
-        return shlex.join(["./pushbench", "compare", "--base", record.comparison.base.sha, *head, *about])
-    workers = ["--workers", str(record.environment.workers)] if record.environment.workers else []
-    checkout = f"git checkout {shlex.quote(record.commit.sha)} && " if record.commit else ""
-    return checkout + shlex.join(["./pushbench", "run", *about, *workers, "--rounds", str(rounds)])
-
-
 def _server(record: Record, server: str, plans: Sequence[StagePlan]) -> Data:
     arms: list[Literal["head", "base"]] = ["head", "base"] if record.comparison else ["head"]
     own = {
         arm: _ordered(trial for trial in record.trials if (trial.server, trial.arm) == (server, arm)) for arm in arms
     }
     heads = own["head"]
+    kinds = list(record.words.latencies)
     reported = next((trial.reported for trial in heads if trial.reported), None)
     return {
         "server": server,
@@ -155,19 +139,19 @@ def _server(record: Record, server: str, plans: Sequence[StagePlan]) -> Data:
         "trials": len(heads),
         "valid": sum(trial.validity.valid for trial in heads),
         "of": [_trial(trial) for arm in arms for trial in own[arm]],
-        "stages": _stages(heads, plans),
-        "base": _stages(own["base"], plans) if record.comparison else None,
+        "stages": _stages(heads, plans, kinds),
+        "base": _stages(own["base"], plans, kinds) if record.comparison else None,
     }
 
 
-def _stages(trials: Sequence[Trial], plans: Sequence[StagePlan]) -> list[Data]:
+def _stages(trials: Sequence[Trial], plans: Sequence[StagePlan], kinds: Sequence[str]) -> list[Data]:
     """The valid trials together, or where none is the invalid ones: `believed` says which."""
     valid = [trial for trial in trials if trial.validity.valid]
     chosen = valid or trials
-    return [_stage(chosen, index, plan, believed=bool(valid)) for index, plan in enumerate(plans)]
+    return [_stage(chosen, index, plan, kinds, believed=bool(valid)) for index, plan in enumerate(plans)]
 
 
-def _stage(trials: Sequence[Trial], index: int, plan: StagePlan, *, believed: bool) -> Data:
+def _stage(trials: Sequence[Trial], index: int, plan: StagePlan, kinds: Sequence[str], *, believed: bool) -> Data:
     results = [trial.stages[index] for trial in trials if index < len(trial.stages)]
     return {
         "name": plan.name,
@@ -175,7 +159,7 @@ def _stage(trials: Sequence[Trial], index: int, plan: StagePlan, *, believed: bo
         "parameters": plan.parameters,
         "believed": believed,
         "metrics": _metrics(stage_summary(trials, index, plan)),
-        "tails": {kind: tail for kind in KINDS if (tail := _tail(results, kind))},
+        "tails": {kind: tail for kind in kinds if (tail := _tail(results, kind))},
     }
 
 
@@ -190,7 +174,7 @@ def _metrics(summary: StageSummary) -> Data:
 
 def _tail(results: Sequence[StageResult], kind: str) -> list[float]:
     """Counts add, so the distribution is that of all trials together."""
-    encoded = [text for result in results if (text := getattr(result.histograms, kind))]
+    encoded = [text for result in results if (text := result.histograms.get(kind))]
     found = Latencies.total(Latencies.decode(text) for text in encoded).tail(TAIL_STEPS)
     return [float(f"{value:.4g}") for value in found]
 

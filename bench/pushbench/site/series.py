@@ -8,13 +8,14 @@ from math import isfinite
 
 import numpy as np
 
-from pushbench import trend
-from pushbench.runs import PRESENT, Runs
+from pushbench.foundation.text import one_line
+from pushbench.records.runs import PRESENT, Runs
+from pushbench.records.stages import is_named
+from pushbench.records.vocabulary import Vocabulary
+from pushbench.reporting.rows import groups
 from pushbench.site.layout import Data
-from pushbench.site.windows import STEP, Window
-from pushbench.stages import is_named
-from pushbench.table import ROWS
-from pushbench.text import one_line
+from pushbench.site.windows import STEP, RunWindow
+from pushbench.statistics import trend
 
 LEAD = STEP
 """runs before a window that are searched with it for changes, so that one at its border is found"""
@@ -22,9 +23,6 @@ SUBJECT = 100
 """characters of a commit's subject; who wants more follows the link"""
 COMMIT = 12
 """digits of a commit's name, enough for links; the whole one is in the run's own file"""
-
-SERIES = [row.metric for group in ROWS for row in group if row.metric != "clients"]
-"""the metrics of the comparison's table: what has a trend on the site"""
 
 
 class Stage:
@@ -55,13 +53,13 @@ def _size(name: str, members: float) -> int:
     return int(name) if name.isdigit() else round(members)
 
 
-def metrics(runs: Runs) -> list[str]:
-    """Those with a trend that any run has."""
+def metrics(runs: Runs, words: Vocabulary) -> list[str]:
+    """Those with a trend that any run has: the metrics of the comparison's table."""
     found = {metric for _, _, metric in runs.columns}
-    return [metric for metric in SERIES if metric in found]
+    return [row.metric for group in groups(words) for row in group if row.metric in found - {"clients"}]
 
 
-def runs_of(runs: Runs, window: Window) -> Data:
+def runs_of(runs: Runs, window: RunWindow) -> Data:
     """What the runs of a window are, one column each; times in seconds since 1970."""
     heads = runs.heads[window.begin : window.end]
     return {
@@ -74,13 +72,13 @@ def runs_of(runs: Runs, window: Window) -> Data:
     }
 
 
-def series_of(runs: Runs, window: Window, stage: str, metric: str) -> Data:
+def series_of(runs: Runs, window: RunWindow, stage: str, metric: str) -> Data:
     """One metric in one stage, of all servers. Indices count from the begin of the window."""
     found = {server: _series(runs, window, server, stage, metric) for server in runs.servers}
     return {"from": window.begin, "servers": {server: each for server, each in found.items() if each}}
 
 
-def _series(runs: Runs, window: Window, server: str, stage: str, metric: str) -> Data | None:
+def _series(runs: Runs, window: RunWindow, server: str, stage: str, metric: str) -> Data | None:
     column = runs.columns.get((server, stage, metric))
     if column is None:
         return None
@@ -112,7 +110,7 @@ def _band(band: trend.Band | None) -> list[float | None]:
     return [_short(each) for each in (band.low, band.level, band.high)] if band else [None, None, None]
 
 
-def _invalid(runs: Runs, window: Window, server: str) -> list[int]:
+def _invalid(runs: Runs, window: RunWindow, server: str) -> list[int]:
     """Runs in which the server had no valid trial."""
     column = runs.columns.get((server, *PRESENT))
     if column is None:

@@ -10,9 +10,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-from pushbench.files import write_atomically
+from pushbench.foundation.files import write_atomically
+from pushbench.records.record import Record
+from pushbench.records.tools import Tools
+from pushbench.records.vocabulary import Vocabulary
 from pushbench.site.layout import SCHEMA, Data
-from pushbench.tools import Tools
 
 NAME = "data/state.json"
 
@@ -26,6 +28,8 @@ class State:
         self._before_combinations: dict[str, Any] = before.get("combinations", {})
         self.judged_by = judged_by
         self.environments: dict[str, Data] = before.get("environments", {})
+        self._words: dict[str, Data] = before.get("words", {})
+        """by the suite those of its newest record, and which that is"""
         self._tools: dict[str, Data] = before.get("tools", {})
         self._measured_with: dict[str, str] = before.get("measured_with", {})
         """by the run's id its key in `_tools`: thousands of runs have the same"""
@@ -61,6 +65,15 @@ class State:
         found: dict[str, str] = self._before_combinations.get(name, {}).get("windows", {})
         return found
 
+    def keep_words(self, record: Record) -> None:
+        """For a suite that the checkout does not have."""
+        if record.id >= self._words.get(record.suite, {"record": ""})["record"]:
+            self._words[record.suite] = {"record": record.id, "words": record.words.model_dump(mode="json")}
+
+    def words_of(self, suite: str) -> Vocabulary | None:
+        found = self._words.get(suite)
+        return Vocabulary.model_validate(found["words"]) if found else None
+
     def keep_tools(self, run: str, tools: Tools | None) -> None:
         self._measured_with.pop(run, None)
         if tools:
@@ -79,6 +92,7 @@ class State:
             "schema": SCHEMA,
             "judged_by": self.judged_by,
             "environments": dict(sorted(self.environments.items())),
+            "words": dict(sorted(self._words.items())),
             "tools": {key: self._tools[key] for key in sorted(set(measured_with.values()))},
             "measured_with": measured_with,
             "runs": dict(sorted(self.runs.items())),

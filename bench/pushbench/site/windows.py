@@ -12,14 +12,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from pushbench.runs import Head
+from pushbench.records.runs import Head
 
 RECENT = 500
 STEP = 100
 
 
 @dataclass(frozen=True)
-class Window:
+class RunWindow:
     """Runs `begin` to before `end` of a combination, in one folder."""
 
     name: str
@@ -34,7 +34,7 @@ class Window:
         return self.name == "recent"
 
 
-def windows(heads: Sequence[Head]) -> list[Window]:
+def windows(heads: Sequence[Head]) -> list[RunWindow]:
     """The oldest first, without gaps; `recent` is the last one."""
     border = max(0, (len(heads) - RECENT) // STEP * STEP)
     found, begin = [], 0
@@ -45,20 +45,20 @@ def windows(heads: Sequence[Head]) -> list[Window]:
     return [*_unique(found), _window("recent", heads, border, len(heads))]
 
 
-def _window(name: str, heads: Sequence[Head], begin: int, end: int) -> Window:
+def _window(name: str, heads: Sequence[Head], begin: int, end: int) -> RunWindow:
     # What lies before the window has a part in its levels: see `series.LEAD`.
     digest = hashlib.sha256(f"{name} {begin}".encode())
     for head in heads[max(0, begin - STEP) : end]:
         digest.update(f"{head.record} {head.bytes}\n".encode())
-    return Window(name, begin, end, digest.hexdigest()[:10])
+    return RunWindow(name, begin, end, digest.hexdigest()[:10])
 
 
-def _unique(found: Sequence[Window]) -> list[Window]:
+def _unique(found: Sequence[RunWindow]) -> list[RunWindow]:
     """Runs are in the order of their ids; one whose clock was wrong may part a year in two, which get numbers."""
     names: dict[str, int] = {}
     unique = []
     for window in found:
         names[window.name] = number = names.get(window.name, 0) + 1
         name = window.name if number == 1 else f"{window.name}-{number}"
-        unique.append(Window(name, window.begin, window.end, window.version))
+        unique.append(RunWindow(name, window.begin, window.end, window.version))
     return unique

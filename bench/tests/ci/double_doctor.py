@@ -373,3 +373,8 @@ answering(r"/commits/([0-9a-f]{40})/check-runs", "Checks", _checks, public=True)
 
 def encoded(diagnosis: Diagnosis) -> str:
     return json.dumps(diagnosis.model_dump(mode="json", by_alias=True))
+
+
+def wrong(installation: Installation) -> dict[str, str]:
+    """The findings that are not ok, by check."""
+    return {each.check: each.said for each in installation.diagnosis().findings if each.state != "ok"}

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from pushbench.ci.event import Event, read_event
+
 HEAD, BASE, OLD = "a" * 40, "b" * 40, "c" * 40
 REPOSITORY = "acme/pushbench"
 HOSTILE = 'x"; ::error::$(reboot) `id` ${{ github.token }} <script>alert(1)</script> @team\n::set-output name=a::b'
@@ -38,4 +40,18 @@ def environment(folder: Path, name: str, payload: object) -> Mapping[str, str]:
         "GITHUB_EVENT_PATH": str(file),
         "GITHUB_REPOSITORY": REPOSITORY,
         "GITHUB_SHA": "d" * 40,
+    }
+
+
+def read(folder: Path, name: str, payload: object) -> Event:
+    return read_event(environment(folder, name, payload))
+
+
+def payload(body: str = "/pushbench", login: str = "octocat", **changed: Any) -> dict[str, Any]:
+    return {
+        "action": "created",
+        "issue": {"number": 7, "title": HOSTILE, "pull_request": {"url": "https://api.github.com/x"}},
+        "comment": {"id": 99, "body": body, "user": {"login": login, "type": "User"}, "author_association": "OWNER"},
+        "repository": {"default_branch": "main"},
+        **changed,
     }

@@ -14,9 +14,9 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import httpx
-from ruamel.yaml import YAML
 
 from pushbench.ci.github import GitHub
+from pushbench.foundation.yamlfile import read_yaml
 from tests.ci.events import HEAD, REPOSITORY
 
 RUN = 4711
@@ -225,7 +225,7 @@ def _dispatch(double: Double, found: re.Match[str], _: object, body: Any) -> Ans
     file = WORKFLOWS / found[1]
     if not file.is_file():
         return NOT_FOUND
-    triggers = YAML(typ="safe").load(file)["on"]
+    triggers = read_yaml(file).data["on"]
     if "workflow_dispatch" not in triggers:
         return 422, {"message": "Workflow does not have 'workflow_dispatch' trigger"}
     if body.get("ref") != double.default_branch:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pushbench.ci.admitting import artifact_name, require_admitted
-from pushbench.errors import UserError
+from pushbench.foundation.errors import UserError
 from tests.ci.events import REPOSITORY, pull_request, push
 
 DEPENDABOT = pull_request(user={"login": "dependabot[bot]"})

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from pushbench.catalog import read_catalog
+from pushbench.catalog.servers import read_catalog
 from pushbench.ci.adopting import Adoption, adopt
 from pushbench.ci.plan import Settings
-from pushbench.errors import UserError
-from pushbench.project import Project
-from tests.ci.test_change import commit, git
+from pushbench.foundation.errors import UserError
+from pushbench.foundation.project import Project
+from tests.ci.repositories import commit, git
 from tests.support import add_server, make_project
 
 

@@ -11,7 +11,7 @@ from pushbench.cli import app
 from tests.ci.double_issues import issue
 from tests.ci.double_watch import machine, workflow
 from tests.ci.github_double import RUN, Double
-from tests.ci.test_alerting import SLOW, artifact, night
+from tests.ci.reported_runs import SLOW, artifact, night
 from tests.factories import make_record, measured
 
 SECRET = "T0000-B0000-XyZ"

@@ -18,30 +18,17 @@ from pushbench.ci.causes import Cause, causes_of, marked
 from pushbench.ci.github_answers import Run
 from pushbench.ci.github_issues import LABEL
 from pushbench.ci.result import Measured, Results
-from pushbench.record import Record, Trial
-from pushbench.verdict import judge
+from pushbench.judging.verdict import judge
+from pushbench.records.record import Trial
 from tests.ci.double_issues import issue, open_issues
 from tests.ci.events import HEAD, HOSTILE
 from tests.ci.github_double import FORK, RUN, Double, job, run
-from tests.ci.test_result import files, make_result, zipped
+from tests.ci.job_results import files, make_result, zipped
+from tests.ci.reported_runs import SLOW, SLOW_CAUSE, artifact, night
 from tests.factories import failed, invalid, make_record, make_thresholds, make_trial, measured
 
-SLOW = {"delivery_seconds.p95": 0.9}
-SLOW_CAUSE = Cause("limit", "node-ws", "delivery_seconds.p95")
 RIGHTS = {"actions": "read", "issues": "write"}
 BENCH_FAILED = job("bench", "failure", "Bench")
-
-
-def artifact(folder: Path, record: Record) -> bytes:
-    verdict = judge(record, make_thresholds(folder))
-    results.write_result(folder, make_result(verdict.outcome, measured=1))
-    results.write_measured(folder, 1, record, verdict)
-    return zipped(files(folder))
-
-
-def night(**changed: Any) -> dict[str, Any]:
-    values = {"event": "workflow_dispatch", "display_title": "bench night", "head_branch": "main"}
-    return run(**{**values, **changed})
 
 
 def push(**changed: Any) -> dict[str, Any]:

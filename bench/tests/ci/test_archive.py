@@ -14,14 +14,14 @@ from pathlib import Path
 
 import pytest
 
-from pushbench.catalog import read_catalog
+from pushbench.building.engine import Engine
+from pushbench.building.images import Image, image_of
+from pushbench.catalog.servers import read_catalog
 from pushbench.ci import archive, tarfiles
 from pushbench.ci.archive import rewrite
 from pushbench.ci.imaging import load
-from pushbench.engine import Engine
-from pushbench.errors import UserError
-from pushbench.images import Image, image_of
-from pushbench.project import Project
+from pushbench.foundation.errors import UserError
+from pushbench.foundation.project import Project
 from tests.ci.archives import LATEST, OWN, blob, buildx, config, layer, named, sha256, tar, write
 from tests.fuzz.archives import TARGET
 from tests.support import make_project

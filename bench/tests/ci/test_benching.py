@@ -12,15 +12,15 @@ from pathlib import Path
 
 import pytest
 
-from pushbench import history
 from pushbench.ci.benching import Bench
 from pushbench.ci.plan import Plan, Step
 from pushbench.ci.result import read_results
 from pushbench.cli import app
-from pushbench.project import Project
-from pushbench.record import Record
-from pushbench.thresholds import NO_THRESHOLDS
-from tests.ci.test_result import make_plan
+from pushbench.foundation.project import Project
+from pushbench.judging.thresholds import NO_THRESHOLDS
+from pushbench.records import history
+from pushbench.records.record import Record
+from tests.ci.job_results import make_plan
 from tests.factories import LIMITS, make_record, make_thresholds, make_trial, measured
 from tests.support import make_project
 
@@ -128,6 +128,7 @@ def test_points_of_the_trend_are_judged_by_the_history_and_the_first_ones_have_n
     assert bench(project, on_demand, store).play().outcome == "pass", "of another profile there would be no history"
 
 
+@pytest.mark.slow
 def test_a_job_that_is_cancelled_leaves_what_is_known(tmp_path: Path) -> None:
     project = make_project(tmp_path / "checkout", alpha="")
     prepare(project, make_record([make_trial("node-ws")]))

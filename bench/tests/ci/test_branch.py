@@ -12,9 +12,9 @@ import pytest
 from pushbench.ci.branch import Branch
 from pushbench.ci.publishing import add, export, publishable, released
 from pushbench.ci.result import Measured, Results
-from pushbench.errors import UserError
-from pushbench.verdict import judge
-from tests.ci.test_result import make_result
+from pushbench.foundation.errors import UserError
+from pushbench.judging.verdict import judge
+from tests.ci.job_results import make_result
 from tests.factories import invalid, make_record, make_thresholds, make_trial
 
 TOKEN = "ghs_secret"

@@ -2,63 +2,20 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from pushbench.ci.change import read_change
-from pushbench.ci.event import Event, Inputs, PullRequest
-from pushbench.errors import UserError
-from tests.ci.events import REPOSITORY
-
-AUTHOR = ["-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "init.defaultBranch=main"]
-
-
-def git(folder: Path, *arguments: str) -> str:
-    done = subprocess.run(["git", *AUTHOR, *arguments], cwd=folder, capture_output=True, text=True, check=True)
-    return done.stdout.strip()
-
-
-def commit(folder: Path, **files: str) -> str:
-    for name, content in files.items():
-        path = folder / name.replace("__", "/")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(content)
-    git(folder, "add", "--all")
-    git(folder, "commit", "-m", "x")
-    return git(folder, "rev-parse", "HEAD")
-
-
-@pytest.fixture
-def origin(tmp_path: Path) -> Path:
-    """main with one server, a branch that changes it, and a main that went on meanwhile."""
-    folder = tmp_path / "origin"
-    folder.mkdir()
-    git(folder, "init")
-    commit(folder, servers__a__main="1", k6__main="1")
-    git(folder, "checkout", "-b", "change")
-    commit(folder, servers__a__main="2", servers__b__main="1")
-    git(folder, "checkout", "main")
-    commit(folder, k6__main="2")
-    git(folder, "update-ref", "refs/pull/7/head", "change")
-    return folder
+from pushbench.foundation.errors import UserError
+from tests.ci.repositories import commit, git, of_inputs, of_pull_request
+from tests.ci.repositories import origin as origin  # noqa: PLC0414 - a fixture
 
 
 @pytest.fixture
 def clone(origin: Path, tmp_path: Path) -> Path:
     git(tmp_path, "clone", "--branch", "change", str(origin), "clone")
     return tmp_path / "clone"
-
-
-def of_pull_request(head: str, base: str) -> Event:
-    found = PullRequest(number=7, head=head, base=base, head_repository=REPOSITORY, author="octocat", labels=[])
-    return Event(name="pull_request", repository=REPOSITORY, sha=head, pull_request=found)
-
-
-def of_inputs(origin: Path, **inputs: str) -> Event:
-    sha = git(origin, "rev-parse", "main")
-    return Event(name="workflow_dispatch", repository=REPOSITORY, sha=sha, inputs=Inputs(**inputs))
 
 
 def test_what_the_base_did_meanwhile_is_no_change(origin: Path, clone: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 from pushbench.ci import cleaning
 from pushbench.ci.github_connection import GitHubError
 from pushbench.cli import app
-from pushbench.errors import UserError
+from pushbench.foundation.errors import UserError
 from tests.ci.double_packages import Packages, version
 from tests.ci.github_double import pull
 from tests.support import make_project

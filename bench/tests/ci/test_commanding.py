@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pushbench.catalog import Server, read_catalog
+from pushbench.catalog.servers import Server, read_catalog
 from pushbench.ci.commanding import (
     LONGEST_LINE,
     TITLE,
@@ -24,8 +24,8 @@ from pushbench.ci.commanding import (
     run_of,
     started,
 )
-from pushbench.errors import UserError
-from tests.ci.events import HEAD, HOSTILE, OLD, environment
+from pushbench.foundation.errors import UserError
+from tests.ci.events import HEAD, HOSTILE, OLD, environment, payload
 from tests.support import make_project
 
 OWN = Pull(7, True, HEAD, own=True)
@@ -37,16 +37,6 @@ def known(tmp_path_factory: pytest.TempPathFactory) -> Known:
     root = tmp_path_factory.mktemp("project")
     servers: Sequence[Server] = read_catalog(make_project(root, alpha="", beta="").servers)
     return Known(servers, ["quick", "full"])
-
-
-def payload(body: str = "/pushbench", login: str = "octocat", **changed: Any) -> dict[str, Any]:
-    return {
-        "action": "created",
-        "issue": {"number": 7, "title": HOSTILE, "pull_request": {"url": "https://api.github.com/x"}},
-        "comment": {"id": 99, "body": body, "user": {"login": login, "type": "User"}, "author_association": "OWNER"},
-        "repository": {"default_branch": "main"},
-        **changed,
-    }
 
 
 @pytest.mark.parametrize(

@@ -9,11 +9,10 @@ import pytest
 from pushbench.ci.admitting import artifact_name
 from pushbench.ci.plan import Plan
 from pushbench.cli import app
-from pushbench.errors import UserError
-from pushbench.project import Project
+from pushbench.foundation.errors import UserError
+from pushbench.foundation.project import Project
 from tests.ci.events import environment, pull_request, push
-from tests.ci.test_change import commit, git, origin
-from tests.ci.test_fetching import require_no_pages, shallow
+from tests.ci.repositories import commit, git, origin, require_no_pages, shallow
 
 __all__ = ["origin", "shallow"]
 

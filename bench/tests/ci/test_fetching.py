@@ -9,34 +9,14 @@ import pytest
 
 from pushbench.ci import fetching
 from pushbench.ci.change import read_change
-from pushbench.ci.fetching import fetch, has
-from pushbench.errors import UserError
-from pushbench.git import Answer
-from tests.ci.test_change import commit, git, of_inputs, of_pull_request, origin
+from pushbench.ci.fetching import fetch
+from pushbench.foundation.errors import UserError
+from pushbench.foundation.git import Answer
+from tests.ci.repositories import git, of_inputs, of_pull_request, require_no_pages
+from tests.ci.repositories import origin as origin  # noqa: PLC0414 - a fixture
+from tests.ci.repositories import shallow as shallow  # noqa: PLC0414 - a fixture
 
-__all__ = ["origin"]
 TOKEN = "ghs_secret"
-
-
-@pytest.fixture
-def shallow(origin: Path, tmp_path: Path) -> Path:
-    """One commit of the change, as actions/checkout leaves it; the origin also has gh-pages."""
-    git(origin, "checkout", "--orphan", "gh-pages")
-    commit(origin, records__one="x")
-    git(origin, "checkout", "main")
-    folder = tmp_path / "shallow"
-    folder.mkdir()
-    git(folder, "init")
-    git(folder, "remote", "add", "origin", origin.as_uri())
-    head = git(origin, "rev-parse", "change")
-    git(folder, "fetch", "--no-tags", "--depth", "1", "origin", head)
-    git(folder, "checkout", "--detach", head)
-    assert git(folder, "rev-list", "--count", "HEAD") == "1"
-    return folder
-
-
-def require_no_pages(origin: Path, clone: Path) -> None:
-    assert not has(clone, git(origin, "rev-parse", "gh-pages"))
 
 
 def test_a_pull_request_gets_its_history_and_its_base(origin: Path, shallow: Path) -> None:

@@ -13,8 +13,8 @@ from pushbench.ci.sweeping import sweep
 from tests.ci.double_reporting import Reported
 from tests.ci.events import HEAD
 from tests.ci.github_double import FORK, REPO, RUN, job, pull, run
-from tests.ci.test_reporting import SLOW, artifact
-from tests.ci.test_result import files, make_result, zipped
+from tests.ci.job_results import files, make_result, zipped
+from tests.ci.reported_runs import SLOW, artifact
 from tests.factories import make_record, measured
 
 MAIN = "d" * 40

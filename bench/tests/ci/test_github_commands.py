@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ruamel.yaml import YAML
 
-from pushbench.catalog import read_catalog
+from pushbench.catalog.servers import read_catalog
 from pushbench.ci.commanding import CommentEvent, Known
 from pushbench.ci.github_commands import obey
 from pushbench.ci.github_connection import GitHubError
 from pushbench.ci.github_dispatch import dispatch
+from pushbench.foundation.yamlfile import read_yaml
 from tests.ci.double_commands import Commanded
 from tests.ci.events import HEAD, OLD
 from tests.ci.github_double import BOT, FIRST_DISPATCHED, FORK, REPO, Answer, pull
@@ -29,7 +29,7 @@ def known(tmp_path_factory: pytest.TempPathFactory) -> Known:
 
 def github(repository: dict[str, Any] = REPO, **changed: Any) -> Commanded:
     """With the permissions that command.yml has."""
-    granted = YAML(typ="safe").load(WORKFLOWS / "command.yml")["jobs"]["command"]["permissions"]
+    granted = read_yaml(WORKFLOWS / "command.yml").data["jobs"]["command"]["permissions"]
     author = {"login": "octocat" if repository == REPO else "stranger"}
     return Commanded(permissions=granted, pulls=[{**pull(repository=repository), "user": author, **changed}])
 

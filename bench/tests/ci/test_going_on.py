@@ -9,30 +9,21 @@ from typing import Any
 
 import pytest
 
-from pushbench.ci import result as results
 from pushbench.ci.benching import Bench
 from pushbench.ci.event import Inputs
-from pushbench.ci.going_on import start, take_up
+from pushbench.ci.going_on import start
 from pushbench.ci.plan import Plan, Step
-from pushbench.ci.result import Result, Results, StepResult, read_results
+from pushbench.ci.result import Result, Results, read_results
 from pushbench.cli import app
-from pushbench.errors import UserError
-from pushbench.project import Project
-from pushbench.record import PlannedTrial, Record
-from pushbench.thresholds import NO_THRESHOLDS
-from pushbench.verdict import judge
+from pushbench.foundation.errors import UserError
+from pushbench.foundation.project import Project
 from tests.ci.events import HEAD, environment
-from tests.ci.github_double import FORK, RUN, Double, run
-from tests.ci.test_result import files, make_plan, make_result, zipped
-from tests.factories import make_record, make_thresholds, make_trial
+from tests.ci.github_double import FORK, RUN, Double
+from tests.ci.job_results import make_result, zipped
+from tests.ci.nights import CONTROL, MEASURE, OF_CONTROL, SERVERS, inputs, left_by, night, partial, taken_up, whole
+from tests.factories import make_thresholds
 from tests.support import make_project
 
-SERVERS = ("fastapi", "node-ws", "spring-stomp")
-MEASURE = Step(
-    kind="run", arguments=["run", "--suite", "whiteboard", "--profile", "full"], servers=list(SERVERS), why="a night"
-)
-OF_CONTROL = ["calibrate", "measure", "--servers", "node-ws", "--profile", "compare", "--max-time", "10m"]
-CONTROL = Step(kind="control", arguments=OF_CONTROL, servers=["node-ws"], why="a control")
 LAUNCHER = """\
 #!{python}
 # Stands for the command line: `run` measures one server and gives way, `run --resume` measures the others.
@@ -59,20 +50,6 @@ path.write_text(json.dumps(whole | {{"trials": known + whole["trials"][len(known
 print("gave way; go on with `./pushbench run`" if done < len(whole["trials"]) else "measured", file=sys.stderr)
 sys.exit(4 if done < len(whole["trials"]) else 0)
 """
-
-
-def night(*steps: Step, **changed: Any) -> Plan:
-    return make_plan(*steps, **{"event": "schedule", "images": list(SERVERS), **changed})
-
-
-def whole() -> Record:
-    record = make_record([make_trial(server, order=order) for order, server in enumerate(SERVERS)])
-    plan = [
-        PlannedTrial.model_validate(trial.model_dump(include=set(PlannedTrial.model_fields))) for trial in record.trials
-    ]
-    assert record.commit
-    commit = record.commit.model_copy(update={"sha": HEAD})
-    return record.model_copy(update={"plan": plan, "commit": commit, "profile": "full"})
 
 
 @pytest.fixture
@@ -111,26 +88,6 @@ def play(project: Project, planned: Plan, sitting: int, earlier: Results | None 
 
 def log(project: Project) -> list[str]:
     return (project.root / "log").read_text().splitlines()
-
-
-def left_by(found: Results, folder: Path, **changed: Any) -> Double:
-    """GitHub after the night that found this."""
-    folder.mkdir(exist_ok=True)
-    results.write_result(folder, found.result)
-    for number, measured in found.measured.items():
-        results.write_measured(folder, number, measured.record, measured.verdict)
-    of_night = {"event": "workflow_dispatch", "head_branch": "main", "display_title": "bench night", "head_sha": HEAD}
-    artifacts = {"plan": b"", "results": zipped(files(folder))}
-    return Double(run=run(**{**of_night, **changed}), artifacts=artifacts, permissions={"actions": "read"})
-
-
-def inputs(**changed: str) -> Inputs:
-    return Inputs.model_validate({"continue": str(RUN), "first": str(RUN), "head": HEAD, **changed})
-
-
-def taken_up(double: Double, given: Inputs | None = None) -> Results:
-    with double.github() as github:
-        return take_up(github, given or inputs())
 
 
 def test_a_night_gives_way_and_another_job_measures_the_rest_as_one_record(project: Project, tmp_path: Path) -> None:
@@ -186,15 +143,6 @@ def _unfinished(found: Results) -> Results:
         for each in found.result.steps
     ]
     return Results(Result(plan=found.result.plan, steps=steps), found.measured)
-
-
-def partial(plan: Plan | None = None, record: Record | None = None, **of_step: Any) -> Results:
-    plan = plan or night(MEASURE, CONTROL)
-    record = record or whole().model_copy(update={"trials": whole().trials[:1]})
-    values = {"outcome": "gave-way", "seconds": 1.0, "said": "", "measured": None}
-    steps = [StepResult.model_validate({"step": step.model_dump(), **values, **of_step}) for step in plan.steps]
-    steps[0] = steps[0].model_copy(update={"measured": 1})
-    return Results(Result(plan=plan, steps=steps), {1: results.Measured(record, judge(record, NO_THRESHOLDS))})
 
 
 @pytest.mark.parametrize("title", ["bench night", f"bench continues 17 at {HEAD}"])
@@ -309,6 +257,7 @@ def test_the_run_that_goes_on_is_started_with_the_first_run_and_the_commit() -> 
     assert double.dispatched == [("bench.yml", each) for each in expected]
 
 
+@pytest.mark.slow
 def test_the_commands_of_the_workflow_hand_a_night_from_one_run_to_the_next(
     project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -12,7 +12,6 @@ import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -23,16 +22,16 @@ from pushbench.ci import result as results
 from pushbench.ci.plan import Kind, Step
 from pushbench.ci.reporting import report
 from pushbench.ci.result import Result, StepResult
-from pushbench.comment import MARK
-from pushbench.record import Accepting, Commit, OneSided, Record
-from pushbench.thresholds import Thresholds
-from pushbench.verdict import judge
+from pushbench.judging.verdict import judge
+from pushbench.records.record import OneSided
+from pushbench.reporting.comment import MARK
 from tests.ci.double_reporting import Reported
 from tests.ci.events import BASE, HEAD
 from tests.ci.github_double import FORK, RUN, job, pull, run
-from tests.ci.test_result import files, make_plan, zipped
+from tests.ci.job_results import files, make_plan, zipped
+from tests.ci.measured_changes import DEFAULT_THRESHOLDS, WITH_FASTAPI, accepting, measured_as
+from tests.comparisons import THRESHOLDS, arms, compared
 from tests.factories import failed, invalid, make_record, make_thresholds, make_trial, measured
-from tests.test_changes import THRESHOLDS, arms, compared
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "comments"
 SITE = "https://acme.github.io/pushbench"
@@ -45,10 +44,6 @@ DISPATCHED = {
     "head_sha": "d" * 40,
     "display_title": f"bench pull request 7 at {HEAD}",
 }
-DEFAULT_THRESHOLDS = "version: 1\nsuites:\n  whiteboard:\n    limits:\n      loss_ratio: {max: 1%}\n"
-WITH_FASTAPI = DEFAULT_THRESHOLDS + (
-    "servers:\n  fastapi:\n    whiteboard:\n      limits:\n        disconnects: {max: 3, reason: slow}\n"
-)
 
 
 @dataclass
@@ -68,49 +63,10 @@ def case(make: Make) -> Make:
     return make
 
 
-def left(folder: Path, record: Record, thresholds: Thresholds | None = None, **of_plan: Any) -> bytes:
-    """What a job leaves of a pull request whose record is this one."""
-    thresholds = thresholds or make_thresholds(folder)
-    ours = Commit(sha=HEAD, ref="faster", subject="Go", author_time="2026-11-21T09:00:00+00:00", dirty=False)
-    record = record.model_copy(update={"commit": ours})
-    verdict = judge(record, thresholds)
-    kind: Kind = "compare" if record.comparison else "run"
-    step = Step(kind=kind, arguments=[kind, "--suite", "whiteboard"], servers=record.servers, why="it changed")
-    plan = make_plan(step, **{"event": "pull_request", "base": BASE, "pull_request": 7, **of_plan})
-    done = StepResult(step=step, outcome=verdict.outcome, seconds=900.0, said="", measured=1)
-    results.write_result(folder, Result(plan=plan, steps=[done]))
-    results.write_measured(folder, 1, record, verdict)
-    return zipped(files(folder))
-
-
-def measured_as(folder: Path, record: Record, thresholds: Thresholds | None = THRESHOLDS, **of_plan: Any) -> Reported:
-    double = Reported(artifacts={"results": left(folder, record, thresholds, **of_plan)})
-    bad = judge(record, thresholds or make_thresholds(folder)).outcome != "pass"
-    if bad:
-        double.run["conclusion"] = "failure"
-        double.jobs = [job("plan"), job("bench", "failure", "Bench")]
-    return double
-
-
 def of_fork(double: Reported, **of_run: Any) -> Reported:
     double.of_fork(**of_run)
     double.changes("servers/node-ws/src/client.js", "servers/mine/server.yml")
     return double
-
-
-def accepting(**changed: Any) -> Accepting:
-    values: dict[str, Any] = {
-        "server": "node-ws",
-        "metric": "cpu_seconds_per_delivery",
-        "stages": None,
-        "level": None,
-        "change": 0.2,
-        "reason": "it checks every field",
-        "until": date(2027, 1, 31),
-        "where": "thresholds.yml:30",
-        "confirmed": True,
-    }
-    return Accepting(**(values | changed))
 
 
 @case

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from ruamel.yaml import YAML
+from pushbench.foundation.yamlfile import read_yaml
 
 WORKFLOWS = Path(__file__).parents[3] / ".github" / "workflows"
-JOBS = YAML(typ="safe").load(WORKFLOWS / "bench.yml")["jobs"]
+JOBS = read_yaml(WORKFLOWS / "bench.yml").data["jobs"]
 
 
 def step(job: str, name: str) -> dict[str, Any]:
@@ -39,7 +39,7 @@ def test_no_job_makes_a_builder_by_itself() -> None:
 
 
 def test_a_chart_that_fails_does_not_keep_the_site_from_being_deployed() -> None:
-    steps = YAML(typ="safe").load(WORKFLOWS / "publish.yml")["jobs"]["publish"]["steps"]
+    steps = read_yaml(WORKFLOWS / "publish.yml").data["jobs"]["publish"]["steps"]
     charts = [each for each in steps if "github-action-benchmark" in each.get("uses", "")]
     assert len(charts) == 2
     assert all(each["continue-on-error"] is True for each in charts)
@@ -49,7 +49,7 @@ def test_only_two_jobs_may_write_packages() -> None:
     writers = [
         (file.name, name)
         for file in sorted(WORKFLOWS.glob("*.yml"))
-        for name, job in YAML(typ="safe").load(file)["jobs"].items()
+        for name, job in read_yaml(file).data["jobs"].items()
         if job["permissions"].get("packages") == "write"
     ]
     assert writers == [("bench.yml", "images"), ("clean.yml", "clean")]

@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
+from pushbench.building.engine import Engine, EngineFailed
+from pushbench.building.images import Image, bake_definition, image_of, images_of
 from pushbench.ci import imaging
 from pushbench.ci.imaging import get, load, require
 from pushbench.cli import app
-from pushbench.engine import Engine, EngineFailed
-from pushbench.errors import UserError
-from pushbench.images import Image, bake_definition, image_of, images_of
-from pushbench.project import Project
+from pushbench.foundation.errors import UserError
+from pushbench.foundation.project import Project
 from tests.ci.archives import buildx, write
 from tests.ci.events import environment, push
-from tests.ci.test_result import STEP, make_plan
+from tests.ci.job_results import STEP, make_plan
 from tests.support import make_project
 
 REGISTRY = "ghcr.io/acme/pushbench"
@@ -133,7 +133,7 @@ def test_an_image_that_loses_its_name_to_the_archive_is_no_surprise(project: Pro
 
 
 def test_what_a_stranger_wrote_is_not_pushed(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pushbench.trees.check_out", lambda project, _: project)
+    monkeypatch.setattr("pushbench.foundation.trees.check_out", lambda project, _: project)
     monkeypatch.setenv("PLAN", make_plan(STEP, untrusted=True).model_dump_json(by_alias=True))
     with pytest.raises(UserError, match="is not pushed"):
         app(["ci", "images", "--output", "push"])
@@ -152,7 +152,7 @@ class Done:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.did: list[str] = []
         self.alias: str | None = "?"
-        monkeypatch.setattr("pushbench.trees.check_out", lambda project, _: project)
+        monkeypatch.setattr("pushbench.foundation.trees.check_out", lambda project, _: project)
         monkeypatch.setattr(Engine, "find", lambda: FakeEngine(set(), set()))
         monkeypatch.setattr(imaging, "make", self._make)
         monkeypatch.setattr(imaging, "get", self._note("get"))

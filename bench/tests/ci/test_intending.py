@@ -9,15 +9,15 @@ import pytest
 
 from pushbench.ci.headlines import headline
 from pushbench.ci.intending import with_intended
-from pushbench.comment import Message, Part, comment
-from pushbench.record import OneSided, Record
-from pushbench.summary import summarize
-from pushbench.thresholds import Thresholds
-from pushbench.verdict import judge
-from tests.ci.test_golden_comments import WITH_FASTAPI, accepting
-from tests.ci.test_result import make_plan
+from pushbench.judging.thresholds import Thresholds
+from pushbench.judging.verdict import judge
+from pushbench.records.record import OneSided, Record
+from pushbench.reporting.comment import Message, Part, comment
+from pushbench.reporting.summary import summarize
+from tests.ci.job_results import make_plan
+from tests.ci.measured_changes import WITH_FASTAPI, accepting
+from tests.comparisons import THRESHOLDS, arms, compared
 from tests.factories import failed, invalid, make_record, make_thresholds, measured
-from tests.test_changes import THRESHOLDS, arms, compared
 
 SLOW = {"delivery_seconds.p95": 0.9}
 

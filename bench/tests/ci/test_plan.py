@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from pushbench.catalog import Server, read_catalog
-from pushbench.ci.event import LARGEST_EVENT, Event, read_event
+from pushbench.catalog.servers import Server, read_catalog
+from pushbench.ci.event import Event
 from pushbench.ci.plan import Change, Plan, Settings, make_plan, touched
 from pushbench.ci.result import Result, StepResult
-from pushbench.errors import UserError
-from tests.ci.events import HEAD, HOSTILE, OLD, environment, pull_request, push
+from pushbench.foundation.errors import UserError
+from tests.ci.events import HEAD, HOSTILE, pull_request, push, read
 from tests.support import make_project
 
 DAY = date(2026, 11, 21)
@@ -24,10 +24,6 @@ MERGED = "e" * 40
 @pytest.fixture
 def catalog(tmp_path: Path) -> Sequence[Server]:
     return read_catalog(make_project(tmp_path / "checkout", alpha="", beta="", gamma="").servers)
-
-
-def read(folder: Path, name: str, payload: object) -> Event:
-    return read_event(environment(folder, name, payload))
 
 
 def planned(
@@ -106,7 +102,7 @@ def test_a_new_server_is_held_against_the_limits(tmp_path: Path, catalog: Sequen
     assert commands(plan) == ["run --suite tiny --profile quick --servers gamma"]
 
 
-@pytest.mark.parametrize("path", ["k6/scenarios/whiteboard.js", "bench/pushbench/trial.py", "thresholds.yml"])
+@pytest.mark.parametrize("path", ["k6/scenarios/whiteboard.js", "bench/pushbench/measuring/trial.py", "thresholds.yml"])
 def test_another_harness_measures_every_server_by_the_limits(
     tmp_path: Path, catalog: Sequence[Server], path: str
 ) -> None:
@@ -146,7 +142,9 @@ def test_a_fork_s_lines_have_effect_where_who_read_them_says_so(tmp_path: Path, 
         planned(catalog, alone)
 
 
-@pytest.mark.parametrize("path", ["README.md", "docs/method.md", "bench/tests/test_plan.py", "servers/README.md"])
+@pytest.mark.parametrize(
+    "path", ["README.md", "docs/method.md", "bench/tests/measuring/test_plan.py", "servers/README.md"]
+)
 def test_where_nothing_counts_nothing_is_measured_and_said(
     tmp_path: Path, catalog: Sequence[Server], path: str
 ) -> None:
@@ -246,7 +244,7 @@ def test_a_server_that_main_does_not_have_is_new_and_not_gone(tmp_path: Path, ca
     ("path", "left_out"),
     [
         ("servers/new/server.yml", ["new"]),
-        ("bench/pushbench/verdict.py", ["what measures"]),
+        ("bench/pushbench/judging/verdict.py", ["what measures"]),
         ("thresholds.yml", ["what measures"]),
         ("README.md", []),
     ],
@@ -314,78 +312,6 @@ def test_inputs_that_do_not_belong_together_are_refused(
     """The name of the run would say one thing, and the plan another."""
     with pytest.raises(UserError, match=said):
         planned(catalog, read(tmp_path, "workflow_dispatch", {"inputs": inputs}), "servers/beta/x", head=HEAD)
-
-
-@pytest.mark.parametrize(
-    "inputs",
-    [
-        {"servers": HOSTILE},
-        {"servers": "--out=x"},
-        {"servers": "a,$(id)"},
-        {"suite": "-h"},
-        {"profile": "../x"},
-        {"rounds": "-1"},
-        {"rounds": "٣"},
-        {"pull_request": "7٣"},
-        {"accept": "maybe"},
-        {"base": "--upload-pack=id"},
-        {"base": "main\nx"},
-        {"head": "main", "pull_request": "7"},
-        {"pull_request": "7; id"},
-        {"servers": ["a"]},
-        {"night": "yes"},
-        {"continue": "1; id"},
-        {"continue": "\u0661\u0662"},
-        {"first": "-1"},
-        {"accept": "yes"},
-        {"accept": True},
-    ],
-)
-def test_inputs_are_hostile_until_checked(tmp_path: Path, inputs: dict[str, Any]) -> None:
-    with pytest.raises(UserError, match="an event that is not understood: inputs"):
-        read(tmp_path, "workflow_dispatch", {"inputs": inputs})
-
-
-@pytest.mark.parametrize(
-    ("name", "payload"),
-    [
-        ("pull_request", pull_request(head={"sha": "HEAD", "repo": {"full_name": "a/b"}})),
-        ("pull_request", pull_request(head={"sha": f"{HEAD}\n", "repo": {"full_name": "a/b"}})),
-        ("pull_request", pull_request(base={"sha": "--output=x"})),
-        ("pull_request", pull_request(head={"sha": HEAD, "repo": {"full_name": "a/../b c"}})),
-        ("pull_request", pull_request(number="7; id")),
-        ("pull_request", pull_request(number=0)),
-        ("pull_request", {"pull_request": "x"}),
-        ("pull_request", {}),
-        ("push", push(before="x")),
-        ("pull_request_target", pull_request()),
-        ("schedule", {"schedule": "17 2 * * *"}),
-        ("issue_comment", {}),
-        ("push", []),
-        ("push", "{"),
-        ("push", " " * (LARGEST_EVENT + 1)),
-    ],
-)
-def test_events_are_hostile_until_checked(tmp_path: Path, name: str, payload: object) -> None:
-    with pytest.raises(UserError, match=r"an event that is not understood|no JSON object"):
-        read(tmp_path, name, payload)
-
-
-def test_a_fork_that_is_gone_is_a_fork(tmp_path: Path) -> None:
-    event = read(tmp_path, "pull_request", pull_request(head={"sha": HEAD, "repo": None}))
-    assert event.untrusted
-
-
-def test_outside_of_actions_the_error_says_what_to_do_instead() -> None:
-    with pytest.raises(UserError, match="compare --base main"):
-        read_event({})
-
-
-def test_what_is_checked_out_is_the_head_and_not_the_merge(tmp_path: Path) -> None:
-    assert read(tmp_path, "pull_request", pull_request()).sha == HEAD
-    event = read(tmp_path, "push", push())
-    assert (event.sha, event.before) == ("d" * 40, OLD)
-    assert read(tmp_path, "push", push(before="0" * 40)).before is None
 
 
 def test_paths_touch_servers_or_the_harness_or_nothing() -> None:

@@ -10,11 +10,11 @@ import pytest
 from pushbench.ci import result as results
 from pushbench.ci.publishing import of_run
 from pushbench.ci.result import Outcome, Results
-from pushbench.errors import UserError
-from pushbench.verdict import judge
+from pushbench.foundation.errors import UserError
+from pushbench.judging.verdict import judge
 from tests.ci.events import HEAD
 from tests.ci.github_double import FORK, RUN, Double, run
-from tests.ci.test_result import files, make_result, zipped
+from tests.ci.job_results import files, make_result, zipped
 from tests.factories import make_record, make_thresholds, make_trial
 
 PUSH = {"event": "push", "head_branch": "main", "display_title": "Faster"}

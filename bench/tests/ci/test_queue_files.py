@@ -5,16 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from ruamel.yaml import YAML
-
 from pushbench.ci.queueing import LABELS
 from pushbench.ci.trust import CONTINUED, NIGHT
+from pushbench.foundation.yamlfile import read_yaml
 
 WORKFLOWS = Path(__file__).parents[3] / ".github" / "workflows"
 
 
 def read(name: str) -> dict[str, Any]:
-    return dict(YAML(typ="safe").load(WORKFLOWS / name))
+    return dict(read_yaml(WORKFLOWS / name).data)
 
 
 def test_what_waits_for_the_machine_is_known_by_the_labels_of_the_job_that_measures() -> None:

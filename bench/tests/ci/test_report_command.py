@@ -5,23 +5,23 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from ruamel.yaml import YAML
 from typer.testing import CliRunner
 
 from pushbench.cli import app
-from pushbench.errors import UserError
+from pushbench.foundation.errors import UserError
+from pushbench.foundation.yamlfile import read_yaml
 from tests.ci.double_reporting import Reported
 from tests.ci.events import REPOSITORY
 from tests.ci.github_double import RUN
-from tests.ci.test_golden_comments import measured_as
-from tests.ci.test_reporting import artifact
-from tests.test_changes import arms, compared
+from tests.ci.measured_changes import measured_as
+from tests.ci.reported_runs import artifact
+from tests.comparisons import arms, compared
 
 WORKFLOW = Path(__file__).parents[3] / ".github" / "workflows" / "report.yml"
 
 
 def called(double: Reported, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> None:
-    double.permissions = YAML(typ="safe").load(WORKFLOW)["jobs"]["report"]["permissions"]
+    double.permissions = read_yaml(WORKFLOW).data["jobs"]["report"]["permissions"]
     monkeypatch.setenv("GITHUB_REPOSITORY", REPOSITORY)
     monkeypatch.setenv("GITHUB_TOKEN", "ghs_token")
     monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
@@ -40,6 +40,7 @@ def test_a_run_of_our_own_is_reported_with_the_rights_of_the_workflow(
     assert len(double.comments) == 1
 
 
+@pytest.mark.slow
 def test_a_fork_is_reported_with_the_rights_of_the_workflow(monkeypatch: pytest.MonkeyPatch) -> None:
     double = Reported()
     double.of_fork()
@@ -57,6 +58,7 @@ def test_open_pull_requests_are_looked_for_with_the_rights_of_the_workflow(monke
     assert not double.required_passes()
 
 
+@pytest.mark.slow
 def test_lines_are_proposed_for_the_thresholds_of_this_checkout(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

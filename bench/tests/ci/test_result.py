@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import zipfile
 from collections.abc import Callable
@@ -12,35 +11,12 @@ from typing import Any
 import pytest
 
 from pushbench.ci import result as results
-from pushbench.ci.plan import Plan, Step
-from pushbench.ci.result import OtherSchema, Outcome, Result, StepResult, parse_results, read_results, unzip
-from pushbench.errors import UserError
-from pushbench.record import Record
-from pushbench.verdict import judge
-from tests.ci.events import HEAD
+from pushbench.ci.result import OtherSchema, Outcome, parse_results, read_results, unzip
+from pushbench.foundation.errors import UserError
+from pushbench.judging.verdict import judge
+from pushbench.records.record import Record
+from tests.ci.job_results import files, make_result, zipped
 from tests.factories import make_record, make_thresholds, make_trial
-
-STEP = Step(kind="run", arguments=["run"], servers=["node-ws"], why="somebody asked for it")
-
-
-def make_plan(*steps: Step, **changed: Any) -> Plan:
-    values: dict[str, Any] = {
-        "event": "push",
-        "sha": HEAD,
-        "base": None,
-        "pull_request": None,
-        "untrusted": False,
-        "driver": "auto",
-        "steps": list(steps),
-        "images": [],
-        "notes": [],
-    }
-    return Plan(**(values | changed))
-
-
-def make_result(*outcomes: Outcome, measured: int | None = None, **changed: Any) -> Result:
-    steps = [StepResult(step=STEP, outcome=each, seconds=1.0, said="", measured=measured) for each in outcomes]
-    return Result(plan=make_plan(*(STEP for _ in outcomes), **changed), steps=steps)
 
 
 def write(folder: Path, record: Record | None = None) -> Path:
@@ -48,18 +24,6 @@ def write(folder: Path, record: Record | None = None) -> Path:
     results.write_result(folder, make_result("pass", measured=1))
     results.write_measured(folder, 1, record, judge(record, make_thresholds(folder)))
     return folder
-
-
-def files(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.glob("*.json")}
-
-
-def zipped(content: dict[str, bytes], compression: int = zipfile.ZIP_DEFLATED) -> bytes:
-    archive = io.BytesIO()
-    with zipfile.ZipFile(archive, "w", compression) as opened:
-        for name, data in content.items():
-            opened.writestr(name, data)
-    return archive.getvalue()
 
 
 def test_what_was_written_is_read(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 from pushbench.cli import app
 from tests.ci.events import HEAD, environment
 from tests.ci.github_double import Double
-from tests.ci.test_result import make_plan
+from tests.ci.job_results import make_plan
 
 BOT = "github-actions[bot]"
 

@@ -13,14 +13,14 @@ from pushbench.ci.causes import MACHINE, Cause, causes_of, marked
 from pushbench.ci.github import GitHub
 from pushbench.ci.github_issues import LABEL
 from pushbench.ci.watch import SECOND_LOOK_SECONDS, Watch, keep_alive
-from pushbench.errors import UserError
+from pushbench.foundation.errors import UserError
 from tests.ci.double_issues import issue, open_issues
 from tests.ci.double_queue import OWN_LABELS, queued
 from tests.ci.double_reporting import Reported
 from tests.ci.double_watch import machine, workflow
 from tests.ci.events import HEAD, REPOSITORY
 from tests.ci.github_double import FORK, Double, run
-from tests.ci.test_workflow_files import ROOT, jobs
+from tests.ci.workflow_files import ROOT, jobs
 
 NOW = datetime(2026, 11, 22, 12, 17, tzinfo=UTC)
 RIGHTS = dict(jobs(ROOT / ".github" / "workflows" / "watch.yml")["watch"]["permissions"])

@@ -8,27 +8,23 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ruamel.yaml import YAML
 
-ROOT = Path(__file__).parents[3]
-FILES = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+from pushbench.foundation.yamlfile import read_yaml
+from tests.ci.workflow_files import FILES, ROOT, jobs
+
 VARIABLE = re.compile(r"vars\.(PUSHBENCH_\w+)")
-
-
-def jobs(file: Path) -> dict[str, Any]:
-    return dict(YAML(typ="safe").load(file)["jobs"])
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
 def test_each_job_ends_by_itself_and_has_the_rights_it_names(file: Path) -> None:
-    assert YAML(typ="safe").load(file)["permissions"] == {}
+    assert read_yaml(file).data["permissions"] == {}
     for name, job in jobs(file).items():
         assert 0 < job["timeout-minutes"] <= 330, name
         assert job["permissions"], name
 
 
 def test_nothing_runs_with_the_rights_of_the_base_for_a_pull_request() -> None:
-    assert [file.name for file in FILES if "pull_request_target" in YAML(typ="safe").load(file)["on"]] == []
+    assert [file.name for file in FILES if "pull_request_target" in read_yaml(file).data["on"]] == []
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
@@ -65,17 +61,17 @@ def test_only_one_job_is_on_the_machine_that_measures() -> None:
 
 def test_each_repository_variable_is_known_to_actionlint() -> None:
     used = {name for file in FILES for name in VARIABLE.findall(file.read_text())}
-    assert used == set(YAML(typ="safe").load(ROOT / ".github" / "actionlint.yaml")["config-variables"])
+    assert used == set(read_yaml(ROOT / ".github" / "actionlint.yaml").data["config-variables"])
 
 
 def test_a_newer_push_ends_the_measurement_of_a_pull_request_and_of_nothing_else() -> None:
-    concurrency = YAML(typ="safe").load(ROOT / ".github" / "workflows" / "bench.yml")["concurrency"]
+    concurrency = read_yaml(ROOT / ".github" / "workflows" / "bench.yml").data["concurrency"]
     assert concurrency["cancel-in-progress"] is True
     assert concurrency["group"] == "bench-${{ github.event.pull_request.number || github.run_id }}"
 
 
 def test_two_callers_in_one_run_do_not_cancel_each_other() -> None:
-    concurrency = YAML(typ="safe").load(ROOT / ".github" / "workflows" / "own-server.yml")["concurrency"]
+    concurrency = read_yaml(ROOT / ".github" / "workflows" / "own-server.yml").data["concurrency"]
     run = "${{ github.event.pull_request.number || github.run_id }}"
     assert concurrency["group"] == f"own-server-${{{{ github.workflow }}}}-${{{{ inputs.folder }}}}-{run}"
 
@@ -83,7 +79,7 @@ def test_two_callers_in_one_run_do_not_cancel_each_other() -> None:
 def test_a_file_that_others_call_asks_only_for_the_right_to_read() -> None:
     """GitHub refuses a called workflow of which any job asks for more than the caller grants."""
     for file in FILES:
-        if "workflow_call" in YAML(typ="safe").load(file)["on"]:
+        if "workflow_call" in read_yaml(file).data["on"]:
             assert [job["permissions"] for job in jobs(file).values()] == [{"contents": "read"}] * len(jobs(file))
 
 
@@ -147,7 +143,7 @@ def test_a_report_without_a_run_does_only_what_needs_none() -> None:
 
 
 def test_each_state_of_a_run_is_reported_and_the_last_one_wins() -> None:
-    workflow = YAML(typ="safe").load(ROOT / ".github" / "workflows" / "report.yml")
+    workflow = read_yaml(ROOT / ".github" / "workflows" / "report.yml").data
     assert workflow["on"]["workflow_run"]["types"] == ["requested", "in_progress", "completed"]
     assert workflow["on"]["workflow_run"]["workflows"] == ["bench"]
     assert workflow["concurrency"] == {

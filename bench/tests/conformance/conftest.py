@@ -15,13 +15,14 @@ from pathlib import Path
 
 import pytest
 
-from pushbench import processes
 from pushbench.conformance import Subject
 from pushbench.conformance.whiteboard import crowds, delivery
-from pushbench.process_driver import ProcessInstance
-from pushbench.resources import Tree
+from pushbench.drivers.process import ProcessInstance
+from pushbench.machine import processes
+from pushbench.machine.resources import Tree
 
-SERVER = Path(__file__).with_name("whiteboard_server.py")
+SERVER = "tests.conformance.whiteboard_server"
+BENCH = Path(__file__).parents[2]
 Subjects = Callable[..., Subject]
 
 
@@ -33,6 +34,9 @@ class FakeService:
     name: str = "fake"
     url: str = "fake://"
     tree: Tree = field(default_factory=lambda: Tree(0))
+
+    def ask(self, question: str) -> str:
+        raise NotImplementedError
 
     @contextlib.contextmanager
     def outage(self) -> Iterator[None]:
@@ -58,9 +62,11 @@ def whiteboard(tmp_path: Path) -> Subjects:
         @contextlib.contextmanager
         def start() -> Iterator[ProcessInstance]:
             program = processes.start(
-                [sys.executable, str(SERVER), *faults],
+                [sys.executable, "-m", SERVER, *faults],
                 folder=tmp_path,
-                environment=processes.clean_environment({"PORT": "0", "SERVER": "whiteboard-server"}),
+                environment=processes.clean_environment(
+                    {"PORT": "0", "SERVER": "whiteboard-server", "PYTHONPATH": str(BENCH)}
+                ),
                 cpus=os.sched_getaffinity(0),
                 log=tmp_path / f"server-{next(starts)}.log",
             )

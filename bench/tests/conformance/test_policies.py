@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pushbench.conformance.whiteboard.load import too_much
-from pushbench.conformance.whiteboard.nagle import waits_for_acknowledgements
+from pushbench.conformance.acknowledgements import are_waited_for
+from pushbench.conformance.bounds import too_much
 
 AT_ONCE, HELD = [0.0004] * 20, [0.042] * 20
 OFTEN_LATE = [0.0004] * 10 + [0.03] * 10
@@ -25,7 +25,7 @@ OFTEN_LATE = [0.0004] * 10 + [0.03] * 10
 def test_only_delays_that_acknowledgements_cause_are_nagles_algorithm(
     delayed: list[float], prompt: list[float], nagle: bool
 ) -> None:
-    assert waits_for_acknowledgements(delayed, prompt) is nagle
+    assert are_waited_for(delayed, prompt) is nagle
 
 
 @pytest.mark.parametrize(

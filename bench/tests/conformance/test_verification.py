@@ -10,15 +10,16 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from pushbench.conformance import RuleResult, Subject, digest, rules_for, unverified, verify
+from pushbench.catalog.failures import ServerFailed
+from pushbench.conformance import Conformance, RuleResult, Subject, digest, rules_for, unverified, verify
 from pushbench.conformance.rule import Mismatch, Rule, escaped, rule
-from pushbench.conformance.suite import Suite
+from pushbench.conformance.suite import SuiteRules
 from pushbench.conformance.target import Target
-from pushbench.errors import UserError
-from pushbench.failures import ServerFailed
-from pushbench.processes import Exit
-from pushbench.resources import Tree
-from pushbench.services import Running
+from pushbench.drivers.service import Running
+from pushbench.foundation.errors import UserError
+from pushbench.machine.disturbance import Since
+from pushbench.machine.processes import Exit
+from pushbench.machine.resources import Tree
 
 
 @dataclass
@@ -64,8 +65,8 @@ def verify_rules(monkeypatch: pytest.MonkeyPatch) -> Verify:
             started += 1
             yield Silent()
 
-        monkeypatch.setattr(Suite, "rules", lambda *_: rules)
-        monkeypatch.setattr(Suite, "clients", lambda *_: Nobody())
+        monkeypatch.setattr(SuiteRules, "rules", lambda *_: rules)
+        monkeypatch.setattr(SuiteRules, "clients", lambda *_: Nobody())
         return verify(Subject("silent", "whiteboard", "whiteboard-json", [], start)).rules, started
 
     return run
@@ -135,9 +136,9 @@ def test_a_server_that_does_not_start_at_all_is_told_as_that(verify_rules: Verif
         verify_rules(holds, starts=0)
 
 
-def test_a_server_that_was_not_built_is_not_verified(whiteboard: Callable[..., Subject]) -> None:
-    found = unverified(whiteboard("whiteboard-json"), ServerFailed("build", "no compiler"))
-    assert not found.passed
+def test_a_server_that_was_not_built_is_not_verified() -> None:
+    found = unverified("node-ws", "whiteboard", "whiteboard-json", ServerFailed("build", "no compiler"))
+    assert (found.server, found.passed) == ("node-ws", False)
     assert outcomes(found.rules) == [("builds", "failed", "no compiler")]
 
 
@@ -168,3 +169,39 @@ def test_the_digest_is_the_same_until_a_rule_changes() -> None:
 def test_hostile_text_becomes_one_short_line() -> None:
     assert escaped("\x1b[31m\n\u202e") == r"'\x1b[31m\n\u202e'"
     assert escaped("x" * 1000).endswith("... (1000 long)")
+
+
+def comes_right(fails: int, *, final: bool = False) -> Rule:
+    """A rule that fails so often and then holds."""
+    left = [fails]
+
+    async def comes_right(_: Nobody) -> None:
+        left[0] -= 1
+        if left[0] >= 0:
+            raise Mismatch("it in time", "nothing")
+
+    return rule("It comes in time.", final=final)(comes_right)
+
+
+@pytest.mark.parametrize("final", [False, True])
+def test_a_rule_that_fails_on_a_disturbed_machine_is_checked_again_on_a_fresh_server(
+    verify_rules: Verify, monkeypatch: pytest.MonkeyPatch, *, final: bool
+) -> None:
+    monkeypatch.setattr(Since, "stolen_share", lambda _: 0.2)
+    results, started = verify_rules(holds, comes_right(1, final=final))
+    assert [(result.name, result.outcome, result.checks) for result in results] == [
+        ("holds", "passed", 1),
+        ("comes-right", "passed", 2),
+    ]
+    assert started == 2
+    found = Conformance(server="x", suite="whiteboard", protocol="whiteboard-json", digest="", rules=results)
+    assert found.disturbed == "; checked again while the hypervisor took the CPU: comes-right"
+
+
+@pytest.mark.parametrize(("stolen", "checks"), [(0.2, 3), (0.04, 1)])
+def test_a_failure_that_comes_each_time_or_on_a_machine_that_ran_is_one(
+    verify_rules: Verify, monkeypatch: pytest.MonkeyPatch, stolen: float, checks: int
+) -> None:
+    monkeypatch.setattr(Since, "stolen_share", lambda _: stolen)
+    results, _ = verify_rules(does_not_hold, holds)
+    assert [(result.outcome, result.checks) for result in results] == [("failed", checks), ("passed", 1)]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from pushbench import preparation
 from pushbench.cli import main
+from pushbench.measuring import preparation
 
 generator = Path(sys.argv.pop(1))
 preparation.build_generator = lambda *_: generator  # type: ignore[attr-defined]

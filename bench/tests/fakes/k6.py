@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """A generator as far as `load` sees one: the events and the load report of a load in which all went well.
 
+It imports little, for it starts in many tests. The reader of its report checks the fields.
 It connects to nothing. SIGINT ends it with a report of the stages that it has finished, as the real one, except for
 `silent`. The plan's parameter `behaviour` makes it fail instead:
 crash | hang | garbage (an event that is none) | silent (no report) | newer (a report of a newer schema) |
-short (of open files)
+short (of open files) | drains (for a second at the end, as the real one at least)
 or ends the server: kills:start (before the load starts) | kills:N (in the steady window of stage N, from 0) |
 kills:N:silent (and has no report)
 """
@@ -15,16 +16,16 @@ import contextlib
 import json
 import os
 import signal
+import socket
 import sys
 import time
-import urllib.request
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from hdrh.histogram import HdrHistogram
 
-from pushbench.load_report import LoadReport
-
 CLIENTS_PER_BOARD = 10
+MINIMUM_DRAIN_SECONDS = 1.0  # as in k6/internal/schedule
 
 
 def microseconds() -> int:
@@ -81,16 +82,18 @@ def main() -> None:
         for second in range(int(at) + 1):
             sleep_until(begin, min(second + 1, at))
             told = {"event": "second", "at": microseconds(), "second": second}
-            print(json.dumps({**told, "clients": 20, "sent": 20, "delivered": 200}), file=events)
+            print(json.dumps({**told, "clients": 20, "sent": 20, "received": 200}), file=events)
     except KeyboardInterrupt:
         if not behaviour.endswith("silent"):
             finished = [stage for stage in stages if begin + stage["end"] * 1e6 <= microseconds()]
             report.write_text(json.dumps(make_report(plan, segment, begin, finished)))
         sys.exit(105)
+    if behaviour == "drains":
+        time.sleep(MINIMUM_DRAIN_SECONDS)
     print(json.dumps({"event": "drained", "at": microseconds()}), file=events)
     if behaviour != "silent":
         content = make_report(plan, segment, begin, stages)
-        report.write_text(json.dumps({**content, "schema": 3 if behaviour == "newer" else 2}))
+        report.write_text(json.dumps({**content, "schema": 5 if behaviour == "newer" else 4}))
 
 
 def sleep_until(begin: int, seconds: float) -> None:
@@ -99,41 +102,41 @@ def sleep_until(begin: int, seconds: float) -> None:
 
 def kill(server: str) -> None:
     """The fake server ends without an answer."""
-    with contextlib.suppress(OSError):
-        urllib.request.urlopen(f"{server}/die")
+    address = urlsplit(server)
+    with contextlib.suppress(OSError), socket.create_connection((address.hostname, address.port)) as connection:
+        connection.sendall(b"GET /die HTTP/1.0\r\n\r\n")
+        connection.recv(1)
 
 
 def make_report(plan: dict, segment: str, begin: int, stages: list[dict]) -> dict:  # type: ignore[type-arg]
     seconds = len(range(int((microseconds() - begin) / 1e6) + 1))
-    return LoadReport.model_validate(
-        {
-            "schema": 2,
-            "generator": {"extension": "fake", "k6": "v0.0.0", "go": "go0.0.0"},
-            **{key: plan[key] for key in ("protocol", "url", "seed", "parameters")},
-            "segment": segment,
-            "started_unix_us": time.time_ns() // 1000,
-            "started_monotonic_us": begin,
-            "stages": [make_stage(stage) for stage in stages],
-            "timeline": {
-                "clients": [20] * seconds,
-                "sent": [20] * seconds,
-                "delivered": [200] * seconds,
-                "delivery": [histogram(0.002, 200)] * seconds,
-                "expected": [200] * seconds,
-                "lost": [0] * seconds,
-                "sent_bytes": [20 * 250] * seconds,
-                "received_bytes": [200 * 250] * seconds,
-            },
-            "errors": [],
-            "shortages": [{"reason": "open_files", "count": 3}] if plan["parameters"]["behaviour"] == "short" else [],
-        }
-    ).model_dump(by_alias=True)
+    return {
+        "schema": 4,
+        "generator": {"extension": "fake", "k6": "v0.0.0", "go": "go0.0.0"},
+        **{key: plan[key] for key in ("protocol", "url", "seed", "parameters")},
+        "segment": segment,
+        "started_unix_us": time.time_ns() // 1000,
+        "started_monotonic_us": begin,
+        "stages": [make_stage(stage) for stage in stages],
+        "timeline": {
+            "clients": [20] * seconds,
+            "sent": [20] * seconds,
+            "received": [200] * seconds,
+            "latency": [histogram(0.002, 200)] * seconds,
+            "expected": [200] * seconds,
+            "lost": [0] * seconds,
+            "sent_bytes": [20 * 250] * seconds,
+            "received_bytes": [200 * 250] * seconds,
+        },
+        "errors": [],
+        "shortages": [{"reason": "open_files", "count": 3}] if plan["parameters"].get("behaviour") == "short" else [],
+    }
 
 
 def make_stage(stage: dict) -> dict:  # type: ignore[type-arg]
     clients = stage["clients"]
     messages = int(clients * (stage["end"] - stage["begin"]))
-    deliveries = messages * CLIENTS_PER_BOARD
+    receipts = messages * CLIENTS_PER_BOARD
     return {
         "name": stage["name"],
         "parameters": stage["parameters"],
@@ -150,21 +153,22 @@ def make_stage(stage: dict) -> dict:  # type: ignore[type-arg]
             "late": 0,
         },
         "messages": {"due": messages, "sent": messages, "unsent": 0},
-        "deliveries": {
-            "expected": deliveries,
-            "delivered": deliveries,
+        "receipts": {
+            "expected": receipts,
+            "received": receipts,
             "lost": 0,
             "duplicate": 0,
             "out_of_order": 0,
             "ineligible": 0,
             "corrupt": 0,
         },
-        "arrived": deliveries,
-        "traffic": {"sent_bytes": messages * 250, "received_bytes": deliveries * 250},
+        "arrived": receipts,
+        "spun_us": 0,
+        "traffic": {"sent_bytes": messages * 250, "received_bytes": receipts * 250},
         "histograms": {
-            "echo": histogram(0.001, messages),
-            "delivery": histogram(0.002, deliveries),
-            "fanout": histogram(0.003, messages),
+            "own": histogram(0.001, messages),
+            "each": histogram(0.002, receipts),
+            "last": histogram(0.003, messages),
             "lateness": histogram(0.0001, messages),
             "connect": histogram(0.005, clients),
         },

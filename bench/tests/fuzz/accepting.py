@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 
-from pushbench.accepting import accepts_only, new_lines, newly_accepted, state
+from pushbench.judging.accepting import accepts_only, new_lines, newly_accepted, state
 from tests.fuzz.target import Target
-from tests.test_accepting import DAY, KNOWN, TEXT, accepting, line
+from tests.judging.accepted_lines import DAY, KNOWN, TEXT, accepting, line
 
 
 def _holds(content: bytes) -> bool:

@@ -15,15 +15,15 @@ from pushbench.ci.github_answers import Job, Run
 from pushbench.ci.reporting import report
 from pushbench.ci.result import Results, parse_results, unzip
 from pushbench.cli.ci.job import planned_by
-from pushbench.errors import UserError
-from pushbench.verdict import judge
+from pushbench.foundation.errors import UserError
+from pushbench.judging.verdict import judge
 from tests.ci.double_reporting import Reported
 from tests.ci.events import HEAD
 from tests.ci.github_double import RUN, job, run
-from tests.ci.test_result import STEP, files, make_plan, make_result, zipped
+from tests.ci.job_results import STEP, files, make_plan, make_result, zipped
+from tests.comparisons import THRESHOLDS, arms, compared
 from tests.factories import LIMITS, make_record, make_thresholds, make_trial, measured
 from tests.fuzz.target import Target
-from tests.test_changes import THRESHOLDS, arms, compared
 
 SLOW = {"delivery_seconds.p95": 0.9}
 FAILED = Run.model_validate(run(conclusion="failure"))

@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass, field
 from random import Random
 
 import tests.fuzz as package
-from pushbench.errors import UserError
+from pushbench.foundation.errors import UserError
 from tests.fuzz.mutations import mutate
 from tests.fuzz.target import Target
 

@@ -8,7 +8,7 @@ from datetime import date
 from functools import cache
 from pathlib import Path
 
-from pushbench.catalog import Server, read_catalog
+from pushbench.catalog.servers import Server, read_catalog
 from pushbench.ci.event import read_event
 from pushbench.ci.plan import Change, Settings, make_plan
 from tests.ci.events import BASE, HEAD, REPOSITORY, pull_request, push

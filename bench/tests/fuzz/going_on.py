@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from tests.ci.test_going_on import left_by, partial, taken_up
+from tests.ci.nights import left_by, partial, taken_up
 from tests.fuzz.target import Target
 
 

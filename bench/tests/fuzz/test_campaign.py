@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import subprocess
+from pathlib import Path
 from random import Random
 
 import pytest
 
-from pushbench.errors import UserError
+from pushbench.foundation.errors import UserError
 from tests.fuzz import campaign
 from tests.fuzz.mutations import mutate
 from tests.fuzz.target import Target
@@ -45,3 +47,11 @@ def test_a_crash_and_a_pass_that_no_seed_has_are_failures() -> None:
     assert len(campaign.play(Target("crash", [b"{}"], crash), 20, 1).failures) > 10
     assert campaign.play(Target("green", [b"{}"], lambda content: content != b"{}"), 20, 1).failures
     assert not campaign.play(Target("fine", [b"{}"], lambda _: True), 20, 1).failures
+
+
+@pytest.mark.slow
+def test_make_fuzz_finds_every_target() -> None:
+    root = Path(__file__).parents[3]
+    command = ["make", "fuzz", "TARGET=nothing"]
+    made = subprocess.run(command, check=False, cwd=root, capture_output=True, text=True)
+    assert f"there are: {', '.join(target.name for target in campaign.targets())}" in made.stderr

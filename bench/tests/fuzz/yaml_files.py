@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from pushbench.catalog import read_servers
+from pushbench.catalog.servers import read_servers
 from tests.fuzz.target import Target
 
 PLAIN = b"""\

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from pushbench.project import Project
+from pushbench.building.toolchains import Missing, find
+from pushbench.foundation.project import Project
 from pushbench.site.pages import NODE, build_pages
-from pushbench.toolchains import Missing, find
 from tests.site.sites import SITES, write_site
 
-NODE_TEST = ("node", "--test", "--test-force-exit", "--test-timeout=240000", "--test-reporter=spec")
+NODE_TEST = ("node", "--test", "--test-force-exit", "--test-timeout=600000", "--test-reporter=spec")
 TESTS = Project.current().pages / "test"
 
 
@@ -25,15 +25,18 @@ def write_sites(folder: Path, names: Sequence[str]) -> Path:
         pytest.skip(str(missing))
     build_pages(Project.current(), print)
     for name in names:
-        write_site(folder / name, SITES[name])
+        write_site(folder / name, *SITES[name])
     return folder
 
 
 def run_in_browser(sites: Path, test: str) -> None:
-    if not any(shutil.which(name) for name in ("chromium", "google-chrome")):
+    if not any(shutil.which(name) for name in ("chromium-headless-shell", "chromium", "google-chrome")):
         pytest.skip("needs Chromium: install it from your package manager (chromium)")
     environment = {**os.environ, "PUSHBENCH_SITES": str(sites)}
     command = [*NODE_TEST, str(TESTS / f"{test}.test.js")]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     print(done.stdout)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+OF_SMALL_SITES, OF_THE_LARGE_ONE = ("address", "marks", "method", "reading", "safety", "suites"), ("budget", "crowding")

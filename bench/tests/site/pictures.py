@@ -7,11 +7,11 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from pushbench.project import Project
-from tests.site.demo import Demo
+from pushbench.foundation.project import Project
+from tests.site.demo_setting import Demo
 from tests.site.sites import SITES, write_site
 
-YEARS = {"years": Demo(runs=1_500), **{name: SITES[name] for name in ("small", "hostile", "empty")}}
+YEARS = {"years": (Demo(runs=1_500),), **{name: SITES[name] for name in ("small", "suites", "hostile", "empty")}}
 
 if __name__ == "__main__":
     asked = argparse.ArgumentParser(description=__doc__)
@@ -19,6 +19,6 @@ if __name__ == "__main__":
     pictures = asked.parse_args().folder.resolve()
     with tempfile.TemporaryDirectory() as sites:
         for name, about in YEARS.items():
-            write_site(Path(sites) / name, about)
+            write_site(Path(sites) / name, *about)
             command = ["node", "test/screenshots.js", str(Path(sites) / name / "site"), str(pictures / name)]
             subprocess.run(command, check=True, cwd=Project.current().pages)

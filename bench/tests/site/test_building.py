@@ -8,71 +8,24 @@ import shutil
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from pushbench import history, store
 from pushbench.cli import main
 from pushbench.cli.conclusion import thresholds_of
-from pushbench.errors import UserError
-from pushbench.project import Project
-from pushbench.record import Comparison
-from pushbench.releases import FILE, Release
-from pushbench.site.building import Built, build
-from pushbench.site.inputs import Inputs
+from pushbench.foundation.errors import UserError
+from pushbench.records import history, store
+from pushbench.records.record import Comparison
 from pushbench.site.local import write_local_site
+from pushbench.site.releases import FILE, Release
 from tests.factories import invalid, make_record, make_trial, measured
 from tests.site import demo
-from tests.site.demo import HOSTILE, SERVERS, Demo
+from tests.site.checkouts import LIMITS, Site
+from tests.site.demo_entries import BEHIND
+from tests.site.demo_setting import HOSTILE, NEW_GO, NEW_K6, SERVERS, Demo
 
 pytestmark = pytest.mark.slow
 SMALL = Demo(runs=40, older=8, records=3, servers=SERVERS[:3])
-LIMITS = "version: 1\nsuites:\n  whiteboard:\n    limits: {loss_ratio: {max: 1%}}\n    regressions: {}\n"
-MARGIN = "cpu_seconds_per_delivery: {margin: 5%}"
-PROFILE = "{stages: [1000], warmup_seconds: 0, ramp_seconds: 0, settle_seconds: 0, steady_seconds: 1, drain_seconds: 1}"
-
-
-class Site:
-    """A checkout with records and a history, and the site of it."""
-
-    def __init__(self, root: Path) -> None:
-        self.root, self.out = root, root / "site"
-        self.records, self.store = root / "records", root / "history"
-        self.project = Project.at(root / "checkout")
-        self.project.scenarios.mkdir(parents=True)
-        (self.project.scenarios / "whiteboard.yml").write_text(
-            f"title: W\ndescription: W\nprotocols: [p]\nparameters: {{}}\nprofiles: {{full: {PROFILE}}}\n"
-        )
-        self.project.thresholds.write_text(LIMITS.replace("{}", f"{{{MARGIN}}}"))
-        self.notes: list[str] = []
-
-    def build(self, out: Path | None = None, *released: Release, keep: int | None = None) -> Built:
-        thresholds = thresholds_of(self.project)
-        inputs = Inputs(self.project, self.records, self.store, thresholds, "https://example.org/r", keep, released)
-        return build(inputs, out or self.out, self.notes.append)
-
-    def marks(self, combination: str) -> list[dict[str, Any]]:
-        return list(self.data(f"{combination}/marks")["marks"])
-
-    def data(self, name: str) -> dict[str, Any]:
-        return read((self.out / "data" / f"{name}.js").read_text())
-
-    @property
-    def manifest(self) -> dict[str, Any]:
-        return self.data("manifest")
-
-    def files(self, out: Path | None = None) -> dict[str, bytes]:
-        root = out or self.out
-        return {path.relative_to(root).as_posix(): path.read_bytes() for path in root.rglob("*") if path.is_file()}
-
-
-def read(text: str) -> dict[str, Any]:
-    found = re.fullmatch(r"pushbenchData\('[^']*','(.*)'\)\n", text, re.DOTALL)
-    assert found, text[:80]
-    content = json.loads(re.sub(r"\\([\\'])", r"\1", found[1]))
-    assert isinstance(content, dict)
-    return content
 
 
 @pytest.fixture
@@ -235,12 +188,13 @@ def test_a_combination_has_one_method_and_its_overview_what_was_due_of_a_server_
     new, old = site.manifest["combinations"]
     assert (new["method"], old["method"]) == (2, 1)
     due = {row["server"]: row["due"] for row in site.data(f"{new['id']}/overview")["rows"]}
-    assert due == {SERVERS[0]: None, SERVERS[1]: None, SERVERS[demo.BEHIND]: 10_000.0}
+    assert due == {SERVERS[0]: None, SERVERS[1]: None, SERVERS[BEHIND]: 10_000.0}
     assert {row["due"] for row in site.data(f"{old['id']}/overview")["rows"]} == {None}
     methods = {row["environment"]: row["method"] for row in site.manifest["runs"]}
     assert methods == {new["environment"]: 2, old["environment"]: 1}
-    assert site.manifest["metrics"]["throughput_per_second"]["method_1"].startswith("deliveries out and costs per")
-    assert "method_1" not in site.manifest["metrics"]["loss_ratio"]
+    metrics = site.manifest["suites"]["whiteboard"]["metrics"]
+    assert metrics["throughput_per_second"]["method_1"].startswith("deliveries out and costs per")
+    assert "method_1" not in metrics["loss_ratio"]
 
 
 def test_another_harness_is_marked_by_what_the_history_says(site: Site) -> None:
@@ -251,7 +205,7 @@ def test_another_harness_is_marked_by_what_the_history_says(site: Site) -> None:
     found = {mark["kind"]: mark for mark in site.marks(newest["id"]) if mark["kind"] in ("harness", "versions")}
     assert found["harness"]["changed"] == [["k6", "v1.7.0", "v1.8.1"]]
     assert (found["versions"]["server"], found["versions"]["changed"]) == ("go", [["runtime", "go1.25.4", "go1.26.0"]])
-    for kind, back in ("harness", demo.NEW_K6), ("versions", demo.NEW_GO):
+    for kind, back in ("harness", NEW_K6), ("versions", NEW_GO):
         number = int(runs[found[kind]["at"]].rpartition("-")[2], 16)
         assert number == SMALL.older + SMALL.runs + back
 

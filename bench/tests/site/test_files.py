@@ -10,21 +10,24 @@ from xml.etree import ElementTree
 
 import pytest
 
-from pushbench.project import Project
-from pushbench.record import Timeline
-from pushbench.results import timeline
-from pushbench.runs import Head
+from pushbench.catalog.suites import read_suites
+from pushbench.conformance import Rule
+from pushbench.foundation.project import Project
+from pushbench.judging.thresholds import Thresholds
+from pushbench.metrics.results import timeline
+from pushbench.records.record import Timeline
+from pushbench.records.runs import Head
 from pushbench.site.badges import badge
+from pushbench.site.context import method, read_context
 from pushbench.site.events import Event
 from pushbench.site.feed import feed, sentence
 from pushbench.site.layout import SCHEMA, data_name, part, script
-from pushbench.site.protocols import contract, protocols
-from pushbench.site.runfile import command, timelines
-from pushbench.site.windows import RECENT, STEP, Window, windows
-from pushbench.suites import read_suites
-from tests.factories import make_record, make_trial
+from pushbench.site.protocols import contract, promises, protocols
+from pushbench.site.runfile import timelines
+from pushbench.site.windows import RECENT, STEP, RunWindow, windows
+from tests.factories import METRICS, make_record, make_trial
 from tests.samples import load_report
-from tests.site.demo import HOSTILE
+from tests.site.demo_setting import HOSTILE
 
 ATOM = "{http://www.w3.org/2005/Atom}"
 
@@ -78,7 +81,7 @@ def test_a_year_that_a_wrong_clock_parts_has_two_names() -> None:
     assert [each.name for each in windows(heads)] == ["2024", "2031", "2024-2", "recent"]
 
 
-def by_name(found: Sequence[Window]) -> dict[str, Window]:
+def by_name(found: Sequence[RunWindow]) -> dict[str, RunWindow]:
     return {each.name: each for each in found}
 
 
@@ -102,7 +105,7 @@ EVENT = Event(
 
 def test_the_feed_has_what_became_worse_or_better_the_newest_first() -> None:
     better = replace(EVENT, id="2", word="better", after=30e-6, created="2026-11-22T10:15:00+00:00")
-    entries = ElementTree.fromstring(feed([EVENT, better], None)).findall(f"{ATOM}entry")
+    entries = ElementTree.fromstring(feed([EVENT, better], {EVENT.combination: METRICS}, None)).findall(f"{ATOM}entry")
     assert [entry.findtext(f"{ATOM}title") for entry in entries] == [
         "node-ws: CPU per delivery better by 18.0 % at stages 1000, 500: 30 us, was 36.6 us",
         "node-ws: CPU per delivery worse by 12.0 % at stages 1000, 500: 41 us, was 36.6 us",
@@ -115,22 +118,22 @@ def test_the_feed_has_what_became_worse_or_better_the_newest_first() -> None:
 
 
 def test_a_feed_without_events_is_a_feed() -> None:
-    root = ElementTree.fromstring(feed([], None))
+    root = ElementTree.fromstring(feed([], {}, None))
     assert root.tag == f"{ATOM}feed"
     assert root.findtext(f"{ATOM}updated")
 
 
 def test_every_repository_has_a_feed_of_its_own() -> None:
     places = [None, "https://github.com/somebody/pushbench", "https://github.com/another/pushbench"]
-    ids = [ElementTree.fromstring(feed([], place)).findtext(f"{ATOM}id") for place in places]
+    ids = [ElementTree.fromstring(feed([], {}, place)).findtext(f"{ATOM}id") for place in places]
     assert len(set(ids)) == len(places)
-    assert ids == [ElementTree.fromstring(feed([], place)).findtext(f"{ATOM}id") for place in places]
+    assert ids == [ElementTree.fromstring(feed([], {}, place)).findtext(f"{ATOM}id") for place in places]
 
 
 @pytest.mark.parametrize("text", [*HOSTILE, "bell \x07 escape \x1b[31m"])
 def test_hostile_text_stays_text_in_feed_and_badge(text: str) -> None:
     hostile = replace(EVENT, server=text, subject=text, stage=text, stages=[text], combination=text, run=text)
-    [entry] = ElementTree.fromstring(feed([hostile], text)).findall(f"{ATOM}entry")
+    [entry] = ElementTree.fromstring(feed([hostile], {text: METRICS}, text)).findall(f"{ATOM}entry")
     assert {each.tag for each in entry} == {
         f"{ATOM}{name}" for name in ("title", "id", "updated", "link", "category", "summary")
     }
@@ -146,7 +149,7 @@ def test_a_badge_says_in_words_what_its_colour_says() -> None:
 
 def test_a_metric_that_was_0_has_no_share() -> None:
     loss = replace(EVENT, metric="loss_ratio", before=0.0, after=0.02, stages=["1000"])
-    assert sentence(loss) == "node-ws: loss worse at stage 1000: 2 %, was 0 %"
+    assert sentence(loss, METRICS) == "node-ws: loss worse at stage 1000: 2 %, was 0 %"
 
 
 def by_second(found: Timeline) -> dict[str, list[float | None]]:
@@ -154,13 +157,6 @@ def by_second(found: Timeline) -> dict[str, list[float | None]]:
     [trial] = timelines(record, "node-ws")["trials"]
     columns: dict[str, list[float | None]] = trial["timeline"]
     return columns
-
-
-def test_what_measures_a_run_again_has_its_generators() -> None:
-    record = make_record([make_trial("node-ws")])
-    shared = record.model_copy(update={"environment": record.environment.model_copy(update={"generators": 2})})
-    assert "--generators 2 " in command(shared)
-    assert "--generators" not in command(record)
 
 
 def test_loss_by_the_second_is_a_share_and_none_where_nothing_was_owed() -> None:
@@ -174,7 +170,7 @@ def test_what_was_not_recorded_by_the_second_is_not_there() -> None:
     measured = timeline(load_report([], seconds=2).timeline)
     missing = dict.fromkeys(("expected", "lost", "network_in_bytes", "network_out_bytes"))
     columns = by_second(measured.model_copy(update=missing))
-    assert columns["delivered"] == [200, 200]
+    assert columns["received"] == [200, 200]
     assert not {"loss_ratio", *missing} & set(columns)
 
 
@@ -195,9 +191,17 @@ def test_protocols_are_told_in_the_words_of_their_document() -> None:
 After it,
 in two lines.
 
+| rule | what |
+|---|---|
+| `one` | it does |
+
 ## The contract of every server
 
-It ends.
+It ends, as [elsewhere](x.md).
+
+## Rules of some
+
+More:
 """
     assert protocols(text) == {
         "some-json": {
@@ -206,11 +210,38 @@ It ends.
                 {"code": '-> {"a": 1}\n# no heading'},
                 {"items": ["one and more", "two"]},
                 {"text": "After it, in two lines."},
+                {"rows": [["rule", "what"], ["`one`", "it does"]]},
             ],
         }
     }
-    assert contract(text) == [{"text": "It ends."}]
+    assert contract(text) == [{"text": "It ends, as elsewhere."}]
     assert (protocols(""), contract("")) == ({}, [])
+    assert promises(text, "some", {}) == [{"text": "More:"}]
+
+
+async def holds(_: object) -> None:
+    """Checks nothing."""
+
+
+def test_a_suites_servers_promise_what_its_rules_state_and_each_protocol_its_own() -> None:
+    both, json, stomp = (Rule(name, f"{name}.", holds, 1, False, False) for name in ("both", "json", "stomp"))
+    assert promises("", "some", {"some-json": [both, json], "some-stomp": [stomp, both]}) == [
+        {"items": ["both."]},
+        {"text": "Over `some-json` also:"},
+        {"items": ["json."]},
+        {"text": "Over `some-stomp` also:"},
+        {"items": ["stomp."]},
+    ]
+    assert promises("", "some", {"some-json": [both]}) == [{"items": ["both."]}]
+
+
+def test_the_promises_of_every_suite_of_this_checkout_are_told_and_are_its_own() -> None:
+    told = method(read_context(Project.current(), None), Thresholds("", {}))
+    for suite in told["suites"]:
+        [statements, *others] = suite["contract"]
+        assert len(statements["items"]) >= 15
+        assert any(len(block.get("rows", [])) > 5 for block in others)
+        assert not [text for text in statements["items"] if "/healthz answers 200" in text], "that is of every server"
 
 
 def test_every_protocol_of_this_checkout_is_told() -> None:

@@ -10,18 +10,18 @@ from urllib.parse import unquote
 
 import pytest
 
-from pushbench import history, store
 from pushbench.ci import branch, publishing
 from pushbench.ci.result import Measured
 from pushbench.cli.conclusion import thresholds_of
-from pushbench.record import Comparison, Record
+from pushbench.judging.verdict import judge
+from pushbench.records import history, store
+from pushbench.records.record import Comparison, Record
 from pushbench.site import keeping
 from pushbench.site.building import build
 from pushbench.site.inputs import Inputs
 from pushbench.site.layout import Folder
-from pushbench.verdict import judge
 from tests.factories import ENVIRONMENT, make_record, make_trial
-from tests.site.test_building import Site, read
+from tests.site.checkouts import Site, read
 
 pytestmark = pytest.mark.slow
 FULL, QUICK = ("machine", "whiteboard", "full"), ("machine", "whiteboard", "quick")

@@ -8,12 +8,13 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pytest
 
-from pushbench.releases import Release
-from pushbench.runs import Head, Runs
+from pushbench.records.runs import Head, Runs
+from pushbench.records.tools import tools_of
+from pushbench.records.vocabulary import ORIGINAL
 from pushbench.site.combining import Combination
 from pushbench.site.layout import Data
 from pushbench.site.marks import MOST, marks, stretches
-from pushbench.tools import tools_of
+from pushbench.site.releases import Release
 from tests.factories import ENVIRONMENT, make_record, make_trial
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
@@ -41,7 +42,7 @@ def release(name: str, hour: float, commit: str = "f" * 40) -> Release:
 
 def combination(environment: str, hours: Sequence[int]) -> Combination:
     heads = [Head(f"r{hour:05}", moment(hour), sha(hour), "", {}, 1) for hour in hours]
-    return Combination(environment, "whiteboard", "full", {}, Runs(heads, {}, np.empty((0, 0))))
+    return Combination(environment, "whiteboard", "full", {}, Runs(heads, {}, np.empty((0, 0))), ORIGINAL)
 
 
 def found(
@@ -81,7 +82,7 @@ def test_a_run_whose_clock_was_wrong_hides_no_release() -> None:
     own = combination("new", range(10))
     heads = list(own.runs.heads)
     heads[6] = Head(heads[6].record, moment(-500), None, "", {}, 1)
-    own = Combination("new", "whiteboard", "full", {}, Runs(heads, {}, np.empty((0, 0))))
+    own = Combination("new", "whiteboard", "full", {}, Runs(heads, {}, np.empty((0, 0))), ORIGINAL)
     result = marks(own, [own], [release("v1.0.0", 4.5), release("v1.1.0", 7.5)], MACHINES, {})
     assert [each["at"] for each in result["marks"]] == [5, 8]
 

@@ -6,17 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.site.browsing import TESTS, run_in_browser, write_sites
-
-OF_SMALL_SITES, OF_THE_LARGE_ONE = ("address", "marks", "method", "reading", "safety"), ("budget", "crowding")
+from tests.site.browsing import OF_SMALL_SITES, OF_THE_LARGE_ONE, TESTS, run_in_browser, write_sites
 
 
 @pytest.fixture(scope="module")
 def sites(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_sites(tmp_path_factory.mktemp("sites"), ["small", "hostile", "empty"])
+    return write_sites(tmp_path_factory.mktemp("sites"), ["small", "suites", "hostile", "empty"])
 
 
 @pytest.mark.slow
+@pytest.mark.early  # minutes; one worker then makes the sites, and takes them all while the others do the rest
 @pytest.mark.parametrize("test", OF_SMALL_SITES)
 def test_in_the_browser(sites: Path, test: str) -> None:
     run_in_browser(sites, test)

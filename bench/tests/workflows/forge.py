@@ -15,18 +15,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.workflows.small_suite import shorten_profiles
+
 ROOT = Path(__file__).parents[3]
 DOUBLES = Path(__file__).parent / "doubles"
 ACT = ["go", "run", "github.com/nektos/act@v0.2.89"]
 REPOSITORY = "acme/pushbench"
 OWN = {"full_name": REPOSITORY, "default_branch": "main", "fork": False}
 """which GitHub puts into every event"""
-KEPT_SERVERS = ("fastapi", "node-ws")
+KEPT_SERVERS = ("go", "node-ws")
+"""each is built in at most 3 s, which every job does anew"""
+SHARED = ("venv", "k6", "pages")
+"""what a machine that has measured before has below .cache/pushbench; nothing that is measured changes it"""
 LONGEST_SECONDS = 900
 VARIABLES = {
     "PUSHBENCH_PUSH_PROFILE": "smoke",
     "PUSHBENCH_CHECK_PROFILE": "smoke",
-    "PUSHBENCH_MAX_TIME": "5m",
+    "PUSHBENCH_MAX_TIME": "3m",
     "PUSHBENCH_DRIVER": "process",
 }
 USES = re.compile(r"uses: ([\w.-]+/([\w.-]+)@[0-9a-f]{40})")
@@ -57,15 +62,12 @@ class Forge:
         for server in (self.work / "servers").iterdir():
             if server.name not in kept:
                 shutil.rmtree(server)
+        shorten_profiles(self.work)
         change(self.work)
-        self._commit("Keep few servers: tests have little time")
+        self._commit("Keep few servers and short profiles: tests have little time")
         _run(folder, "git", "clone", "--quiet", "--bare", str(self.work), str(self.origin))
         _git(self.work, "remote", "set-url", "origin", str(self.origin))
-        for made in ("venv", "k6"):  # as on a machine that has measured before
-            if (ROOT / ".cache" / "pushbench" / made).exists():
-                shutil.copytree(
-                    ROOT / ".cache" / "pushbench" / made, folder / "cache" / "pushbench" / made, symlinks=True
-                )
+        self._share_cache()
 
     def head(self, ref: str = "main") -> str:
         return _git(self.origin, "rev-parse", ref)
@@ -154,6 +156,17 @@ class Forge:
     def forget(self) -> None:
         """What jobs uploaded."""
         shutil.rmtree(self.folder / "artifacts", ignore_errors=True)
+
+    def _share_cache(self) -> None:
+        """Let the forges of a test session, whose folders are side by side, have one copy of what this checkout has."""
+        shared, own = self.folder.parent / "shared-cache", self.folder / "cache" / "pushbench"
+        own.mkdir(parents=True)
+        for name in SHARED:
+            source = ROOT / ".cache" / "pushbench" / name
+            if source.exists() and not (shared / name).exists():
+                shutil.copytree(source, shared / name, symlinks=True)
+            (shared / name).mkdir(parents=True, exist_ok=True)
+            (own / name).symlink_to(shared / name)
 
     def _commit(self, subject: str) -> None:
         _git(self.work, "add", "--all")

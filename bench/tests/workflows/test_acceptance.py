@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from pushbench.ci.result import parse_results, unzip
-from tests.workflows.forge import VARIABLES, Forge
-from tests.workflows.test_workflows import change, of, reported, require, skip_where_disturbed
+from tests.workflows.forge import Forge
+from tests.workflows.played import change, of, reported, require, skip_where_disturbed
+from tests.workflows.small_suite import CLIENTS, compare_only
 
 pytestmark = [pytest.mark.workflows]
 
-SHORT = {**VARIABLES, "PUSHBENCH_COMPARE_PROFILE": "smoke", "PUSHBENCH_MAX_TIME": "6m"}
 ACCEPTS = """\
 servers:
   node-ws:
@@ -21,14 +21,6 @@ servers:
       accepted:
         delivery_seconds.p50: {change: 9000%, reason: "it thinks before each message", until: 2099-01-01}
 """
-
-
-def ask_for_one_metric(work: Path) -> None:
-    """A test has little time: the comparison ends when this one is decided."""
-    file = work / "thresholds.yml"
-    before, regressions, after = file.read_text().partition("    regressions:\n")
-    [line] = [line for line in after.splitlines() if line.strip().startswith("delivery_seconds.p50:")]
-    file.write_text(f"{before}{regressions}{line}\n")
 
 
 def slower_on_purpose(work: Path) -> None:
@@ -43,10 +35,9 @@ def slower_on_purpose(work: Path) -> None:
 
 
 def test_an_accepted_regression_passes_and_is_shown_with_its_reason(tmp_path: Path) -> None:
-    forge = Forge(tmp_path)
-    forge.change_main(ask_for_one_metric, "Ask for one metric")
+    forge = Forge(tmp_path, change=lambda work: compare_only(work, "delivery_seconds.p50"))
     payload = forge.pull_request(slower_on_purpose, "Think before each message, as everybody wants")
-    played = forge.act("pull_request", payload, "bench.yml", SHORT, at="change")
+    played = forge.act("pull_request", payload, "bench.yml", at="change")
     skip_where_disturbed(forge)
     found = parse_results(unzip(forge.artifact("results")), "results")
     assert [each.step.kind for each in found.result.steps] == ["compare"], "thresholds.yml is no other harness"
@@ -57,5 +48,5 @@ def test_an_accepted_regression_passes_and_is_shown_with_its_reason(tmp_path: Pa
     comment = reported(forge, of(forge, payload, passes=True))
     assert "### Pushbench: pass" in comment
     assert "| accepted |" in comment
-    assert "node-ws: delivery p50 accepted at 20 clients: +" in comment
+    assert f"node-ws: delivery p50 accepted at {CLIENTS} clients: +" in comment
     assert "it thinks before each message" in comment

@@ -10,7 +10,7 @@ import pytest
 from pushbench.ci.admitting import artifact_name
 from pushbench.ci.result import parse_results, unzip
 from tests.workflows.forge import Forge
-from tests.workflows.test_workflows import change
+from tests.workflows.played import change
 
 pytestmark = [pytest.mark.workflows]
 
@@ -22,7 +22,7 @@ jobs:
     with: {folder: bench/mine, pushbench: acme/pushbench@main, profile: smoke}
   two:
     uses: ./.github/workflows/own-server.yml
-    with: {folder: bench/yours, pushbench: acme/pushbench@main, profile: smoke}
+    with: {folder: bench/yours, pushbench: acme/pushbench@main, profile: smoke, runs-on: ubuntu-24.04}
 """
 ELSEWHERE = """\
 on: [push, pull_request]
@@ -54,6 +54,8 @@ def test_two_callers_in_one_run_are_both_measured_and_both_keep_their_results(fo
         assert (forge.folder / "artifacts" / f"{artifact}.zip").exists(), played.output[-8000:]
         [measured] = parse_results(unzip(forge.artifact(artifact)), artifact).measured.values()
         assert measured.record.servers == [name]
+        assert measured.record.commit
+        assert measured.record.commit.subject == f"{name} at {sha[:12]}: Have two servers benchmarked"
     assert not list((forge.folder / "artifacts").glob("pushbench-results.zip"))
 
 

@@ -6,12 +6,11 @@ import copy
 from typing import Any
 
 import pytest
-from ruamel.yaml import YAML
 
+from pushbench.foundation.yamlfile import read_yaml
 from tests.ci.double_commands import Commanded
-from tests.ci.events import HEAD
+from tests.ci.events import HEAD, payload
 from tests.ci.github_double import FIRST_DISPATCHED, FORK, pull
-from tests.ci.test_commanding import payload
 from tests.workflows.forge import ROOT, Forge, Played
 
 pytestmark = [pytest.mark.workflows]
@@ -23,7 +22,7 @@ def forge(tmp_path_factory: pytest.TempPathFactory) -> Forge:
 
 
 def comment(forge: Forge, double: Commanded, event: dict[str, Any]) -> Played:
-    granted = YAML(typ="safe").load(ROOT / ".github" / "workflows" / "command.yml")["jobs"]["command"]["permissions"]
+    granted = read_yaml(ROOT / ".github" / "workflows" / "command.yml").data["jobs"]["command"]["permissions"]
     double.permissions = granted
     with double.served() as url:
         played = forge.act("issue_comment", event, "command.yml", GITHUB_API_URL=url)

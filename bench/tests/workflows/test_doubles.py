@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.ci.test_change import commit, git
+from tests.ci.repositories import commit, git
 from tests.workflows.forge import DOUBLES
 
 

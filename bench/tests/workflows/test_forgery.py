@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ruamel.yaml import YAML
+import yaml
 
 from pushbench.ci.result import parse_results, unzip
+from pushbench.foundation.yamlfile import read_yaml
 from tests.ci.double_reporting import Reported
 from tests.ci.github_double import FORK, job, pull, run
 from tests.fuzz.artifacts import artifact
@@ -43,7 +44,7 @@ def forging(work: Path, *artifacts: str) -> None:
     steps = [{"uses": check_out, "with": {"ref": "${{ github.event.pull_request.head.sha }}"}}]
     steps += [{"uses": upload, "with": {"name": name, "path": f"forged-{name}/"}} for name in artifacts]
     made = {"runs-on": "ubuntu-24.04", "name": "Pushbench", "steps": steps}
-    YAML().dump({"name": "bench", "on": "pull_request", "jobs": {"Pushbench": made}}, file)
+    file.write_text(yaml.safe_dump({"name": "bench", "on": "pull_request", "jobs": {"Pushbench": made}}))
     for name in artifacts:
         (work / f"forged-{name}").mkdir()
         for path, content in artifact("pass").items():
@@ -59,7 +60,7 @@ def github_after(forge: Forge, payload: dict[str, Any], *changed: str, **of_run:
     double.pulls = [pull(sha=sha, repository=FORK)]
     double.changes(*changed)
     double.has_job("Pushbench", sha=sha)
-    double.permissions = YAML(typ="safe").load(WORKFLOWS / "report.yml")["jobs"]["report"]["permissions"]
+    double.permissions = read_yaml(WORKFLOWS / "report.yml").data["jobs"]["report"]["permissions"]
     uploaded = sorted((forge.folder / "artifacts").glob("*.zip"))
     double.artifacts = {file.stem: file.read_bytes() for file in uploaded}
     return double

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from pushbench.engine import Engine
-from pushbench.service_images import service_images
+from pushbench.building.engine import Engine
+from pushbench.drivers.service_images import service_images
 from tests.registry_double import Registry
 from tests.workflows.forge import VARIABLES, Forge
-from tests.workflows.test_workflows import require_measured
+from tests.workflows.played import require_measured
 
 ENGINE = Engine.find()
 [REDIS] = service_images(["redis"])

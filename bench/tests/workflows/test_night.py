@@ -15,7 +15,8 @@ from tests.workflows.forge import VARIABLES, Forge, Played, _git
 pytestmark = [pytest.mark.workflows]
 
 BOT = "github-actions[bot]"
-SHORT = VARIABLES | {"PUSHBENCH_COMPARE_PROFILE": "smoke", "PUSHBENCH_MAX_TIME": "30s"}
+SHORT = VARIABLES | {"PUSHBENCH_MAX_TIME": "10s"}
+"""the night's server against itself may stay undecided"""
 
 
 @pytest.fixture(scope="module")
@@ -85,7 +86,7 @@ def test_a_night_gives_way_goes_on_and_is_published_once(forge: Forge) -> None:
     record = second.measured[1].record
     assert record.id == first.measured[1].record.id
     assert record.complete
-    assert record.servers == ["fastapi", "node-ws"]
+    assert record.servers == ["go", "node-ws"]
     assert record.trials[0] == first.measured[1].record.trials[0]
     assert record.commit
     assert record.commit.sha == commit != forge.head()

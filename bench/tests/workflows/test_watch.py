@@ -7,16 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ruamel.yaml import YAML
 
 from pushbench.ci.causes import MACHINE, Cause, causes_of, marked
 from pushbench.ci.github_issues import LABEL
+from pushbench.foundation.yamlfile import read_yaml
 from tests.ci.double_issues import issue, open_issues
 from tests.ci.double_queue import queued
 from tests.ci.double_reporting import Reported
 from tests.ci.double_watch import workflow
 from tests.ci.github_double import Double, job, run
-from tests.ci.test_alerting import SLOW, SLOW_CAUSE, artifact
+from tests.ci.reported_runs import SLOW, SLOW_CAUSE, artifact
 from tests.factories import make_record, measured
 from tests.workflows.forge import ROOT, Forge
 
@@ -29,7 +29,7 @@ def forge(tmp_path_factory: pytest.TempPathFactory) -> Forge:
 
 
 def rights(file: str, name: str) -> dict[str, str]:
-    workflow_file = YAML(typ="safe").load(ROOT / ".github" / "workflows" / file)
+    workflow_file = read_yaml(ROOT / ".github" / "workflows" / file).data
     return dict(workflow_file["jobs"][name]["permissions"])
 
 

@@ -7,26 +7,23 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
 import pytest
 
-from pushbench.ci.admitting import artifact_name
-from pushbench.ci.result import Measured, parse_results, unzip
-from pushbench.engine import Engine
+from pushbench.building.engine import Engine
 from tests.ci.double_reporting import Reported as Double
-from tests.ci.github_double import FORK, job, pull, run
-from tests.workflows.forge import VARIABLES, Forge, Played
+from tests.ci.github_double import FORK, run
+from tests.workflows.forge import VARIABLES, Forge
+from tests.workflows.played import change, of, reported, require, require_measured, skip_where_disturbed
+from tests.workflows.small_suite import CLIENTS, COMPARED, compare_only
 
 pytestmark = [pytest.mark.workflows]
 
 
 @pytest.fixture(scope="module")
 def forge(tmp_path_factory: pytest.TempPathFactory) -> Forge:
-    return Forge(tmp_path_factory.mktemp("forge"))
+    return Forge(tmp_path_factory.mktemp("forge"), change=lambda work: compare_only(work, *COMPARED))
 
 
 @pytest.fixture(autouse=True)
@@ -34,61 +31,6 @@ def nothing_uploaded(forge: Forge) -> Iterator[None]:
     forge.forget()
     yield
     forge.forget()
-
-
-def change(path: str, old: str, new: str) -> Any:
-    def do(work: Path) -> None:
-        file = work / path
-        text = file.read_text()
-        assert text.count(old) == 1, f"{path} has changed: adapt this test"
-        file.write_text(text.replace(old, new))
-
-    return do
-
-
-def require(played: Played, *, passes: bool) -> None:
-    assert played.passed == passes, played.output[-8000:]
-
-
-def skip_where_disturbed(forge: Forge) -> None:
-    """Skip the test where the machine disturbed most trials of the job, which then decided nothing and said so."""
-    found = parse_results(unzip(forge.artifact("results")), "results")
-    trials = [trial for each in found.measured.values() for trial in each.record.trials]
-    invalid = [trial for trial in trials if not trial.validity.valid]
-    if found.result.outcome in ("invalid", "inconclusive") and 2 * len(invalid) > len(trials):
-        codes = sorted({reason.code for trial in invalid for reason in trial.validity.reasons})
-        pytest.skip(f"the machine disturbed {len(invalid)} of {len(trials)} trials: {', '.join(codes)}")
-
-
-def require_measured(forge: Forge, played: Played, artifact: str = "results") -> Measured:
-    """The one run of the job. A machine that disturbs it makes it invalid, and then the job must be red and say so."""
-    assert forge.has_artifact(artifact), played.output[-8000:]
-    found = parse_results(unzip(forge.artifact(artifact)), artifact)
-    assert found.result.outcome in ("pass", "invalid"), played.output[-8000:]
-    require(played, passes=found.result.outcome == "pass")
-    if found.result.outcome == "invalid":
-        assert "invalid" in played.output
-    [measured] = found.measured.values()
-    return measured
-
-
-def reported(forge: Forge, double: Double) -> str:
-    """The comment that the workflow report makes; its artifacts are what the jobs uploaded."""
-    names = ["plan", *(["results"] if (forge.folder / "artifacts" / "results.zip").exists() else [])]
-    double.artifacts = {name: forge.artifact(name) for name in names}
-    with double.served() as url:
-        require(forge.act("workflow_run", {"workflow_run": double.run}, "report.yml", GITHUB_API_URL=url), passes=True)
-    return str(double.comments[-1]["body"]) if double.comments else ""
-
-
-def of(forge: Forge, payload: dict[str, Any], *, passes: bool) -> Double:
-    """GitHub after the run of a pull request."""
-    sha = payload["pull_request"]["head"]["sha"]
-    jobs = [job("plan"), job("bench")]
-    if not passes:
-        jobs = [job("plan"), job("bench", "failure", "Bench")]
-    conclusion = "success" if passes else "failure"
-    return Double(run=run(head_sha=sha, conclusion=conclusion), jobs=jobs, pulls=[pull(sha=sha)])
 
 
 def test_a_push_is_built_measured_and_published(forge: Forge) -> None:
@@ -100,7 +42,7 @@ def test_a_push_is_built_measured_and_published(forge: Forge) -> None:
     measured = require_measured(forge, played)
     assert played.jobs() >= {"plan", "bench"}
     assert "images" not in played.jobs(), "the machine that measures builds them, or needs none"
-    assert measured.record.servers == ["fastapi", "node-ws"]
+    assert measured.record.servers == ["go", "node-ws"]
     assert measured.record.environment.driver == variables["PUSHBENCH_DRIVER"]
 
     double = Double(run=run(event="push", head_sha=forge.head(), head_branch="main"))
@@ -147,7 +89,8 @@ def test_a_pull_request_that_slows_a_server_fails_and_says_which_and_how_much(fo
     comment = reported(forge, double)
     assert "### Pushbench: FAIL" in comment
     screen, _, _ = comment.partition("<details>")
-    [line] = [line for line in screen.splitlines() if line.startswith("| node-ws: delivery p50 at 260 clients |")]
+    beginning = f"| node-ws: delivery p50 at {CLIENTS} clients |"
+    [line] = [line for line in screen.splitlines() if line.startswith(beginning)]
     assert line.endswith("| WORSE |")
     assert re.search(r"\+[\d.,]+ %|\+[\d.,]+ ms", line)
     assert double.checks[0]["conclusion"] == "failure"
@@ -155,18 +98,18 @@ def test_a_pull_request_that_slows_a_server_fails_and_says_which_and_how_much(fo
 
 
 def test_a_pull_request_that_breaks_a_rule_fails_with_the_rule(forge: Forge) -> None:
-    broken = change("servers/fastapi/app/main.py", "Response(status_code=404)", "Response(status_code=500)")
+    broken = change("servers/node-ws/src/app.js", "HTTP/1.1 404 Not Found", "HTTP/1.1 500 Not Found")
     payload = forge.pull_request(broken, "Answer otherwise")
     require(forge.act("pull_request", payload, "bench.yml", at="change"), passes=False)
     comment = reported(forge, of(forge, payload, passes=False))
     assert "### Pushbench: FAIL" in comment
-    assert "fastapi: not compared: the changed server does not work: verify: breaks bad-upgrade-is-refused" in comment
+    assert "node-ws: not compared: the changed server does not work: verify: breaks bad-upgrade-is-refused" in comment
 
 
 def test_somebody_may_ask_for_some_servers(forge: Forge) -> None:
-    payload = {"inputs": {"servers": "fastapi", "profile": "smoke"}, "ref": "refs/heads/main"}
+    payload = {"inputs": {"servers": "go", "profile": "smoke"}, "ref": "refs/heads/main"}
     measured = require_measured(forge, forge.act("workflow_dispatch", payload, "bench.yml"))
-    assert (measured.record.servers, measured.record.profile) == (["fastapi"], "smoke")
+    assert (measured.record.servers, measured.record.profile) == (["go"], "smoke")
 
 
 def test_a_pull_request_with_nothing_to_measure_passes_and_says_so(forge: Forge) -> None:
@@ -178,7 +121,7 @@ def test_a_pull_request_with_nothing_to_measure_passes_and_says_so(forge: Forge)
 
 
 def test_a_fork_is_not_measured_and_its_check_says_how_it_will_be(forge: Forge) -> None:
-    slower = change("servers/fastapi/app/main.py", "openapi_url=None", "openapi_url=None, debug=False")
+    slower = change("servers/go/main.go", 'port = "8080"', 'port = "8081"')
     payload = forge.pull_request(slower, "From afar")
     payload["pull_request"]["head"]["repo"] = {"full_name": "stranger/pushbench"}
     played = forge.act("pull_request", payload, "bench.yml", at="change")
@@ -187,30 +130,6 @@ def test_a_fork_is_not_measured_and_its_check_says_how_it_will_be(forge: Forge) 
     assert f"-f pull_request=7 -f head={forge.head('change')}" in played.output
     double = of(forge, payload, passes=True)
     double.run["head_repository"], double.pulls[0]["head"]["repo"] = FORK, FORK
-    double.changes("servers/fastapi/app/main.py")
+    double.changes("servers/go/main.go")
     assert f"\ngh workflow run bench.yml -f pull_request=7 -f head={forge.head('change')}\n" in reported(forge, double)
     assert double.checks[0]["conclusion"] == "action_required"
-
-
-CALLER = """\
-on: push
-jobs:
-  benchmark:
-    uses: ./.github/workflows/own-server.yml
-    with: {folder: bench/mine, pushbench: acme/pushbench@main, profile: smoke, runs-on: ubuntu-24.04}
-"""
-
-
-def test_another_repository_has_a_server_of_its_own_benchmarked(forge: Forge) -> None:
-    def add(work: Path) -> None:
-        shutil.copytree(work / "servers" / "node-ws", work / "bench" / "mine")
-        change("bench/mine/src/app.js", "server: 'node-ws'", "server: 'mine'")(work)
-        (work / ".github" / "workflows" / "own.yml").write_text(CALLER)
-
-    payload = forge.pull_request(add, "Have our server benchmarked")
-    sha = payload["pull_request"]["head"]["sha"]
-    played = forge.act("push", {"ref": "refs/heads/change", "after": sha}, "own.yml", at="change")
-    measured = require_measured(forge, played, artifact_name("bench/mine"))
-    assert measured.record.servers == ["mine"]
-    assert measured.record.commit
-    assert measured.record.commit.subject == f"mine at {sha[:12]}: Have our server benchmarked"

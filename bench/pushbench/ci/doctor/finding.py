@@ -10,9 +10,9 @@ from typing import Literal, Self
 
 from pydantic import Field
 
-from pushbench.errors import EXIT_FAIL, EXIT_PASS, EXIT_UNDECIDED
-from pushbench.model import Document
-from pushbench.text import MESSAGE, one_line
+from pushbench.foundation.errors import EXIT_FAIL, EXIT_PASS, EXIT_UNDECIDED
+from pushbench.foundation.model import Document
+from pushbench.foundation.text import MESSAGE, one_line
 
 State = Literal["ok", "missing", "unknown"]
 EXIT_CODES: dict[State, int] = {"ok": EXIT_PASS, "missing": EXIT_FAIL, "unknown": EXIT_UNDECIDED}

@@ -24,7 +24,7 @@ from pushbench.ci.doctor.facts import Absent, Facts, Hidden, Measured, PagesEnvi
 from pushbench.ci.doctor.workflow_files import CODEOWNERS, FOLDER, local_actions
 from pushbench.ci.github import ACTIONS
 from pushbench.ci.github_connection import Call, Connection, GitHubError
-from pushbench.errors import UserError
+from pushbench.foundation.errors import UserError
 
 S = TypeVar("S")
 T = TypeVar("T")

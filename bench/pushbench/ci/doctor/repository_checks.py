@@ -8,10 +8,10 @@ from urllib.parse import urlsplit
 from pushbench.ci.doctor import workflow_files
 from pushbench.ci.doctor.facts import Facts, shown
 from pushbench.ci.doctor.finding import Fix, Said, fix, missing, ok
-from pushbench.errors import UserError
-from pushbench.metrics import Unit
-from pushbench.units import parse_quantity
-from pushbench.yamlfile import nearest
+from pushbench.foundation.errors import UserError
+from pushbench.foundation.yamlfile import nearest
+from pushbench.metrics.definitions import Unit
+from pushbench.metrics.units import parse_quantity
 
 LABELS = {
     "bench:full": "Measure every server at the next push",

@@ -5,17 +5,16 @@ Commands break with a backslash, so that they can be copied. State is a word; co
 
 from __future__ import annotations
 
-import io
 import shlex
 import textwrap
 from collections.abc import Iterator
 from itertools import pairwise
 
-from rich.console import Console
 from rich.text import Text
 
 from pushbench.ci.doctor.diagnosis import summary
 from pushbench.ci.doctor.finding import Diagnosis, Finding, Fix, State
+from pushbench.reporting.terminal import text_console, text_of
 
 NARROW = 80
 """columns below which what is said stands under the check instead of beside it"""
@@ -27,24 +26,14 @@ MOST_TEXT = 110
 
 
 def render(diagnosis: Diagnosis, *, width: int, color: bool) -> str:
-    console = Console(
-        file=io.StringIO(),
-        width=width,
-        force_terminal=color,
-        color_system="standard" if color else None,
-        no_color=not color,
-        highlight=False,
-        markup=False,
-        emoji=False,
-    )
+    console = text_console(width, color=color)
     longest = max(len(finding.check) for finding in diagnosis.findings)
     for finding in diagnosis.findings:
         for line in _lines(finding, longest, width):
             console.print(line, soft_wrap=True)
     console.print()
     console.print(Text(summary(diagnosis), style="bold"), soft_wrap=True)
-    assert isinstance(console.file, io.StringIO)
-    return console.file.getvalue()
+    return text_of(console)
 
 
 def _indent(width: int) -> int:

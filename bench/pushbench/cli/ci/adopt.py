@@ -32,7 +32,7 @@ def adopt(
     """
     from pushbench.ci.adopting import Adoption, adopt
     from pushbench.ci.plan import Settings
-    from pushbench.project import Project
+    from pushbench.foundation.project import Project
 
     wanted = Adoption(repository, folder, profile, base)
     token = os.environ.get("GITHUB_TOKEN", "")

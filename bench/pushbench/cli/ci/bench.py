@@ -10,10 +10,12 @@ import typer
 
 from pushbench.cli import options
 from pushbench.cli.ci.job import branch_of, fresh_out, planned_by, queue_of_job, results_folder, thresholds_text
-from pushbench.errors import EXIT_FAIL, EXIT_PASS, EXIT_UNDECIDED, UserError
+from pushbench.foundation.errors import EXIT_FAIL, EXIT_PASS, EXIT_UNDECIDED, UserError
 
 if TYPE_CHECKING:
+    from pushbench.ci.plan import Plan
     from pushbench.ci.result import Results
+    from pushbench.foundation.project import Project
 
 
 _EXAMPLE = "Example: `PLAN=$(pushbench ci plan --json) pushbench ci bench`."
@@ -45,21 +47,36 @@ def bench(
 
     Exit code: 0 pass or gave way, 1 fail, 2 a step could not be carried out, 3 inconclusive, invalid or ended early.
     """
-    import tempfile
-
     from pushbench.ci import actions
-    from pushbench.ci.benching import Bench, Ended
-    from pushbench.ci.publishing import HISTORY
     from pushbench.ci.result import read_results
-    from pushbench.ci.trend import TREND
-    from pushbench.cli.conclusion import thresholds_of
-    from pushbench.project import Project
+    from pushbench.foundation.project import Project
 
     project = Project.current()
     planned = planned_by()
     before = read_results(Path(earlier)) if earlier else None
     if before and before.result.plan != planned:
         raise UserError("the earlier results are of another plan", where=earlier)
+    folder = _carry_out(project, planned, before, history)
+    found = read_results(folder)
+    outcome = found.result.outcome
+    actions.add_summary(_summary(found, thresholds_text(project)))
+    actions.set_outputs({"outcome": outcome})
+    options.note(f"{outcome}: {project.relative(folder)}")
+    raise typer.Exit(
+        {"pass": EXIT_PASS, "gave-way": EXIT_PASS, "fail": EXIT_FAIL, "error": 2}.get(outcome, EXIT_UNDECIDED)
+    )
+
+
+def _carry_out(project: Project, planned: Plan, earlier: Results | None, history: str) -> Path:
+    """The folder with the results of the plan, or of what was carried out until the job ended."""
+    import tempfile
+
+    from pushbench.ci import actions
+    from pushbench.ci.benching import Bench, Ended
+    from pushbench.ci.publishing import HISTORY
+    from pushbench.ci.trend import TREND
+    from pushbench.cli.conclusion import thresholds_of
+
     out = fresh_out(project)
     # The job own-server passes no token, so it gives way to nothing.
     asks = os.environ.get("GITHUB_ACTIONS") == "true" and os.environ.get("GITHUB_TOKEN")
@@ -76,25 +93,18 @@ def bench(
             store,
             options.note,
             give_way=queue_of_job() if asks and planned.event in TREND else None,
-            earlier=before,
+            earlier=earlier,
         )
         try:
             with actions.inert_log():
                 job.play()
         except Ended:
             options.note("ended: what was measured until then is in out/ci")
-    found = read_results(results_folder(out))
-    outcome = found.result.outcome
-    actions.add_summary(_summary(found, thresholds_text(project)))
-    actions.set_outputs({"outcome": outcome})
-    options.note(f"{outcome}: {project.relative(results_folder(out))}")
-    raise typer.Exit(
-        {"pass": EXIT_PASS, "gave-way": EXIT_PASS, "fail": EXIT_FAIL, "error": 2}.get(outcome, EXIT_UNDECIDED)
-    )
+    return results_folder(out)
 
 
 def _summary(found: Results, thresholds: str | None) -> str:
     from pushbench.ci.drafting import message
-    from pushbench.comment import MARK, comment
+    from pushbench.reporting.comment import MARK, comment
 
     return comment(message(found, thresholds)).removeprefix(f"{MARK}\n")

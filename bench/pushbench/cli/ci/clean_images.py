@@ -9,7 +9,7 @@ import typer
 
 from pushbench.cli import options
 from pushbench.cli.ci.job import github_of_job
-from pushbench.errors import UserError
+from pushbench.foundation.errors import UserError
 
 _EXAMPLES = "Examples: `pushbench ci clean-images --dry-run`; `pushbench ci clean-images --newest 5`."
 
@@ -34,10 +34,10 @@ def clean_images(
     """
     from datetime import datetime
 
-    from pushbench.catalog import read_catalog
+    from pushbench.building.images import images_of, registry_prefix
+    from pushbench.catalog.servers import read_catalog
     from pushbench.ci import cleaning
-    from pushbench.images import images_of, registry_prefix
-    from pushbench.project import Project
+    from pushbench.foundation.project import Project
 
     with github_of_job() as github:
         expected = f"ghcr.io/{github.repository}".lower()

@@ -23,11 +23,11 @@ def command() -> None:
     GITHUB_REPOSITORY, GITHUB_API_URL and GITHUB_TOKEN, which needs the permissions actions: write and
     pull-requests: write.
     """
-    from pushbench.catalog import read_catalog
+    from pushbench.catalog.servers import read_catalog
+    from pushbench.catalog.suites import read_suites
     from pushbench.ci.commanding import Known, read_comment
     from pushbench.ci.github_commands import obey
-    from pushbench.project import Project
-    from pushbench.suites import read_suites
+    from pushbench.foundation.project import Project
 
     event = read_comment(os.environ)
     if event is None:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pushbench.cli.options import JsonOption, note, print_json
-from pushbench.errors import UserError
+from pushbench.foundation.errors import UserError
 
 if TYPE_CHECKING:
-    from pushbench.project import Project
+    from pushbench.foundation.project import Project
 
 _EXAMPLES = (
     "Examples: `GITHUB_TOKEN=$(gh auth token) pushbench ci doctor`; `pushbench ci doctor --repository me/pushbench`; "
@@ -45,11 +45,11 @@ def doctor(
     GITHUB_TOKEN is a maintainer's: a fine-grained token for the repository that reads Administration, Actions, Checks,
     Contents, Issues, Pages, Secrets and Variables, or `gh auth token`. What it may not see is unknown, never ok.
     """
+    from pushbench.catalog.suites import read_suites
     from pushbench.ci.doctor import diagnosis, gathering, showing
     from pushbench.ci.github import API
     from pushbench.cli.conclusion import color, width
-    from pushbench.project import Project
-    from pushbench.suites import read_suites
+    from pushbench.foundation.project import Project
 
     project = Project.current()
     token = os.environ.get("GITHUB_TOKEN", "")
@@ -72,7 +72,7 @@ def doctor(
 
 def _origin(project: Project) -> str:
     """The repository that the checkout is from. Raises UserError."""
-    from pushbench.git import git
+    from pushbench.foundation.git import git
 
     url = git(project.root, "remote", "get-url", "origin").text
     found = re.search(r"github\.com[:/]([\w.-]+/[\w.-]+?)(?:\.git)?/?$", url, re.ASCII)

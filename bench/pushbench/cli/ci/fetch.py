@@ -21,7 +21,7 @@ def fetch() -> None:
     No other branch is fetched. A private repository needs GITHUB_TOKEN, with the permission contents: read.
     """
     from pushbench.ci.fetching import fetch, has
-    from pushbench.project import Project
+    from pushbench.foundation.project import Project
 
     root = Project.current().root
     planned = planned_by() if os.environ.get("PLAN") else None

@@ -11,11 +11,11 @@ import typer
 
 from pushbench.cli import options
 from pushbench.cli.ci.job import planned_by
-from pushbench.errors import UserError
+from pushbench.foundation.errors import UserError
 
 if TYPE_CHECKING:
+    from pushbench.building.engine import Engine
     from pushbench.ci.plan import Plan
-    from pushbench.engine import Engine
 
 _EXAMPLES = (
     "Examples: `pushbench ci images --output push --cache registry`; `pushbench ci images --get --archives out/images`."
@@ -54,8 +54,8 @@ def images(
     a pull request push pr-NUMBER, by which `pushbench ci clean-images` keeps them.
     """
     from pushbench.ci import imaging
-    from pushbench.project import Project
-    from pushbench.trees import check_out
+    from pushbench.foundation.project import Project
+    from pushbench.foundation.trees import check_out
 
     project, planned = Project.current(), planned_by()
     here = images_setting() == "load" and not planned.untrusted
@@ -115,7 +115,7 @@ def _alias(planned: Plan) -> str | None:
 
 
 def _engine() -> Engine:
-    from pushbench.engine import Engine
+    from pushbench.building.engine import Engine
 
     engine = Engine.find()
     if engine is None:

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pushbench.cli import options
-from pushbench.errors import UserError
+from pushbench.foundation.errors import UserError
 
 if TYPE_CHECKING:
     from pushbench.ci.branch import Branch
     from pushbench.ci.github import GitHub
     from pushbench.ci.plan import Plan
     from pushbench.ci.yielding import Queue
-    from pushbench.project import Project
+    from pushbench.foundation.project import Project
 
 RunOption = Annotated[int, typer.Option("--run", min=1, help="Of the workflow bench.", metavar="ID")]
 
@@ -67,7 +67,7 @@ def thresholds_text(project: Project) -> str | None:
 
 def branch_of(project: Project, name: str) -> Branch:
     from pushbench.ci.branch import Branch
-    from pushbench.git import git
+    from pushbench.foundation.git import git
 
     url = git(project.root, "remote", "get-url", "origin").text
     if not url:

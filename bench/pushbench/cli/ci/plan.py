@@ -13,7 +13,7 @@ from pushbench.cli.options import JsonOption
 
 if TYPE_CHECKING:
     from pushbench.ci.event import Inputs
-    from pushbench.project import Project
+    from pushbench.foundation.project import Project
 
 _EXAMPLE = "Example: `pushbench ci plan --json` in a job of GitHub Actions; its output plan is for later jobs."
 
@@ -32,13 +32,13 @@ def plan(*, as_json: JsonOption = False) -> None:
     Fetches what it compares; a private repository needs GITHUB_TOKEN for that, with the permission contents: read.
     To go on with a run, also GITHUB_API_URL and GITHUB_TOKEN, which needs the permission actions: read.
     """
-    from pushbench.catalog import read_catalog
+    from pushbench.catalog.servers import read_catalog
     from pushbench.ci import actions
     from pushbench.ci.change import read_change
     from pushbench.ci.event import read_event
     from pushbench.ci.plan import Settings, make_plan
     from pushbench.ci.result import Result, StepResult, write_result
-    from pushbench.project import Project
+    from pushbench.foundation.project import Project
 
     project = Project.current()
     event = read_event(os.environ)

@@ -9,7 +9,7 @@ import typer
 
 from pushbench.cli import options
 from pushbench.cli.ci.job import branch_of, github_of_job
-from pushbench.errors import UserError
+from pushbench.foundation.errors import UserError
 from pushbench.site.keeping import PUBLISHED
 
 _EXAMPLES = "Examples: `pushbench ci publish --run 1234567890`; `pushbench ci publish --results out/ci/results`."
@@ -52,7 +52,7 @@ def publish(
     from pushbench.ci import actions, publishing
     from pushbench.ci.result import read_results
     from pushbench.cli.conclusion import thresholds_of
-    from pushbench.project import Project
+    from pushbench.foundation.project import Project
     from pushbench.site.building import build
     from pushbench.site.inputs import Inputs
     from pushbench.site.layout import Folder

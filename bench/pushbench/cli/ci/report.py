@@ -9,7 +9,7 @@ import typer
 
 from pushbench.cli import options
 from pushbench.cli.ci.job import github_of_job, thresholds_text
-from pushbench.errors import UserError
+from pushbench.foundation.errors import UserError
 
 _EXAMPLES = "Examples: `GITHUB_TOKEN=... pushbench ci report --run 1234567890`; `pushbench ci report --open`."
 
@@ -31,9 +31,9 @@ def report(*, run: RunOption = None, open_: OpenOption = False) -> None:
     Reads GITHUB_REPOSITORY, GITHUB_API_URL, GITHUB_EVENT_NAME and GITHUB_TOKEN, which needs the permissions
     actions: read, pull-requests: write, checks: write and statuses: write.
     """
-    from pushbench.catalog import read_catalog
+    from pushbench.catalog.servers import read_catalog
     from pushbench.ci import actions, reporting, sweeping
-    from pushbench.project import Project
+    from pushbench.foundation.project import Project
 
     if (run is None) != open_:
         raise UserError("say which: --run ID or --open")

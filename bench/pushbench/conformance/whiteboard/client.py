@@ -39,7 +39,7 @@ class Client(ABC):
 
     # What a protocol says
 
-    async def greet(self) -> None:  # noqa: B027 - most protocols have no such thing
+    async def greet(self, within: float) -> None:  # noqa: B027 - most protocols have no such thing
         """Exchange what comes before the first message."""
 
     @abstractmethod
@@ -59,8 +59,8 @@ class Client(ABC):
 
     # What a client does
 
-    async def start(self) -> None:
-        await self.greet()
+    async def start(self, within: float) -> None:
+        await self.greet(within)
         self._reading = asyncio.create_task(self._read())
 
     async def _read(self) -> None:

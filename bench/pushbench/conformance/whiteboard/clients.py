@@ -16,9 +16,9 @@ from pushbench.conformance.target import Target
 from pushbench.conformance.together import together
 from pushbench.conformance.whiteboard.client import PROMPT, Client
 from pushbench.conformance.whiteboard.inbox import Closed
-from pushbench.processes import Exit
-from pushbench.procfs import socket_inodes, stats
-from pushbench.resources import Usage
+from pushbench.machine.processes import Exit
+from pushbench.machine.procfs import socket_inodes, stats
+from pushbench.machine.resources import Usage
 
 
 @dataclass(frozen=True)
@@ -75,6 +75,7 @@ class Clients:
         path: str | None = None,
         receive_buffer: int | None = None,
         compression: str | None = None,
+        within: float = PROMPT,
     ) -> Client:
         """A client that is no member of any board. A small receive buffer makes the backlog in the kernel small."""
         # asyncio turns Nagle's algorithm off only where the protocol is named.
@@ -101,13 +102,13 @@ class Clients:
             raise
         client = self._protocol_client(connection, user or f"user-{next(self._numbers)}")
         self._present.append(client)
-        await client.start()
+        await client.start(within)
         return client
 
     async def member(
         self, *boards: str, user: str | None = None, receive_buffer: int | None = None, within: float = PROMPT
     ) -> Client:
-        client = await self.connect(user=user, receive_buffer=receive_buffer)
+        client = await self.connect(user=user, receive_buffer=receive_buffer, within=within)
         for board in boards:
             await client.join(board, within)
         return client

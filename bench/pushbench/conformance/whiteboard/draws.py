@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 POINT = [512, 384]
 
@@ -21,16 +21,20 @@ def compact(fields: Mapping[str, object]) -> str:
     return json.dumps(kept, separators=(",", ":"), ensure_ascii=False)
 
 
+Draw = Callable[..., str]
+
+
 def bad_messages(board: str, user: str) -> dict[str, str]:
     """Messages that a server must answer with an error, each under the name of what is wrong with it."""
 
     def draw(**changes: object) -> str:
         return draw_text(board, user, 7, **changes)
 
-    def join(**changes: object) -> str:
-        return compact({"type": "join", "boardId": board, "userId": user} | changes)
+    return _broken_texts(draw()) | _bad_fields(board, user, draw) | _bad_strokes(draw)
 
-    good = draw()
+
+def _broken_texts(good: str) -> dict[str, str]:
+    """Texts that are no JSON object."""
     return {
         "nothing": "",
         "blanks": "  \n",
@@ -50,6 +54,17 @@ def bad_messages(board: str, user: str) -> dict[str, str]:
         "string": '"draw"',
         "array": f"[{good}]",
         "empty object": "{}",
+    }
+
+
+def _bad_fields(board: str, user: str, draw: Draw) -> dict[str, str]:
+    """Messages with a field that is missing, or has a wrong value; strokes apart."""
+
+    def join(**changes: object) -> str:
+        return compact({"type": "join", "boardId": board, "userId": user} | changes)
+
+    good = draw()
+    return {
         "no type": draw(type=None),
         "unknown type": draw(type="erase"),
         "type of the server": join(type="joined"),
@@ -77,6 +92,12 @@ def bad_messages(board: str, user: str) -> dict[str, str]:
         "draw without sentAt": draw(sentAt=None),
         "sentAt is a string": draw(sentAt="now"),
         "sentAt is negative": draw(sentAt=-1),
+    }
+
+
+def _bad_strokes(draw: Draw) -> dict[str, str]:
+    """Draws with a bad stroke, or with a number that JSON does not have."""
+    return {
         "draw without stroke": draw(stroke=None),
         "stroke is a string": draw(stroke="[[1,2]]"),
         "stroke is an object": draw(stroke={"0": POINT}),

@@ -6,7 +6,7 @@ from collections import Counter
 
 from pushbench.conformance.rule import Mismatch, rule
 from pushbench.conformance.whiteboard.clients import Clients
-from pushbench.processes import ending
+from pushbench.machine.processes import ending
 
 EXIT_SECONDS = 5.0
 

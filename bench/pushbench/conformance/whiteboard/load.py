@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Collection, Mapping
 
+from pushbench.conformance.bounds import LOG_BOUND, too_much
 from pushbench.conformance.rule import Mismatch, rule
 from pushbench.conformance.together import together
 from pushbench.conformance.whiteboard.client import Client, difference, in_common
@@ -23,9 +24,6 @@ BURST = 20
 """Draws at once. Even if a server queues them all for a member, with their headers, they are less than the 1 MiB that
 it may queue."""
 LOGGED = 2_000
-LOG_BOUND = 4096
-"""Bytes of output that have other reasons. A line for each message is at least 20,000, of which 8,192 may still be in
-the buffer of a program's standard output."""
 
 
 @rule("Of 14,400 deliveries on 30 boards at once, none is altered and none belongs to another board.", limit_seconds=30)
@@ -116,10 +114,3 @@ async def no_log_line_per_message(clients: Clients) -> None:
     await asyncio.sleep(0.1)  # a log may be written by a thread of its own
     if printed := too_much(before, await clients.output_bytes()):
         raise Mismatch(f"at most {LOG_BOUND:,} bytes of output during {LOGGED:,} draws", printed)
-
-
-def too_much(before: int, after: int) -> str | None:
-    """How much was printed between two sizes of the output that is kept; None when that is within the bound."""
-    if after < before:  # a container's log is kept up to a size
-        return "so much that the oldest part was dropped"
-    return f"{after - before:,} bytes" if after - before > LOG_BOUND else None

@@ -58,10 +58,13 @@ class ProtocolClient(Client):
     subprotocols = (Subprotocol("v12.stomp"),)
     _subscribed: frozenset[str] = frozenset()
 
-    async def greet(self) -> None:
+    async def greet(self, within: float) -> None:
         await send(self, "CONNECT", {"accept-version": "1.2", "host": "pushbench", "heart-beat": "0,0"})
-        async with asyncio.timeout(PROMPT):
-            answer = await self.connection.recv()
+        try:
+            async with asyncio.timeout(within):
+                answer = await self.connection.recv()
+        except TimeoutError:
+            raise Mismatch(f"a CONNECTED frame within {within:g} s", "none") from None
         if not isinstance(answer, str) or not answer.startswith("CONNECTED\n"):
             raise Mismatch("a CONNECTED frame", escaped(answer))
         await send(self, "SUBSCRIBE", {"id": "errors", "destination": ERRORS})

@@ -1,0 +1,152 @@
+"""The container images of servers and generator: their names, and the bake definition that builds them. Pure but for
+what git says of a folder.
+
+An image's tag is the digest of the sources that it is built of, so that an image either is of this checkout or is not
+there. Its labels and times come from the last commit of its folder: the same sources give the same image.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from pushbench.building.sources import source_digest
+from pushbench.catalog.servers import Server
+from pushbench.foundation.git import git
+from pushbench.foundation.project import Project
+
+GENERATOR = "k6"
+LATEST, CACHE = "latest", "cache"
+"""tags that builds share"""
+
+Cache = Literal["none", "local", "registry"]
+Output = Literal["load", "push", "archive"]
+
+
+@dataclass(frozen=True)
+class Image:
+    """An image to build; several variants of a server may run from one."""
+
+    name: str
+    context: Path
+    dockerfile: str
+    arguments: dict[str, str]
+    title: str
+
+    def reference(self, registry: str | None = None) -> str:
+        facts = json.dumps([source_digest(self.context), self.dockerfile, self.arguments], sort_keys=True)
+        return f"{registry_prefix(registry)}/{self.name}:{hashlib.sha256(facts.encode()).hexdigest()[:12]}"
+
+
+def registry_prefix(given: str | None = None) -> str:
+    """The prefix of all images: `given`, else PUSHBENCH_REGISTRY, such as ghcr.io/owner/pushbench, else a local one.
+
+    It is in lower case: names of repositories on GitHub may have upper case, names of images may not.
+    https://github.com/opencontainers/distribution-spec/blob/main/spec.md#pulling-manifests
+    """
+    return (given or os.environ.get("PUSHBENCH_REGISTRY") or "pushbench").lower()
+
+
+def is_remote(reference: str) -> bool:
+    """Whether a registry is asked for it: docker takes the first part for a host if it has a dot or a port."""
+    host, slash, _ = reference.partition("/")
+    return bool(slash) and ("." in host or ":" in host or host == "localhost")
+
+
+def image_of(server: Server) -> Image:
+    spec = server.spec
+    return Image(server.image_name, server.folder, spec.image.dockerfile, spec.image.arguments, spec.title)
+
+
+def generator_image(project: Project) -> Image:
+    return Image(GENERATOR, project.generator, "Dockerfile", {}, "k6 with k6/x/push")
+
+
+def images_of(servers: Sequence[Server]) -> list[Image]:
+    """Each image once, in the order of the servers."""
+    return list({server.image_name: image_of(server) for server in reversed(servers)}.values())[::-1]
+
+
+def bake_definition(
+    root: Path,
+    images: Sequence[Image],
+    *,
+    registry: str | None = None,
+    cache: Cache = "none",
+    output: Output = "load",
+    alias: str | None = LATEST,
+) -> dict[str, Any]:
+    """A bake file (JSON) for `docker buildx bake` in `root`: one target an image, all of them in the default group.
+
+    `alias` is a second tag of each image. Only the build of the alias `latest` writes the cache in the registry, which
+    all builds read.
+    """
+    registry = registry_prefix(registry)
+    return {
+        "group": {"default": {"targets": [image.name for image in images]}},
+        "target": {image.name: _target(root, image, registry, cache, output, alias=alias) for image in images},
+    }
+
+
+def _target(
+    root: Path, image: Image, registry: str, cache: Cache, output: Output, *, alias: str | None
+) -> dict[str, Any]:
+    sha, epoch = _last_commit(image.context)
+    labels = {
+        "org.opencontainers.image.title": image.title,
+        "org.opencontainers.image.source": _home(root),
+        "org.opencontainers.image.revision": sha,
+    }
+    target: dict[str, Any] = {
+        "context": image.context.relative_to(root).as_posix(),
+        "dockerfile": image.dockerfile,
+        "tags": [image.reference(registry), *([f"{registry}/{image.name}:{alias}"] if alias else [])],
+        "args": {**image.arguments, **({"SOURCE_DATE_EPOCH": epoch} if epoch else {})},
+        "labels": {name: value for name, value in labels.items() if value},
+        # An attestation holds the time of the build, so no two images would be the same.
+        "attest": ["type=provenance,disabled=true", "type=sbom,disabled=true"],
+        "output": [_output(image.name, output)],
+    }
+    match cache:
+        case "local":
+            folder = f".cache/pushbench/images/{image.name}"
+            target |= {"cache-from": [f"type=local,src={folder}"], "cache-to": [f"type=local,dest={folder},mode=max"]}
+        case "registry":
+            place = f"{registry}/{image.name}:{CACHE}"
+            target |= {"cache-from": [f"type=registry,ref={place}"]}
+            if alias == LATEST:
+                target |= {"cache-to": [f"type=registry,ref={place},mode=max,ignore-error=true"]}
+    return target
+
+
+def _output(name: str, output: Output) -> str:
+    match output:
+        case "load":
+            return "type=docker,rewrite-timestamp=true"
+        case "push":
+            return "type=image,push=true,rewrite-timestamp=true"
+        case "archive":
+            return f"type=docker,dest=out/images/{name}.tar,rewrite-timestamp=true"
+
+
+def _last_commit(folder: Path) -> tuple[str, str]:
+    """Hash and time (seconds since 1970) of the last commit that changed `folder`; empty outside a git checkout."""
+    said = git(folder, "log", "-1", "--format=%H %ct", "--", ".").text
+    sha, _, epoch = said.partition(" ")
+    return sha, epoch
+
+
+def _home(root: Path) -> str:
+    """Where the project lives, without whatever credentials the address may hold."""
+    url = git(root, "config", "--get", "remote.origin.url").text
+    if url.startswith("git@"):
+        url = "https://" + url.removeprefix("git@").replace(":", "/", 1)
+    scheme, found, rest = url.partition("://")
+    if scheme != "https" or not found:
+        return ""
+    return f"https://{rest.rpartition('@')[2].removesuffix('.git')}"

@@ -1,0 +1,41 @@
+"""What a folder's sources are, and their digest: two builds with the same digest are builds of the same thing."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from pushbench.foundation.git import git
+
+BUILD_FOLDERS = {"node_modules", "target", "dist", ".venv", "__pycache__", ".cache", ".git"}
+"""What is no source where git cannot be asked: the places that builds of the servers write to."""
+
+
+def source_files(folder: Path) -> list[Path]:
+    """The files that git tracks or would track, relative to `folder`, sorted."""
+    files = _asked_of_git(folder)
+    if files is None:
+        everything = (path.relative_to(folder) for path in folder.rglob("*"))
+        files = [path for path in everything if BUILD_FOLDERS.isdisjoint(path.parts)]
+    return sorted(path for path in files if (folder / path).is_file())
+
+
+def digest_files(folder: Path, files: Iterable[Path]) -> str:
+    """SHA-256 over names, contents and executable bits."""
+    total = hashlib.sha256()
+    for path in files:
+        file = folder / path
+        content = hashlib.sha256(file.read_bytes()).hexdigest()
+        total.update(f"{path.as_posix()}\0{content}\0{os.access(file, os.X_OK)}\n".encode())
+    return total.hexdigest()
+
+
+def source_digest(folder: Path) -> str:
+    return digest_files(folder, source_files(folder))
+
+
+def _asked_of_git(folder: Path) -> list[Path] | None:
+    listed = git(folder, "ls-files", "--cached", "--others", "--exclude-standard", "-z")
+    return [Path(name) for name in listed.output.split("\0") if name] if listed.ok else None

@@ -1,0 +1,251 @@
+"""How often the judge is right: counted over real comparisons with a known answer, and over resampled ones. Pure.
+
+Resampling draws blocks of neighbouring rounds from a campaign that was played to its end, so that what disturbs a
+machine for minutes does so in the resampled comparison, too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import sqrt
+from statistics import median
+from typing import Literal
+
+import numpy as np
+from pydantic import Field, NonNegativeInt
+
+from pushbench.calibration.faults import NOTHING
+from pushbench.foundation.model import Document
+from pushbench.judging.changes import Row, decisions, rows
+from pushbench.judging.comparison import Pair
+from pushbench.judging.sequential import Gated, Word, decide
+from pushbench.judging.thresholds import Thresholds
+from pushbench.records.record import Record, StageResult, Trial
+
+BLOCK_ROUNDS = 4
+"""about two minutes: longer than a burst of other work, shorter than a campaign has many of"""
+RUN_SECONDS = 600.0
+"""what a comparison may take, which says how many rounds a resampled one has"""
+WILSON_Z = 1.959964
+"""normal quantile of 0.975"""
+
+TARGETS: Mapping[str, re.Pattern[str]] = {
+    "burn": re.compile(r"cpu_seconds_per_\w+"),
+    "delay": re.compile(r"(?!connect|lateness)\w+_seconds\.(p50|p95)"),
+    "loss": re.compile(r"loss_ratio"),
+    "leak": re.compile(r"memory_bytes\.peak"),
+}
+"""the metrics in which a fault has to be noticed, any of them"""
+
+
+class Rate(Document):
+    """How many of how many, with the interval of Wilson (JASA 22, 1927), 95 %."""
+
+    count: NonNegativeInt
+    of: NonNegativeInt
+    low: float
+    high: float
+
+
+class Case(Document):
+    """Comparisons of one server with one injected fault."""
+
+    server: str
+    injected: str = Field(description="the fault; `none` for a server against itself")
+    how: Literal["real", "resampled", "resampled and scaled"] = Field(
+        description="scaled: a server against itself, the head's CPU per unit of work multiplied"
+    )
+    runs: NonNegativeInt
+    rounds: float = Field(description="median of those that a run took")
+    most_rounds: NonNegativeInt = Field(description="that a run had time for")
+    words: dict[Word, NonNegativeInt] = Field(description="runs by the worst word of what the fault changes")
+    failed: Rate = Field(description="runs in which any metric was called worse")
+
+
+class Calibration(Document):
+    """What the judge did with comparisons whose answer is known."""
+
+    schema_: Literal[1] = Field(default=1, alias="schema")
+    environments: list[str] = Field(description="keys of those that the comparisons ran in")
+    thresholds_digest: str
+    cases: list[Case]
+
+
+def calibrate(
+    records: Sequence[Record], thresholds: Thresholds, *, runs: int, scaled: Sequence[float] = (), seed: int = 1
+) -> Calibration:
+    """`runs` are those to resample for each server and fault, `scaled` the factors for servers against themselves."""
+    known = [record for record in records if record.comparison and record.comparison.injected]
+    fixed = [record for record in known if record.comparison and record.comparison.fixed]
+    real = [record for record in known if record not in fixed]
+    random = np.random.default_rng(seed)
+    return Calibration(
+        environments=sorted({record.environment.key for record in known}),
+        thresholds_digest=thresholds.digest,
+        cases=[*_real(real, thresholds), *_resampled(fixed, thresholds, runs, scaled, random)],
+    )
+
+
+def compact(record: Record) -> Record:
+    """What calibrating needs of a record, some kilobytes a trial: no histograms, no timelines, five digits."""
+
+    def small(stage: StageResult) -> StageResult:
+        metrics = {name: None if value is None else float(f"{value:.5g}") for name, value in stage.metrics.items()}
+        return stage.model_copy(update={"metrics": metrics, "histograms": {}})
+
+    trials = [
+        trial.model_copy(
+            update={
+                "stages": [small(stage) for stage in trial.stages],
+                "timeline": None,
+                "resources": None,
+                "errors": [],
+            }
+        )
+        for trial in record.trials
+    ]
+    return record.model_copy(update={"trials": trials})
+
+
+def rate(count: int, of: int) -> Rate:
+    if not of:
+        return Rate(count=0, of=0, low=0.0, high=1.0)
+    share, z = count / of, WILSON_Z
+    centre = (share + z * z / (2 * of)) / (1 + z * z / of)
+    half = z / (1 + z * z / of) * sqrt(share * (1 - share) / of + z * z / (4 * of * of))
+    # At either end the bound is exact, which the subtraction misses by a rounding.
+    low, high = 0.0 if count == 0 else centre - half, 1.0 if count == of else centre + half
+    return Rate(count=count, of=of, low=low, high=high)
+
+
+@dataclass(frozen=True)
+class _Run:
+    """One comparison of one server."""
+
+    words: Mapping[Row, Word]
+    rounds: int
+    most_rounds: int
+
+
+def _real(records: Sequence[Record], thresholds: Thresholds) -> Iterator[Case]:
+    found: dict[tuple[str, str], list[_Run]] = {}
+    for record in records:
+        said = decisions(record, rows(record, thresholds))
+        for server in record.servers:
+            words = {row: decision.word for row, decision in said.items() if row.server == server}
+            rounds = max(trial.round for trial in record.trials if trial.server == server)
+            most = record.comparison.most_rounds if record.comparison else rounds
+            found.setdefault((server, _injected(record)), []).append(_Run(words, rounds, most))
+    for (server, injected), runs in sorted(found.items()):
+        yield _case(server, injected, "real", runs)
+
+
+def _resampled(
+    records: Sequence[Record],
+    thresholds: Thresholds,
+    runs: int,
+    scaled: Sequence[float],
+    random: np.random.Generator,
+) -> Iterator[Case]:
+    campaigns: dict[tuple[str, str], list[Record]] = {}
+    for record in records:
+        for server in record.servers:
+            campaigns.setdefault((server, _injected(record)), []).append(record)
+    for (server, injected), own in sorted(campaigns.items()):
+        pool = _pool(own, server, thresholds)
+        swap = injected == NOTHING
+        yield _case(server, injected, "resampled", [pool.play(random, swap=swap) for _ in range(runs)])
+        for factor in scaled if injected == NOTHING else ():
+            played = [pool.play(random, swap=swap, factor=factor) for _ in range(runs)]
+            yield _case(server, f"burn={factor - 1:.0%}", "resampled and scaled", played)
+
+
+@dataclass(frozen=True)
+class _Pool:
+    """Campaigns with one server, and how many rounds of it there is time for."""
+
+    campaigns: Sequence[Mapping[Row, Gated]]
+    most_rounds: int
+
+    def play(self, random: np.random.Generator, *, swap: bool, factor: float = 1.0) -> _Run:
+        """A comparison of drawn blocks; where both arms are alike, chance says which of a round is called the head."""
+        drawn: dict[Row, list[Pair]] = {row: [] for row in self.campaigns[0]}
+        blocks = list(self._blocks())
+        for first in range(1, self.most_rounds + 1, BLOCK_ROUNDS):
+            campaign, begin = blocks[int(random.integers(len(blocks)))]
+            for number in range(first, min(first + BLOCK_ROUNDS, self.most_rounds + 1)):
+                swapped = swap and bool(random.integers(2))
+                for row, gated in campaign.items():
+                    for pair in gated.pairs:
+                        if pair.round == begin + number - first:
+                            drawn[row].append(_taken(pair, number, row, factor, swapped=swapped))
+        played = {row: Gated(pairs, self.campaigns[0][row].regression) for row, pairs in drawn.items()}
+        decided = decide(played, rounds=self.most_rounds, most=self.most_rounds)
+        rounds = [each.rounds if each.word != "unknown" else self.most_rounds for each in decided.values()]
+        words = {row: decision.word for row, decision in decided.items()}
+        return _Run(words, max(rounds, default=0), self.most_rounds)
+
+    def _blocks(self) -> Iterator[tuple[Mapping[Row, Gated], int]]:
+        """All that can be drawn, each as likely as any other: a campaign, and the round that the block begins with."""
+        for campaign in self.campaigns:
+            last = max((pair.round for gated in campaign.values() for pair in gated.pairs), default=0)
+            for begin in range(1, max(2, last - BLOCK_ROUNDS + 2)):
+                yield campaign, begin
+
+
+def _pool(records: Sequence[Record], server: str, thresholds: Thresholds) -> _Pool:
+    gated = [rows(record, thresholds) for record in records]
+    seconds = [each for record in records for each in _round_seconds(record, server)]
+    own = [{row: each for row, each in of_record.items() if row.server == server} for of_record in gated]
+    return _Pool(own, most_rounds=int(RUN_SECONDS / median(seconds)))
+
+
+def _round_seconds(record: Record, server: str) -> Iterator[float]:
+    rounds: dict[int, list[Trial]] = {}
+    for trial in record.trials:
+        if trial.server == server:
+            rounds.setdefault(trial.round, []).append(trial)
+    for trials in rounds.values():
+        seconds = [trial.seconds for trial in trials]
+        yield max(seconds) if trials[0].together else sum(seconds)
+
+
+def _taken(pair: Pair, number: int, row: Row, factor: float, *, swapped: bool) -> Pair:
+    taken = replace(pair, round=number)
+    if swapped:
+        taken = Pair(number, pair.head, pair.base, pair.head_control, pair.base_control)
+    return replace(taken, head=taken.head * factor) if TARGETS["burn"].fullmatch(row.metric) else taken
+
+
+def _case(
+    server: str, injected: str, how: Literal["real", "resampled", "resampled and scaled"], runs: Sequence[_Run]
+) -> Case:
+    targets = TARGETS.get(injected.partition("=")[0])
+    worst = Counter(
+        _worst([word for row, word in run.words.items() if targets is None or targets.fullmatch(row.metric)])
+        for run in runs
+    )
+    return Case(
+        server=server,
+        injected=injected,
+        how=how,
+        runs=len(runs),
+        rounds=median(run.rounds for run in runs),
+        most_rounds=round(median(run.most_rounds for run in runs)),
+        words=dict(worst),
+        failed=rate(sum("worse" in run.words.values() for run in runs), len(runs)),
+    )
+
+
+def _worst(words: Sequence[Word]) -> Word:
+    order: Sequence[Word] = ("worse", "unknown", "better", "same")
+    return next((word for word in order if word in words), "unknown")
+
+
+def _injected(record: Record) -> str:
+    assert record.comparison
+    assert record.comparison.injected
+    return record.comparison.injected

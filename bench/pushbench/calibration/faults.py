@@ -1,0 +1,52 @@
+"""Faults that a server is given on purpose, to measure the judge: what can be asked for, and how it is done."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from pushbench.foundation.errors import UserError
+from pushbench.foundation.yamlfile import unknown
+from pushbench.metrics.definitions import Unit
+from pushbench.metrics.units import parse_quantity
+
+NOTHING = "none"
+
+_UNITS = {"burn": Unit.RATIO, "leak": Unit.BYTES_PER_SECOND, "delay": Unit.SECONDS, "loss": Unit.RATIO}
+_BETWEEN = {"delay", "loss"}
+"""faults of what is sent, which need a proxy"""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """`burn=10%`: CPU as a share of the server's own; `leak=1MB/s`; `delay=2ms` and `loss=0.5%` of what it sends."""
+
+    kind: str
+    amount: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.kind}={self.amount}" if self.amount else self.kind
+
+    def wrapper(self, binary: Path, *, active: bool) -> list[str]:
+        """The command that gives the fault to the command that follows it; not `active` it does nothing, for the arm to
+        compare with."""
+        command = [str(binary), *(["-proxy"] if self.kind in _BETWEEN else [])]
+        if active and self.kind != NOTHING:
+            value = parse_quantity(self.amount, _UNITS[self.kind])
+            given = {"leak": f"{value:.0f}", "delay": f"{value * 1e6:.0f}us"}.get(self.kind, f"{value:g}")
+            command.append(f"-{self.kind}={given}")
+        return [*command, "--"]
+
+
+def parse_fault(text: str) -> Fault:
+    """Raises UserError for a fault that does not exist."""
+    if text == NOTHING:
+        return Fault(NOTHING)
+    kind, _, amount = text.partition("=")
+    if kind not in _UNITS:
+        raise unknown("fault", kind, [NOTHING, *_UNITS])
+    try:
+        parse_quantity(amount, _UNITS[kind])
+    except UserError as error:
+        raise UserError(f"--fault {text}: {error.what}") from None
+    return Fault(kind, amount)

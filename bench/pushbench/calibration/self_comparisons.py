@@ -1,0 +1,96 @@
+"""Real comparisons whose answer is known: a server against itself, with a fault in one arm or with none.
+
+The records are those of any comparison, and say what was injected; `error_rates` counts what was made of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from pushbench.building.builds import build_faults
+from pushbench.calibration.faults import NOTHING, Fault
+from pushbench.catalog.suites import find_suite
+from pushbench.drivers.driver import Build
+from pushbench.drivers.process import ProcessDriver
+from pushbench.foundation.errors import UserError
+from pushbench.foundation.project import Project
+from pushbench.judging.thresholds import Thresholds
+from pushbench.measuring import preparation
+from pushbench.measuring.arms import Arm, Arms
+from pushbench.measuring.campaign import Budget, Campaign
+from pushbench.measuring.checkout import read_commit
+from pushbench.measuring.common import Options, bench_of, holding_machine, means_of, new_record
+from pushbench.measuring.preparation import Prepared
+from pushbench.measuring.progress import Watch
+from pushbench.records.record import Comparison, Record
+
+
+@dataclass(frozen=True)
+class CalibrationRequest:
+    suite: str
+    profile: str
+    servers: Sequence[str]
+    fault: Fault
+    budget: Budget = field(default_factory=Budget)
+    seed: int = 1
+
+
+def calibrate(
+    project: Project, request: CalibrationRequest, options: Options, thresholds: Thresholds, watch: Watch
+) -> Record:
+    """One comparison. Faults are for processes, which both arms run in a wrapper; containers run as they are."""
+    suite = find_suite(project.scenarios, request.suite)
+    load = suite.load(request.profile, {})
+    commit = read_commit(project.root)
+    if not commit:
+        raise UserError("not a git checkout", where=str(project.root), hint="a record names the commit it measured")
+    chosen = preparation.select_servers(project, suite, request.servers, watch.note, options.driver)
+    driver = chosen.driver
+    if not isinstance(driver, ProcessDriver) and request.fault.kind != NOTHING:
+        raise UserError("faults are injected by the process driver", hint="add --driver process")
+    means = means_of(load, driver, options, watch.note)
+    with holding_machine(options, watch):
+        binary, built = preparation.build_all(project, chosen, watch.note)
+        verified = preparation.verify_all(project, built, driver, watch.note) if options.verify else built
+        sound = {each.server.id: each for each in verified if isinstance(each.result, Build)}
+        if isinstance(driver, ProcessDriver):
+            arms = _wrapped_arms(project, driver, sound, request.fault)
+        else:
+            arms = Arms(Arm(driver, sound), Arm(driver, sound))
+        bench = bench_of(project, binary, driver, load, means)
+        comparison = Comparison(
+            base=commit,
+            most_rounds=0,
+            identical=[],
+            one_sided=[],
+            injected=str(request.fault),
+            fixed=not request.budget.until_decided,
+        )
+        record = new_record(project, load, bench, commit=commit, skipped=chosen.skipped, comparison=comparison)
+        campaign = Campaign(project, thresholds, bench, arms, request.budget, request.seed, watch)
+        return campaign.play(record, list(sound))
+
+
+def _wrapped_arms(project: Project, driver: ProcessDriver, sound: Mapping[str, Prepared], fault: Fault) -> Arms:
+    """Both arms run in the wrapper, which is idle in the base: what it costs is no part of the difference."""
+    faults = build_faults(project)
+    base, head = (
+        Arm(
+            replace(driver, arm="head" if active else "base"),
+            {
+                name: wrapped(each, fault.wrapper(faults, active=active), fault if active else None)
+                for name, each in sound.items()
+            },
+        )
+        for active in (False, True)
+    )
+    return Arms(base, head)
+
+
+def wrapped(prepared: Prepared, wrapper: Sequence[str], fault: Fault | None) -> Prepared:
+    """The server started by `wrapper`; a fault makes it another build."""
+    assert isinstance(prepared.result, Build)
+    faulty = fault is not None and fault.kind != NOTHING
+    digest = f"{prepared.digest}+{fault}" if faulty else prepared.digest
+    return replace(prepared, digest=digest, result=replace(prepared.result, digest=digest, wrapper=tuple(wrapper)))

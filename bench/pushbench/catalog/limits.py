@@ -1,0 +1,52 @@
+"""Limits and margins as people write them, in a suite's file and in `thresholds.yml`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BeforeValidator, ConfigDict, Field, model_validator
+
+from pushbench.foundation.model import Document
+
+MetricName = Annotated[str, Field(description="`pushbench suites NAME` lists the metrics of a suite", max_length=100)]
+
+
+def _quantity(value: Any) -> Any:
+    if isinstance(value, str | int | float) and not isinstance(value, bool):
+        return value
+    raise ValueError("expected a quantity such as 1%, 500ms or 20000/s")
+
+
+Quantity = Annotated[str | int | float, BeforeValidator(_quantity)]
+
+
+class LimitEntry(Document):
+    """The worst value of a metric that is still allowed: `max` or `min`, in the metric's unit."""
+
+    model_config = ConfigDict(json_schema_extra={"oneOf": [{"required": ["max"]}, {"required": ["min"]}]})
+
+    max: Quantity | None = Field(default=None, description="such as 1%, 500ms, 200MB, 0")
+    min: Quantity | None = Field(default=None, description="such as 9000/s")
+
+    @model_validator(mode="after")
+    def _one_side(self) -> Self:
+        if (self.max is None) == (self.min is None):
+            raise ValueError("expected either max or min")
+        return self
+
+
+class RegressionEntry(Document):
+    """From which change on a metric counts as better or worse than what it is compared with."""
+
+    margin: Quantity = Field(description="relative change, such as 5%")
+    floor: Quantity | None = Field(default=None, description="smaller absolute changes never count, such as 1ms")
+    better: Literal["lower", "higher"] | None = Field(
+        default=None, description="the metric's own direction when left out"
+    )
+
+
+class SuiteEntry(Document):
+    """What holds for every server of a suite."""
+
+    limits: dict[MetricName, LimitEntry] = {}
+    regressions: dict[MetricName, RegressionEntry] = {}

@@ -1,0 +1,172 @@
+"""The servers of a checkout: every `servers/*/server.yml`, found by looking, listed nowhere.
+
+A folder may declare variants of itself: further servers, whose ids are `folder/variant`.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from pydantic import AfterValidator, Field, StringConstraints
+
+from pushbench.foundation.errors import UserError
+from pushbench.foundation.model import Document
+from pushbench.foundation.yamlfile import read_yaml, unknown
+
+Tier = Literal["baseline", "scaled", "tuned"]
+Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
+
+
+def _specifier(text: str) -> str:
+    try:
+        SpecifierSet(text)
+    except InvalidSpecifier:
+        raise ValueError('expected a version specifier such as ">=20" or ">=3.11,<4"') from None
+    return text
+
+
+Specifier = Annotated[str, AfterValidator(_specifier)]
+Argv = Annotated[list[str], Field(min_length=1)]
+
+
+class Image(Document):
+    """How the container image is built; the context is the server's folder."""
+
+    dockerfile: str = "Dockerfile"
+    arguments: dict[str, str] = Field(default={}, description="build arguments, such as another base image")
+
+
+class Process(Document):
+    """How the process driver builds and starts the server: argument lists run in its folder, never through a shell."""
+
+    toolchains: dict[Name, Specifier] = Field(description="name: version specifier (PEP 440 style)")
+    build: list[Argv] = Field(default=[], description="commands, in order")
+    test: list[Argv] = Field(default=[], description="the server's own tests, run after a build by `build --test`")
+    start: Argv
+
+
+class ServerSpec(Document):
+    """What one server is and needs."""
+
+    title: str = Field(description="shown in tables")
+    link: str = Field(description="the framework's home", pattern=r"^https?://")
+    language: str
+    suite: Name
+    protocol: Name
+    tier: Tier
+    services: list[Name] = Field(default=[], description="backing services, such as redis")
+    env: dict[str, str] = Field(default={}, description="beside PORT, WORKERS and the services' URLs, in every driver")
+    image: Image = Image()
+    process: Process
+
+
+class ProcessOverride(Document):
+    """The parts of `process` that a variant has otherwise; `toolchains` are merged key by key."""
+
+    toolchains: dict[Name, Specifier] | None = None
+    build: list[Argv] | None = None
+    test: list[Argv] | None = None
+    start: Argv | None = None
+
+
+class Variant(Document):
+    """The parts of a server that a variant has otherwise; `env` is merged key by key."""
+
+    title: str | None = None
+    link: str | None = None
+    language: str | None = None
+    protocol: Name | None = None
+    tier: Tier | None = None
+    services: list[Name] | None = None
+    env: dict[str, str] | None = None
+    image: Image | None = None
+    process: ProcessOverride | None = None
+
+
+class ServerFile(ServerSpec):
+    """A `server.yml`."""
+
+    variants: dict[Name, Variant] = Field(default={}, description="further forms of it; their ids are folder/variant")
+    variants_only: bool = Field(default=False, description="the folder without a variant is no server")
+
+
+@dataclass(frozen=True)
+class Server:
+    """A server of the catalog; `id` is its folder's name, with `/variant` where it has variants."""
+
+    id: str
+    folder: Path
+    image_name: str
+    """the folder's name, unless the variant has an image of its own"""
+    spec: ServerSpec
+
+    @property
+    def file(self) -> Path:
+        return self.folder / "server.yml"
+
+    @property
+    def slug(self) -> str:
+        """The id as a part of a file's or a container's name."""
+        return self.id.replace("/", "--")
+
+
+def read_servers(folder: Path) -> list[Server]:
+    """The servers that `folder/server.yml` describes: itself and its variants. Raises UserError."""
+    if "." in folder.name:  # what looks like a file's name among changed paths must not be a server's (ci/plan.py)
+        raise UserError(f"the server's folder {folder.name!r} has a dot in its name", hint="use - instead")
+    described = read_yaml(folder / "server.yml").validate(ServerFile)
+    base = described.model_dump(exclude={"variants", "variants_only"}, by_alias=False)
+    itself = Server(folder.name, folder, folder.name, ServerSpec.model_validate(base))
+    variants = [
+        Server(
+            f"{folder.name}/{name}",
+            folder,
+            f"{folder.name}--{name}" if variant.image else folder.name,
+            ServerSpec.model_validate(_merge(base, variant.model_dump(exclude_unset=True))),
+        )
+        for name, variant in described.variants.items()
+    ]
+    return variants if described.variants_only else [itself, *variants]
+
+
+def read_catalog(servers: Path) -> list[Server]:
+    """All servers below `servers`, in the order of their folders' names."""
+    folders = sorted(file.parent for file in servers.glob("*/server.yml"))
+    return [server for folder in folders for server in read_servers(folder)]
+
+
+def select(catalog: Sequence[Server], names: Iterable[str]) -> list[Server]:
+    """The named servers, in the order of the names; a name may be a pattern, `node-*`, or a tier, `tier:baseline`."""
+    chosen: dict[str, Server] = {}
+    for name in names:
+        tier = name.removeprefix("tier:") if name.startswith("tier:") else None
+        found = {
+            server.id: server
+            for server in catalog
+            if (server.spec.tier == tier if tier else fnmatch.fnmatchcase(server.id, name))
+        }
+        if not found:
+            raise unknown("server", name, [server.id for server in catalog])
+        chosen |= found
+    return list(chosen.values())
+
+
+def of_suite(catalog: Sequence[Server], suite: str) -> list[Server]:
+    """The servers that can be measured by `suite`; raises UserError when there are none."""
+    found = [server for server in catalog if server.spec.suite == suite]
+    if not found:
+        raise UserError(f"no server has the suite {suite!r}", hint="see `pushbench servers`")
+    return found
+
+
+def _merge(base: dict[str, Any], override: dict[str, Any]) -> dict[str, Any]:
+    merged = dict(base)
+    for key, value in override.items():
+        both = isinstance(value, dict) and isinstance(merged.get(key), dict)
+        merged[key] = _merge(merged[key], value) if both else value
+    return merged

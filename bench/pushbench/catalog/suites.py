@@ -1,0 +1,214 @@
+"""The suites of a checkout: `k6/scenarios/*.yml`, each beside the scenario that plays it.
+
+A suite is data and a scenario; nothing here, and nothing above, knows what one suite's clients do.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Self
+
+from pydantic import (
+    BeforeValidator,
+    Field,
+    NonNegativeFloat,
+    PositiveFloat,
+    PositiveInt,
+    StringConstraints,
+    model_validator,
+)
+
+from pushbench.catalog.limits import SuiteEntry
+from pushbench.catalog.servers import Name, Server
+from pushbench.foundation.errors import UserError
+from pushbench.foundation.model import Document
+from pushbench.foundation.yamlfile import load_yaml, unknown
+from pushbench.records.record import Parameters, Schedule, StagePlan
+from pushbench.records.stages import stage_name
+from pushbench.records.vocabulary import Vocabulary
+
+Value = str | int | float | bool
+StageName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9]*(-[a-z0-9]+)*$")]
+"""Begins with a letter: a number is the name of a stage that has so many clients."""
+
+
+class Stage(Document):
+    """A stage with a name of its own, and with parameters of its own where it has any."""
+
+    clients: PositiveInt
+    closed: bool = Field(
+        False, description="a client's next exchange is due when its last one has ended, whatever the parameters say"
+    )
+    name: StageName = Field(
+        default_factory=stage_name, description="the number of clients when left out, after `closed-` where it is"
+    )
+    parameters: Parameters = Field(default={}, description="instead of the load's")
+
+    @model_validator(mode="after")
+    def _says_closed(self) -> Self:
+        """Latencies of closed stages leave out what a slow server kept from being sent: no reader may compare them."""
+        if self.closed and "closed" not in self.name.split("-"):
+            raise ValueError(f"the name of a closed stage says so, such as {self.name}-closed")
+        return self
+
+
+def _stage(value: Any) -> Any:
+    if type(value) is int:
+        return {"clients": value}
+    if isinstance(value, dict | Stage):
+        return value
+    raise ValueError("expected a number of clients, or a mapping of name, clients and parameters")
+
+
+StageEntry = Annotated[Stage, BeforeValidator(_stage, json_schema_input_type=PositiveInt | Stage)]
+
+
+class Profile(Document):
+    """The size of a suite. Seconds, as in record.Schedule; `parameters` replace the suite's defaults."""
+
+    stages: Annotated[list[StageEntry], Field(min_length=1, description="each a number of clients, or a mapping")]
+    warmup_seconds: NonNegativeFloat
+    ramp_seconds: NonNegativeFloat
+    settle_seconds: NonNegativeFloat
+    steady_seconds: PositiveFloat
+    drain_seconds: PositiveFloat
+    repeats_disturbed: bool = Field(True, description="a trial that the machine disturbed is measured again, once")
+    parameters: Parameters = Field(default={}, description="instead of the suite's")
+
+    @model_validator(mode="after")
+    def _distinct(self) -> Self:
+        name, times = Counter(stage.name for stage in self.stages).most_common(1)[0]
+        if times > 1:
+            raise ValueError(f"{times} stages have the name {name}")
+        return self
+
+    def schedule(self, parameters: Parameters) -> Schedule:
+        """For a load with these parameters. Where a stage has others than the one before, its ramp has the drain."""
+        stages: list[StagePlan] = []
+        before: tuple[bool, Parameters] = (False, {})
+        for stage in self.stages:
+            own = {name: value for name, value in stage.parameters.items() if value != parameters[name]}
+            drain = self.drain_seconds if stages and (stage.closed, own) != before else 0.0
+            stages.append(
+                StagePlan(
+                    clients=stage.clients,
+                    closed=stage.closed,
+                    name=stage.name,
+                    ramp_seconds=drain + self.ramp_seconds,
+                    settle_seconds=self.settle_seconds,
+                    steady_seconds=self.steady_seconds,
+                    parameters=own,
+                )
+            )
+            before = (stage.closed, own)
+        return Schedule(warmup_seconds=self.warmup_seconds, stages=stages, drain_seconds=self.drain_seconds)
+
+
+class SuiteFile(SuiteEntry):
+    """A suite: `k6/scenarios/<suite>.yml`. Its limits and margins hold unless thresholds.yml has others."""
+
+    title: str
+    description: str
+    protocols: Annotated[list[Name], Field(min_length=1)]
+    parameters: Parameters = Field(description="with their defaults")
+    choices: dict[str, list[Value]] = Field(default={}, description="of a parameter, where not every value will do")
+    minimum: dict[str, float] = Field(default={}, description="of a parameter that is a number")
+    words: Vocabulary = Field(description="what is shown to the suite's users")
+    profiles: Annotated[dict[Name, Profile], Field(min_length=1)]
+
+
+@dataclass(frozen=True)
+class Load:
+    """What every trial of a run offers to its server."""
+
+    suite: str
+    profile: str
+    scenario: Path
+    schedule: Schedule
+    parameters: Parameters
+    words: Vocabulary
+    repeats_disturbed: bool = True
+    """A trial that the machine disturbed is measured again, once."""
+
+
+@dataclass(frozen=True)
+class Suite:
+    id: str
+    file: Path
+    spec: SuiteFile
+
+    @property
+    def scenario(self) -> Path:
+        return self.file.with_suffix(".js")
+
+    @property
+    def stages(self) -> list[str]:
+        """The names of the stages of all profiles."""
+        return list(dict.fromkeys(stage.name for profile in self.spec.profiles.values() for stage in profile.stages))
+
+    def load(self, profile: str, given: Mapping[str, str]) -> Load:
+        """The profile with the suite's, the profile's and the `given` parameters, the last winning.
+
+        A stage keeps the parameters that it has of its own.
+        Raises UserError for an unknown profile or parameter and for a value that the parameter cannot have.
+        """
+        if profile not in self.spec.profiles:
+            raise unknown(f"profile of {self.id}", profile, list(self.spec.profiles))
+        chosen = self.spec.profiles[profile]
+        parameters = self.spec.parameters | chosen.parameters
+        for name, text in given.items():
+            parameters[name] = self._value(parameters, name, text)
+        for stage in chosen.stages:
+            for name, value in stage.parameters.items():
+                self._value(parameters, name, str(value), where=f"{self.file}: stage {stage.name}")
+        schedule = chosen.schedule(parameters)
+        repeats = chosen.repeats_disturbed
+        return Load(self.id, profile, self.scenario, schedule, parameters, self.spec.words, repeats)
+
+    def _value(self, known: Parameters, name: str, text: str, where: str | None = None) -> Value:
+        if name not in known:
+            raise unknown(f"parameter of {self.id}", name, list(known), where=where)
+        return self._allowed(name, _like(known[name], name, text, where), where)
+
+    def _allowed(self, name: str, value: Value, where: str | None) -> Value:
+        choices, least = self.spec.choices.get(name, []), self.spec.minimum.get(name)
+        if choices and value not in choices:
+            raise unknown(f"value of {name}", str(value), [str(choice) for choice in choices], where=where)
+        if least is not None and float(value) < least:
+            raise UserError(f"parameter {name}: expected at least {least:g}, found {value}", where=where)
+        return value
+
+    def check(self, server: Server) -> None:
+        """Raises UserError when the suite has no client for the server's protocol."""
+        if server.spec.protocol not in self.spec.protocols:
+            raise unknown(f"protocol of {self.id}", server.spec.protocol, self.spec.protocols, where=str(server.file))
+
+
+def read_suites(scenarios: Path) -> list[Suite]:
+    return [Suite(file.stem, file, load_yaml(file, SuiteFile)) for file in sorted(scenarios.glob("*.yml"))]
+
+
+def find_suite(scenarios: Path, name: str) -> Suite:
+    suites = {suite.id: suite for suite in read_suites(scenarios)}
+    if name not in suites:
+        raise unknown("suite", name, list(suites))
+    return suites[name]
+
+
+def _like(default: Value, name: str, text: str, where: str | None) -> Value:
+    """`text` as a value of the default's type."""
+    try:
+        match default:
+            case bool():
+                return {"true": True, "false": False}[text.lower()]
+            case int():
+                return int(text)
+            case float():
+                return float(text)
+    except (ValueError, KeyError):
+        wanted = {bool: "true or false", int: "a whole number", float: "a number"}[type(default)]
+        raise UserError(f"parameter {name}: expected {wanted}, found {text!r}", where=where) from None
+    return text

@@ -1,0 +1,126 @@
+"""Requests and answers of HTTP/1.1 as bytes: no fault of an answer is forgiven, as a library would do. Pure."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pushbench.conformance.rule import Mismatch, escaped
+
+MOST_LINE, MOST_HEAD, MOST_BODY = 8192, 16 << 10, 1 << 20
+"""Bytes of the longest line of an answer, of its head, and of a body that is read as a whole."""
+STATUS_LINE = re.compile(rb"HTTP/1\.1 ([1-5][0-9]{2})(?: [\t\x20-\x7e\x80-\xff]*)?")
+FIELD = re.compile(rb"([!#$%&'*+\-.^_`|~0-9A-Za-z]+):[ \t]*([\t\x20-\x7e\x80-\xff]*?)[ \t]*")
+LENGTH = re.compile(r"[0-9]{1,9}", re.ASCII)
+CHUNK_SIZE = re.compile(rb"([0-9A-Fa-f]{1,8})(?:[ \t]*;[\t\x20-\x7e\x80-\xff]*)?")
+WITHOUT_BODY = (204, 304)
+
+Field = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Head:
+    """The status and the header fields of an answer."""
+
+    status: int
+    fields: Sequence[Field]
+    """names in lower case"""
+
+    def value(self, name: str) -> str:
+        """The value of a field; empty where it is not there. Raises Mismatch where it is there more than once."""
+        found = [value for each, value in self.fields if each == name]
+        if len(found) > 1:
+            raise Mismatch(f"one header {name}", f"{len(found)}: {escaped(', '.join(found))}")
+        return found[0] if found else ""
+
+    def values(self, name: str) -> set[str]:
+        """The members of a list, such as the methods of `Allow`."""
+        listed = ",".join(value for each, value in self.fields if each == name)
+        return {member.strip() for member in listed.split(",")} - {""}
+
+    @property
+    def media_type(self) -> str:
+        """In lower case and without parameters."""
+        return self.value("content-type").partition(";")[0].strip().lower()
+
+    @property
+    def ends_connection(self) -> bool:
+        """Says that the connection ends with the answer."""
+        return "close" in map(str.lower, self.values("connection"))
+
+
+@dataclass(frozen=True)
+class Answer:
+    head: Head
+    body: bytes
+
+    @property
+    def status(self) -> int:
+        return self.head.status
+
+    def json(self) -> object:
+        """What the body says. Raises Mismatch unless it is JSON and is declared as JSON."""
+        if self.head.media_type != "application/json":
+            raise Mismatch("Content-Type: application/json", escaped(self.head.media_type or "none"))
+        try:
+            return json.loads(self.body.decode())
+        except ValueError:
+            raise Mismatch("a JSON body", escaped(self.body)) from None
+
+    def __str__(self) -> str:
+        return f"{self.status} {escaped(self.body)}" if self.body else f"{self.status} without a body"
+
+
+@dataclass
+class Body:
+    """How much of a body is to come: of the present chunk, of all, or all until the connection ends (None)."""
+
+    chunked: bool
+    left: int | None
+
+
+def body_of(head: Head) -> Body:
+    """How the body of an answer is framed. Raises Mismatch where the head does not say it in one way."""
+    coding, length = head.value("transfer-encoding").lower(), head.value("content-length")
+    if coding and length:
+        raise Mismatch("Content-Length or Transfer-Encoding", "both")
+    if head.status in WITHOUT_BODY:
+        return Body(chunked=False, left=0)
+    if coding:
+        if coding != "chunked":
+            raise Mismatch("Transfer-Encoding: chunked", escaped(coding))
+        return Body(chunked=True, left=0)
+    if not length and head.ends_connection:
+        return Body(chunked=False, left=None)
+    if not LENGTH.fullmatch(length):
+        raise Mismatch("an answer that says where it ends", f"Content-Length: {escaped(length or 'none')}")
+    return Body(chunked=False, left=int(length))
+
+
+def status_of(line: bytes) -> int:
+    matched = STATUS_LINE.fullmatch(line)
+    if not matched:
+        raise Mismatch("a status line of HTTP/1.1", escaped(line))
+    return int(matched[1])
+
+
+def field_of(line: bytes) -> Field:
+    matched = FIELD.fullmatch(line)
+    if not matched:
+        raise Mismatch("a header field", escaped(line))
+    return matched[1].decode().lower(), matched[2].decode("latin-1")
+
+
+def chunk_size_of(line: bytes) -> int:
+    matched = CHUNK_SIZE.fullmatch(line)
+    if not matched:
+        raise Mismatch("the size of a chunk", escaped(line))
+    return int(matched[1], 16)
+
+
+def in_chunks(body: bytes, most: int = 8192) -> bytes:
+    """A body in chunks of at most so many bytes, and its end."""
+    pieces = [body[at : at + most] for at in range(0, len(body), most)]
+    return b"".join(b"%x\r\n%b\r\n" % (len(piece), piece) for piece in pieces) + b"0\r\n\r\n"

@@ -1,0 +1,71 @@
+"""Which driver a run has: what was asked for, or Docker where it can run everything that is to be measured."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from pushbench.building.engine import Engine
+from pushbench.catalog.servers import Server
+from pushbench.drivers.docker import DockerDriver
+from pushbench.drivers.driver import Driver
+from pushbench.drivers.process import ProcessDriver
+from pushbench.drivers.service_images import COMMAND
+from pushbench.foundation.errors import UserError
+from pushbench.foundation.project import Project
+from pushbench.machine.environment import physical_cores, split_cpus
+
+Wanted = Literal["auto", "process", "docker"]
+
+
+@dataclass(frozen=True)
+class DriverChoice:
+    """What a person may ask of a driver."""
+
+    wanted: Wanted = "auto"
+    port: int | None = None
+    """for the process driver; None means a free one for each start"""
+    workers: int | None = None
+    """WORKERS of the servers; None means one a CPU"""
+
+
+def choose_driver(
+    project: Project, asked: Sequence[Server], choice: DriverChoice, note: Callable[[str], None]
+) -> Driver:
+    """Say which, and why. Raises UserError when the one that was asked for cannot be had."""
+    wanted, port, workers = choice.wanted, choice.port, choice.workers
+    split = split_cpus(physical_cores(os.sched_getaffinity(0)))
+    if split.shared:
+        note("this machine has a single CPU: server and generator share it, latencies contain both")
+    process = ProcessDriver(project, split, port, workers)
+    if wanted == "process" or (wanted == "auto" and port is not None):
+        return process
+    engine = Engine.find()
+    if engine:
+        DockerDriver.end_orphans(engine, note)
+    if wanted == "docker":
+        if engine is None:
+            raise UserError("no container engine answers", where="docker", hint="start it, or use --driver process")
+        if port is not None:
+            raise UserError("--port is for the process driver: each container has its own address")
+        return DockerDriver(project, split, engine, workers)
+    docker, reason = _docker(DockerDriver(project, split, engine, workers) if engine else None, asked)
+    if docker is None:
+        note(f"driver: process ({reason})")
+        return process
+    note(f"driver: docker ({reason})")
+    return docker
+
+
+def _docker(driver: DockerDriver | None, asked: Sequence[Server]) -> tuple[DockerDriver | None, str]:
+    if driver is None:
+        return None, "no container engine answers"
+    absent = [server.id for server in asked if driver.lacks_image(server)]
+    if absent:
+        some = ", ".join(absent[:3]) + (" ..." if len(absent) > 3 else "")
+        return None, f"no image of {some}; `make images` builds them"
+    if without := next(filter(None, map(driver.lacks_service, asked)), None):
+        return None, f"{without}; {COMMAND}"
+    return driver, f"{driver.engine} answers and has every image"

@@ -1,0 +1,26 @@
+"""Drivers for servers that run at the same time on one machine and are not measured.
+
+Every second one has the CPUs of server and generator exchanged, so that two servers do not share theirs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pushbench.drivers.docker import DockerDriver
+from pushbench.drivers.driver import Driver
+from pushbench.drivers.process import ProcessDriver
+from pushbench.machine.environment import CpuSplit
+
+
+def in_lane(driver: Driver, lane: int) -> Driver:
+    """The driver for the servers of one lane, which are counted from 0: with CPUs and logs of its own."""
+    split = driver.split
+    if lane % 2 and len(split.server) == len(split.generator):  # as many, so that servers have as many workers
+        split = CpuSplit(split.generator, split.server)
+    match driver:
+        case ProcessDriver():
+            return replace(driver, split=split, arm=f"{driver.arm}lane-{lane}" if lane else driver.arm)
+        case DockerDriver():
+            return replace(driver, split=split)
+    raise TypeError(f"{driver.name} is no driver that can be changed")

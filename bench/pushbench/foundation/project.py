@@ -1,0 +1,84 @@
+"""Where things are in a checkout: the only place that knows the layout of the repository."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Project:
+    """A checkout of Pushbench, or a folder laid out like one. `out` may be elsewhere."""
+
+    root: Path
+    out: Path
+
+    @classmethod
+    def at(cls, root: Path, out: Path | None = None) -> Project:
+        root = root.resolve()
+        return cls(root=root, out=(out or root / "out").resolve())
+
+    @classmethod
+    def current(cls, out: Path | None = None) -> Project:
+        """The checkout that this package lies in; PUSHBENCH_ROOT names another (a catalog of one's own)."""
+        named = os.environ.get("PUSHBENCH_ROOT")
+        return cls.at(Path(named) if named else Path(__file__).parents[3], out)
+
+    @property
+    def servers(self) -> Path:
+        return self.root / "servers"
+
+    @property
+    def generator(self) -> Path:
+        return self.root / "k6"
+
+    @property
+    def scenarios(self) -> Path:
+        return self.generator / "scenarios"
+
+    @property
+    def pages(self) -> Path:
+        return self.root / "report-site"
+
+    @property
+    def thresholds(self) -> Path:
+        return self.root / "thresholds.yml"
+
+    @property
+    def schemas(self) -> Path:
+        return self.root / "docs" / "schemas"
+
+    @property
+    def history(self) -> Path:
+        return self.root / "history"
+
+    @property
+    def cache(self) -> Path:
+        return self.root / ".cache" / "pushbench"
+
+    @property
+    def history_cache(self) -> Path:
+        return self.cache / "history"
+
+    @property
+    def logs(self) -> Path:
+        return self.cache / "logs"
+
+    @property
+    def service_data(self) -> Path:
+        """What services keep during a trial."""
+        return self.cache / "services"
+
+    @property
+    def records(self) -> Path:
+        return self.out / "records"
+
+    @property
+    def site(self) -> Path:
+        """Of the runs in `out`."""
+        return self.out / "site"
+
+    def relative(self, path: Path) -> str:
+        """`path` as a person in the checkout would type it."""
+        return str(path.relative_to(self.root)) if path.is_relative_to(self.root) else str(path)

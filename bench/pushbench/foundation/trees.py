@@ -1,0 +1,62 @@
+"""Other commits of a checkout, each in a folder of its own: git worktrees, kept for the next comparison."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from pushbench.foundation.errors import UserError
+from pushbench.foundation.files import locked
+from pushbench.foundation.git import git
+from pushbench.foundation.project import Project
+
+KEPT = 3
+"""trees: each has its own builds, some 100 MB of them"""
+
+
+def check_out(project: Project, ref: str) -> Project:
+    """The checkout as it was at `ref`, below the cache. Raises UserError when there is no such commit."""
+    sha = resolve(project.root, ref)
+    trees = project.cache / "trees"
+    tree = trees / sha
+    with locked(trees / ".lock", lambda: None):
+        if git(tree, "rev-parse", "HEAD").text != sha or _changes(tree):
+            shutil.rmtree(tree, ignore_errors=True)
+            git(project.root, "worktree", "prune")
+            made = git(project.root, "worktree", "add", "--detach", "--force", str(tree), sha)
+            if not made.ok:
+                raise UserError(f"{ref!r} cannot be checked out: {made.error}", where=str(tree))
+        tree.touch()
+        for old in sorted(trees.glob("?" * 40), key=lambda each: each.stat().st_mtime)[:-KEPT]:
+            shutil.rmtree(old, ignore_errors=True)
+        git(project.root, "worktree", "prune")
+    return Project.at(tree, project.out)
+
+
+def content_at(root: Path, ref: str, path: str, most: int) -> str | None:
+    """The text of a file in a commit; None where it has no such file. Raises UserError for more than `most` bytes."""
+    name = f"{ref}:{path}"
+    if git(root, "cat-file", "-t", name).text != "blob":
+        return None
+    size = int(git(root, "cat-file", "-s", name).text)
+    if size > most:
+        raise UserError(f"{size:,} bytes at {ref[:12]}: {most:,} at most", where=path)
+    return git(root, "cat-file", "blob", name).output
+
+
+def resolve(root: Path, ref: str) -> str:
+    """The full name of a commit. Raises UserError when git knows none, or `root` is no git checkout."""
+    found = git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
+    if found.ok:
+        return found.text
+    if not git(root, "rev-parse", "--git-dir").ok:
+        raise UserError("not a git checkout: there is nothing to compare with", where=str(root))
+    raise UserError(
+        f"git knows no commit {ref!r}",
+        where=str(root),
+        hint="fetch it first: a shallow clone has the newest commits only (git fetch --unshallow)",
+    )
+
+
+def _changes(tree: Path) -> bool:
+    return bool(git(tree, "status", "--porcelain", "--untracked-files=no").text)

@@ -1,0 +1,31 @@
+"""What this machine allows a generator: open files and local ports, and which addresses are its own."""
+
+from __future__ import annotations
+
+import errno
+import socket
+from collections.abc import Sequence
+
+from pushbench.foundation.errors import UserError
+from pushbench.generator.needs import Limits
+from pushbench.machine.processes import most_open_files
+from pushbench.machine.procfs import read
+
+PORT_RANGE = "/proc/sys/net/ipv4/ip_local_port_range"
+LINUX_PORTS = (32768, 60999)  # https://docs.kernel.org/networking/ip-sysctl.html, ip_local_port_range
+
+
+def read_limits() -> Limits:
+    first, last = map(int, (read(PORT_RANGE) or "").split() or LINUX_PORTS)
+    return Limits(open_files=most_open_files(), ports=last - first + 1)
+
+
+def require_own(addresses: Sequence[str]) -> None:
+    """Raises UserError for an address that this machine does not have."""
+    for address in addresses:
+        with socket.socket() as probe:
+            try:
+                probe.bind((address, 0))
+            except OSError as error:
+                why = "this machine does not have it" if error.errno == errno.EADDRNOTAVAIL else error.strerror
+                raise UserError(f"--source-addresses: {address} cannot be used: {why}", hint="see `ip addr`") from None

@@ -1,0 +1,328 @@
+"""The generator at work: starts k6 on the generator's CPUs, passes on what it tells, and reads its load report.
+
+What the numbers mean is in `load_report`; when to look at the server is for the caller, who hears of every second.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+import os
+import selectors
+import shutil
+import signal
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from pushbench.foundation.errors import UserError
+from pushbench.foundation.files import tail
+from pushbench.foundation.model import Document
+from pushbench.generator.merging import merge
+from pushbench.machine import processes
+from pushbench.machine.processes import Program
+from pushbench.records.load_report import SCHEMA, Kind, LoadReport
+from pushbench.records.record import Schedule
+
+MARGIN_SECONDS = 30.0  # for k6 to start, to compile the scenario and to write its report, on a busy machine
+TOGETHER_SECONDS = 3.0  # for several k6 to start on CPUs that they share, before the schedule of all begins
+INTERRUPT_SECONDS = 15.0  # for k6 to write its report after SIGINT
+INTERRUPTED = 105  # k6's exit code after SIGINT: https://github.com/grafana/k6/blob/master/errext/exitcodes/codes.go
+WINDOW_GRACE_SECONDS = 0.2  # after the end of a steady window: an event loop may be a few milliseconds behind
+LOOK_SECONDS = 0.2
+
+
+class LoadFailed(Exception):
+    """The generator did not play the load or did not report it: nothing was learnt of the server."""
+
+
+class LoadPlan(Document):
+    """What the scenario is asked to do; k6 reads it from the file that PUSH_LOAD names."""
+
+    url: str
+    protocol: str
+    seed: int
+    parameters: dict[str, str | int | float | bool]
+    schedule: Schedule
+    generators: int = 1
+    """processes that share the clients"""
+    sources: list[str] = []
+    """addresses to connect from, used in turn; empty: the kernel's choice"""
+    latencies: dict[Kind, str] = {}
+    """what the suite calls them, for the live view"""
+    headline: Kind | None = None
+    """the one that the timeline has"""
+    spin_us: int = 0
+    """how long an event loop spins before something is due, instead of sleeping until then"""
+    begin_monotonic_us: int = 0
+    """when the schedule begins, for generators that begin together; 0: as soon as k6 is ready"""
+
+
+@dataclass(frozen=True)
+class Generator:
+    """A built k6 and where it runs; `processes` of them split the clients by execution segments."""
+
+    binary: Path
+    folder: Path
+    """of the k6 module: scenarios are named from there"""
+    scenario: Path
+    cpus: Sequence[int]
+    workspace: Path
+    """for load plans, load reports and logs"""
+    processes: int = 1
+    sources: Sequence[str] = ()
+    """addresses to connect from; none: the kernel's choice"""
+    arguments: Sequence[str] = ()
+    """for k6 besides, and so is the environment"""
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Started:
+    """All generators play. Moments of time.monotonic(); the windows are those that all of them measure."""
+
+    at: float
+    windows: Sequence[tuple[float, float]]
+    end: float
+
+
+@dataclass(frozen=True)
+class Second:
+    """The counts of one second, of all generators together as far as they have told."""
+
+    at: float
+    clients: int
+    sent: int
+    received: int
+
+
+def planned_seconds(schedule: Schedule) -> float:
+    """The longest that the load can take, start and margin left out."""
+    stages = sum(stage.ramp_seconds + stage.settle_seconds + stage.steady_seconds for stage in schedule.stages)
+    return schedule.warmup_seconds + stages + schedule.drain_seconds
+
+
+def segments(count: int) -> list[list[str]]:
+    """k6's flags for each of `count` generators: equal parts of one sequence."""
+    if count == 1:
+        return [[]]
+    borders = ["0", *(f"{index}/{count}" for index in range(1, count)), "1"]
+    sequence = ["--execution-segment-sequence", ",".join(borders)]
+    return [["--execution-segment", f"{begin}:{end}", *sequence] for begin, end in itertools.pairwise(borders)]
+
+
+@dataclass
+class _Player:
+    """One generator process and what it has told so far."""
+
+    program: Program
+    events: int
+    report: Path
+    buffer: bytes = b""
+    started: Started | None = None
+    second: Second | None = None
+
+
+class RunningLoad:
+    """A load that is being played."""
+
+    def __init__(self, players: list[_Player], plan: LoadPlan) -> None:
+        self._players = players
+        self._deadline = time.monotonic() + planned_seconds(plan.schedule) + MARGIN_SECONDS
+        self._interrupted = False
+
+    @property
+    def pids(self) -> list[int]:
+        return [player.program.pid for player in self._players]
+
+    def events(self) -> Iterator[Started | Second | None]:
+        """What the generators tell, until all have ended; None now and then, so that the caller can look around.
+
+        Raises LoadFailed when one fails or the load takes longer than planned.
+        """
+        told_start = False
+        with selectors.DefaultSelector() as selector:
+            for player in self._players:
+                selector.register(player.events, selectors.EVENT_READ, player)
+            while selector.get_map():
+                for key, _ in selector.select(LOOK_SECONDS):
+                    player = key.data
+                    content = os.read(player.events, 1 << 16)
+                    if not content:
+                        selector.unregister(player.events)
+                    for event in _complete_lines(player, content):
+                        if isinstance(event, Second):
+                            player.second = event
+                            yield self._second()
+                        else:
+                            player.started = event
+                    if not told_start and all(each.started for each in self._players):
+                        told_start = True
+                        yield self._started()
+                self._require_in_time()
+                yield None
+        self._await_ends()
+
+    def end_of_stage(self, moment: float) -> float:
+        """When all generators have measured the stage of `moment` to its end; `moment` itself outside of all stages."""
+        starts = [player.started for player in self._players if player.started]
+        if len(starts) < len(self._players):
+            return moment
+        ends = (max(end for _, end in parts) for parts in zip(*(start.windows for start in starts), strict=True))
+        return next((end + WINDOW_GRACE_SECONDS for end in ends if moment < end), moment)
+
+    def interrupt(self) -> None:
+        """Let the generators end now and report the stages that they have finished. k6 takes a second SIGINT for an
+        order to end without a report, so it gets one only."""
+        if self._interrupted:
+            return
+        self._interrupted = True
+        self._deadline = min(self._deadline, time.monotonic() + INTERRUPT_SECONDS)
+        for player in self._players:
+            if player.program.exit_code() is None:
+                os.kill(player.program.pid, signal.SIGINT)
+
+    def report(self) -> LoadReport:
+        """The load report, after `events` has ended. Raises LoadFailed when there is none that can be read."""
+        try:
+            return merge([read_report(player.report) for player in self._players])
+        except ValueError as error:
+            raise LoadFailed(str(error)) from None
+
+    def stop(self) -> None:
+        for player in self._players:
+            player.program.stop(0)
+            os.close(player.events)
+
+    def _started(self) -> Started:
+        starts = [player.started for player in self._players if player.started]
+        windows = zip(*(start.windows for start in starts), strict=True)
+        return Started(
+            at=min(start.at for start in starts),
+            windows=[(max(begin for begin, _ in parts), min(end for _, end in parts)) for parts in windows],
+            end=max(start.end for start in starts),
+        )
+
+    def _second(self) -> Second:
+        told = [player.second for player in self._players if player.second]
+        return Second(
+            at=max(second.at for second in told),
+            clients=sum(second.clients for second in told),
+            sent=sum(second.sent for second in told),
+            received=sum(second.received for second in told),
+        )
+
+    def _require_in_time(self) -> None:
+        if time.monotonic() > self._deadline:
+            raise LoadFailed(f"the generator did not end within the planned time; {self._last_words()}")
+
+    def _await_ends(self) -> None:
+        """The pipes are closed, so each is about to end."""
+        for player in self._players:
+            code = player.program.wait(max(0.0, self._deadline - time.monotonic()))
+            if code is None:
+                self._require_in_time()
+            elif code != 0 and not (self._interrupted and code == INTERRUPTED):
+                raise LoadFailed(f"the generator (k6) ended with {processes.ending(code)}; {self._last_words()}")
+
+    def _last_words(self) -> str:
+        lines = [line for player in self._players for line in tail(player.program.log).splitlines() if line.strip()]
+        return f"its last words: {' | '.join(lines[-3:])}" if lines else "it printed nothing"
+
+
+@contextlib.contextmanager
+def playing(generator: Generator, plan: LoadPlan) -> Iterator[RunningLoad]:
+    """Start the load; end the generators when the block is left, however that happens."""
+    shutil.rmtree(generator.workspace, ignore_errors=True)
+    generator.workspace.mkdir(parents=True)
+    plan_file = generator.workspace / "load.json"
+    begin = int((time.monotonic() + TOGETHER_SECONDS) * 1e6) if generator.processes > 1 else 0
+    means = {"generators": generator.processes, "sources": list(generator.sources), "begin_monotonic_us": begin}
+    whole = plan.model_copy(update=means)
+    plan_file.write_text(whole.model_dump_json(by_alias=True))
+    players: list[_Player] = []
+    load = RunningLoad(players, plan)
+    try:
+        for number, flags in enumerate(segments(generator.processes)):
+            players.append(_start(generator, plan_file, number, flags))
+        yield load
+    finally:
+        load.stop()
+
+
+def read_report(path: Path) -> LoadReport:
+    """Raises ValueError, in one line, for a report that is missing, broken or newer than this Pushbench."""
+    try:
+        content = json.loads(path.read_text())
+    except FileNotFoundError:
+        raise ValueError("the generator (k6) wrote no load report") from None
+    except (OSError, ValueError) as error:
+        raise ValueError(f"the load report cannot be read: {error}") from None
+    schema = content.get("schema") if isinstance(content, dict) else None
+    if schema != SCHEMA:
+        raise ValueError(
+            f"the load report has schema {schema!r}, this Pushbench reads {SCHEMA}: build k6 and bench together"
+        )
+    try:
+        return LoadReport.model_validate(content)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise ValueError(f"the load report does not fit its schema: {where}: {first['msg']}") from None
+
+
+def _start(generator: Generator, plan: Path, number: int, flags: list[str]) -> _Player:
+    read_end, write_end = os.pipe()
+    report = generator.workspace / f"report-{number}.json"
+    # Without its REST API: the second generator of a machine could not have the same port.
+    command = [str(generator.binary), "run", "--quiet", "--no-usage-report", "--address", "", *flags]
+    try:
+        program = processes.start(
+            [*command, *generator.arguments, os.path.relpath(generator.scenario, generator.folder)],
+            folder=generator.folder,
+            environment=processes.clean_environment(
+                generator.environment,
+                {"PUSH_LOAD": str(plan), "PUSH_REPORT": str(report), "PUSH_EVENTS_FD": str(write_end)},
+            ),
+            cpus=generator.cpus,
+            log=generator.workspace / f"k6-{number}.log",
+            pass_fds=[write_end],
+        )
+    except OSError as error:
+        os.close(read_end)
+        raise UserError(f"the generator cannot be started: {error.strerror}", where=str(generator.binary)) from None
+    finally:
+        os.close(write_end)
+    return _Player(program, read_end, report)
+
+
+def _complete_lines(player: _Player, content: bytes) -> Iterator[Started | Second]:
+    """The events that `content` completes."""
+    *lines, player.buffer = (player.buffer + content).split(b"\n")
+    for line in lines:
+        try:
+            event = _parse_event(json.loads(line))
+        except (ValueError, KeyError, TypeError):
+            raise LoadFailed(f"the generator (k6) told something that is no event: {line[:200]!r}") from None
+        if event:
+            yield event
+
+
+def _parse_event(event: dict[str, Any]) -> Started | Second | None:
+    """None for the events that nobody here needs."""
+    match event["event"]:
+        case "start":
+            windows = [(_moment(stage["begin"]), _moment(stage["end"])) for stage in event["stages"]]
+            return Started(_moment(event["at"]), windows, _moment(event["end_of_load"]))
+        case "second":
+            return Second(_moment(event["at"]), event["clients"], event["sent"], event["received"])
+    return None
+
+
+def _moment(microseconds: int) -> float:
+    return microseconds / 1e6

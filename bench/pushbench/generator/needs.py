@@ -1,0 +1,130 @@
+"""What the generator needs of its own machine for the largest stage: open files and local ports. Pure.
+
+It is known before a trial, so a run that would end in `generator_shortage` is not begun. What this machine has is read
+by `limits`.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil
+
+from pushbench.foundation.errors import UserError
+
+OWN_FILES = 100
+"""of a generator besides one a client: about 20 of k6, and three for each event loop, which is one for two CPUs"""
+PORTS_USED = 0.45
+"""of the range, for connections from one address. connect(2) tries all ports of one parity before it takes one of the
+other (`__inet_hash_connect` in Linux's net/ipv4/inet_hashtables.c), so it is slow beyond half of them. The rest is for
+ports in TIME_WAIT"""
+FIRST_SOURCE = ipaddress.IPv4Address("127.0.0.2")
+"""127.0.0.1 is where services and other programs connect from"""
+
+
+SPIN_US = 200
+"""how long an event loop spins before something is due: waking up takes a virtual machine's CPU 50 to 150 us. Measured
+with 300 messages/s: lateness p50 42 us instead of 72, p99 117 instead of 210, for at most 0.06 cores"""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What this machine allows."""
+
+    open_files: int
+    """of one process"""
+    ports: int
+    """local ports for connections from one address to one server"""
+
+    @property
+    def clients_of_process(self) -> int:
+        return self.open_files - OWN_FILES
+
+    @property
+    def clients_of_address(self) -> int:
+        return int(self.ports * PORTS_USED)
+
+
+@dataclass(frozen=True)
+class Means:
+    """How the generator plays its clients."""
+
+    generators: int = 1
+    sources: Sequence[str] = ()
+    """addresses to connect from; none: the kernel's choice"""
+    doubt: str | None = None
+    """why a server may not hold the clients, which changes nothing"""
+
+
+def generators_for(clients: int, limits: Limits, wanted: int | None) -> int:
+    """As many as `wanted`, or as the file limit asks for. Raises UserError where that is too few."""
+    what = f"one may open {limits.open_files:,} files, and the largest stage has {clients:,} clients"
+    if limits.clients_of_process < 1:
+        raise UserError(f"no generator can play: {what}", hint="raise `ulimit -n`")
+    needed = ceil(clients / limits.clients_of_process)
+    if wanted is not None and wanted < needed:
+        raise UserError(
+            f"--generators {wanted} is too few: {what}", hint=f"give --generators {needed}, or raise `ulimit -n`"
+        )
+    return wanted or needed
+
+
+def sources_for(clients: int, limits: Limits, wanted: Sequence[str] | None, *, loopback: bool) -> list[str]:
+    """The addresses that are `wanted`, or as many as the ports ask for: none where the one of the kernel's choice is
+    enough. `loopback` says whether the server is there. Raises UserError where they are too few or cannot reach it."""
+    wanted = wanted or []
+    what = f"one address has ports for {limits.clients_of_address:,} clients, and the largest stage has {clients:,}"
+    ways = "widen net.ipv4.ip_local_port_range"
+    if limits.clients_of_address < 1:
+        raise UserError("no client can connect: there are no local ports", hint=ways)
+    needed = ceil(clients / limits.clients_of_address)
+    if unreachable := [each for each in wanted if ipaddress.IPv4Address(each).is_loopback and not loopback]:
+        raise UserError(f"--source-addresses: {unreachable[0]} is of the loopback device, where no container is")
+    if wanted and len(wanted) < needed:
+        raise UserError(
+            f"--source-addresses has too few: {what}", hint=f"name {needed} of this machine's addresses, or {ways}"
+        )
+    if wanted or needed == 1:
+        return list(wanted)
+    if not loopback:
+        raise UserError(
+            f"one source address is too few: {what}",
+            hint=f"name {needed} of this machine's addresses with --source-addresses, or {ways}",
+        )
+    return [str(FIRST_SOURCE + index) for index in range(needed)]
+
+
+def spin_us(cpus: int, generators: int, trials: int, *, services: bool) -> int:
+    """How long event loops may spin: not at all where one would keep a CPU from another loop or from a service.
+
+    `cpus` are the generator's alone, and each of the `generators` has a loop for two of them; `trials` run at a time.
+    """
+    loops = generators * trials * max(1, cpus // 2)
+    return SPIN_US if cpus >= loops + services else 0
+
+
+def server_doubt(clients: int, limits: Limits) -> str | None:
+    """Whether a server may have too few files, as a sentence. What it does about that is its own result."""
+    if limits.open_files >= clients:
+        return None
+    return (
+        f"a process may open {limits.open_files:,} files (`ulimit -n`), fewer than the {clients:,} clients of the "
+        "largest stage: a server of one process cannot hold them all"
+    )
+
+
+def parse_addresses(text: str) -> list[str] | None:
+    """`10.0.0.5,10.0.0.6`; None for `auto`. Raises UserError for what is no IPv4 address or there twice."""
+    if text == "auto":
+        return None
+    found = [each.strip() for each in text.split(",")]
+    for index, each in enumerate(found):
+        try:
+            ipaddress.IPv4Address(each)
+        except ValueError:
+            hint = "such as 127.0.0.2,127.0.0.3, or auto"
+            raise UserError(f"--source-addresses: expected IPv4 addresses, found {each!r}", hint=hint) from None
+        if each in found[:index]:
+            raise UserError(f"--source-addresses: {each} is there twice")
+    return found

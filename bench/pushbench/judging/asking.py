@@ -1,0 +1,36 @@
+"""Which limits and margins of thresholds.yml can be asked of a record and of one of its stages. Pure."""
+
+from __future__ import annotations
+
+from pushbench.judging.thresholds import Regression, Thresholds
+from pushbench.metrics.definitions import Metric
+from pushbench.records.record import Record
+
+
+def can_ask(record: Record, stage: int, metric: Metric) -> bool:
+    """Whether a stage can be judged by the metric: its method has it, and something of the kind was to happen."""
+    return _has(record, metric) and (not metric.name.startswith("connect_seconds.") or _connects(record, stage))
+
+
+def margins(record: Record, thresholds: Thresholds, stage: int) -> list[Regression]:
+    """Those that can be asked of a stage."""
+    return [each for each in thresholds.suite(record.suite).regressions if can_ask(record, stage, each.of)]
+
+
+def unknown_to_method(record: Record, thresholds: Thresholds) -> list[Metric]:
+    """The metrics in limits and margins that a record of its method cannot be judged by."""
+    suite = thresholds.suite(record.suite)
+    metrics = [*(each.of for each in suite.limits), *(each.of for each in suite.regressions)]
+    return [metric for metric in dict.fromkeys(metrics) if not _has(record, metric)]
+
+
+def _has(record: Record, metric: Metric) -> bool:
+    return metric.since <= record.environment.method_number
+
+
+def _connects(record: Record, stage: int) -> bool:
+    """Whether clients are due to connect: in the first stage, in a larger one, in one with other parameters."""
+    if stage == 0:
+        return True
+    before, own = record.schedule.stages[stage - 1 : stage + 1]
+    return own.clients > before.clients or own.parameters != before.parameters

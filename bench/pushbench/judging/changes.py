@@ -1,0 +1,99 @@
+"""From a record with two arms to the rows of a comparison: which metrics are asked about, and their pairs. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from pushbench.judging.asking import margins
+from pushbench.judging.comparison import Pair
+from pushbench.judging.sequential import Decision, Gated, decide
+from pushbench.judging.thresholds import Thresholds
+from pushbench.metrics import lateness
+from pushbench.metrics.definitions import Metric, metrics_of
+from pushbench.records.record import Record, Trial
+
+
+class Row(NamedTuple):
+    """One metric of one server in one stage, by its index."""
+
+    server: str
+    stage: int
+    metric: str
+
+
+Value = Callable[[Trial, int, Metric], float | None]
+"""Of a metric in a stage of a trial, by its index."""
+
+
+def measured(trial: Trial, stage: int, metric: Metric) -> float | None:
+    return value_of(trial, stage, metric.name)
+
+
+def value_of(trial: Trial, stage: int, metric: str) -> float | None:
+    """Of a metric in a stage; None where the trial did not measure it."""
+    return trial.stages[stage].metrics.get(metric) if stage < len(trial.stages) else None
+
+
+def value_without_lateness(trial: Trial, stage: int, metric: Metric) -> float | None:
+    """As `measured`, without the generator's own part of a latency."""
+    return lateness.value_without(trial.stages[stage].metrics, metric) if stage < len(trial.stages) else None
+
+
+def rows(record: Record, thresholds: Thresholds, value: Value = measured) -> dict[Row, Gated]:
+    """Those that `thresholds` has a margin for, each with the pairs of its valid trials."""
+    gated = {}
+    for server in compared(record):
+        trials = list(_valid_pairs(record, server))
+        for stage in range(len(record.schedule.stages)):
+            for regression in margins(record, thresholds, stage):
+                row = Row(server, stage, regression.metric)
+                gated[row] = Gated(list(_pairs_of(trials, stage, regression.of, value)), regression)
+    return gated
+
+
+def pairs(record: Record, row: Row) -> list[Pair]:
+    """Of any metric, with a margin or without."""
+    metric = metrics_of(record.words)[row.metric]
+    return list(_pairs_of(list(_valid_pairs(record, row.server)), row.stage, metric, measured))
+
+
+def decisions(record: Record, gated: Mapping[Row, Gated]) -> dict[Row, Decision]:
+    """What can be said of each row by now."""
+    most = record.comparison.most_rounds if record.comparison else 0
+    return decide(gated, rounds=complete_rounds(record), most=most)
+
+
+def compared(record: Record) -> list[str]:
+    """The servers that were measured in both arms."""
+    arms = {(planned.server, planned.arm) for planned in record.plan}
+    return sorted(server for server, arm in arms if arm == "base" and (server, "head") in arms)
+
+
+def complete_rounds(record: Record) -> int:
+    """How many rounds were played to their end."""
+    done = {(trial.server, trial.arm, trial.round) for trial in record.trials}
+    missing = [each.round for each in record.plan if (each.server, each.arm, each.round) not in done]
+    return min(missing) - 1 if missing else max((planned.round for planned in record.plan), default=0)
+
+
+def _valid_pairs(record: Record, server: str) -> Iterator[tuple[Trial, Trial]]:
+    """The rounds that can be compared. Where a server ended under load it failed; what it had measured until then is no
+    half of a pair, whose other half had a server to the end."""
+    by_arm = {
+        arm: {trial.round: trial for trial in record.trials if (trial.server, trial.arm) == (server, arm)}
+        for arm in ("base", "head")
+    }
+    for round_ in sorted(by_arm["base"].keys() & by_arm["head"].keys()):
+        base, head = by_arm["base"][round_], by_arm["head"][round_]
+        if all(trial.validity.valid and not trial.died for trial in (base, head)):
+            yield base, head
+
+
+def _pairs_of(trials: Sequence[tuple[Trial, Trial]], stage: int, metric: Metric, value: Value) -> Iterator[Pair]:
+    """Of the rounds in which both arms measured the metric."""
+    for base, head in trials:
+        values = [value(trial, stage, metric) for trial in (base, head)]
+        controls = [value_of(trial, stage, metric.control or "") for trial in (base, head)]
+        if values[0] is not None and values[1] is not None:
+            yield Pair(base.round, values[0], values[1], *controls)

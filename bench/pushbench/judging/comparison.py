@@ -1,0 +1,118 @@
+"""What one metric's pairs say: the effect of the head on it, how sure, and what could have been seen. Pure.
+
+An effect is positive when it is for the worse. Nothing is decided here: `sequential` does that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Literal
+
+import numpy as np
+
+from pushbench.judging.thresholds import Regression
+from pushbench.metrics.definitions import Better
+from pushbench.statistics import signed_ranks
+from pushbench.statistics.signed_ranks import Differences
+
+Scale = Literal["ratio", "difference"]
+
+VISIBLE_POWER_Z = 1.2816
+"""normal quantile of 0.9: an effect counts as visible when it would be seen in nine of ten comparisons"""
+CONTROL_ALPHA = 0.1
+"""two-sided: from when on the arms differ in the control, which then cannot stand for the machine"""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One round: the metric in both arms, and in both the control, which no arm should change."""
+
+    round: int
+    base: float
+    head: float
+    base_control: float | None = None
+    head_control: float | None = None
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """The differences of one metric, oriented: positive is worse."""
+
+    scale: Scale
+    differences: Differences
+    """one a pair, on the scale ratio natural logarithms of head / base, else head - base in base units"""
+    margin: float
+    """on the same scale: from which size on a difference counts"""
+    controlled: float
+    """how much of the control's change was taken out: 0 none, 1 all"""
+
+
+@dataclass(frozen=True)
+class Effect:
+    """On the scale of its contrast; see `as_share` for people."""
+
+    estimate: float
+    low: float
+    high: float
+    visible: float
+
+
+def contrast(pairs: Sequence[Pair], regression: Regression) -> Contrast:
+    """Ratios where every value is above 0, else differences: a loss of nothing has no ratio.
+
+    The margin is the same whichever arm is called the base: on the ratio scale the change h - b of two values around
+    their geometric mean m is 2 m sinh(d / 2), for d = log(h / b), which is solved for the floor.
+    """
+    base, head = np.array([pair.base for pair in pairs]), np.array([pair.head for pair in pairs])
+    sign = 1.0 if regression.better is Better.LOWER else -1.0
+    if not pairs:
+        return Contrast("difference", base, regression.floor, 0.0)
+    if min(base.min(), head.min()) > 0:
+        level = np.sqrt(np.median(base) * np.median(head))
+        margin = max(np.log1p(regression.margin), 2 * np.arcsinh(regression.floor / level / 2))
+        raw = np.log(head / base)
+        control, share = _control(pairs, raw)
+        return Contrast("ratio", sign * (raw - share * control), float(margin), share)
+    level = (np.median(base) + np.median(head)) / 2
+    return Contrast("difference", sign * (head - base), float(max(regression.margin * level, regression.floor)), 0.0)
+
+
+def effect(seen: Contrast, alpha: float) -> Effect:
+    """`alpha` is that of either side of the interval."""
+    low, high = signed_ranks.interval(seen.differences, alpha)
+    estimate = signed_ranks.centre(seen.differences)
+    return Effect(estimate, low, high, visible=_visible(seen, high - low, alpha))
+
+
+def as_share(scale: Scale, value: float) -> float:
+    """Of an effect or a bound of it: 0.05 for 5 % more on the scale ratio; a difference is what it is."""
+    return float(np.expm1(value)) if scale == "ratio" else value
+
+
+def _control(pairs: Sequence[Pair], differences: Differences) -> tuple[Differences, float]:
+    """Log ratios of the control, and the share of them that the differences follow, between 0 and 1.
+
+    An ordinary least-squares slope, whose intercept is the effect. The control has to be one: where the arms differ in
+    it, the head changed the work of the control, and taking that out would be wrong.
+    """
+    nothing = np.zeros(len(pairs)), 0.0
+    controls = [(pair.base_control, pair.head_control) for pair in pairs]
+    if len(pairs) < 3 or not all(base and head for base, head in controls):
+        return nothing
+    control = np.log([head / base for base, head in controls if base and head])
+    if min(signed_ranks.p_greater(control), signed_ranks.p_less(control)) < CONTROL_ALPHA / 2 or control.std() == 0:
+        return nothing
+    slope = np.cov(differences, control)[0, 1] / control.var(ddof=1)
+    return control, float(np.clip(slope, 0.0, 1.0))
+
+
+def _visible(seen: Contrast, width: float, alpha: float) -> float:
+    """The smallest effect that nine of ten such comparisons would have called: 0 lies outside the interval, and the
+    estimate is at the margin or above."""
+    if not np.isfinite(width):
+        return float("inf")
+    z = NormalDist().inv_cdf(1 - alpha)
+    error = width / (2 * z)
+    return max(seen.margin, z * error) + VISIBLE_POWER_Z * error

@@ -1,0 +1,32 @@
+"""What every row of a verdict says first: what it is about."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field, NonNegativeInt
+
+from pushbench.foundation.model import Document
+from pushbench.metrics.definitions import Unit, in_sentence
+
+JudgedWord = Literal["better", "same", "worse", "accepted", "unknown", "invalid"]
+"""accepted: worse, by no more than thresholds.yml accepts; invalid: better or worse by what may be the generator's own
+lateness, so that nobody knows"""
+
+
+class JudgedRow(Document):
+    """One metric of one server in one stage."""
+
+    server: str
+    metric: str
+    title: str = Field(description="of the metric")
+    unit: Unit = Field(description="of the metric's values")
+    stage: NonNegativeInt = Field(description="index of the stage")
+    name: str = Field(description="of the stage")
+    clients: NonNegativeInt = Field(description="of the stage")
+    detail: str | None = Field(None, description="why the row is invalid, where it is")
+
+    @property
+    def in_sentence(self) -> str:
+        """The metric's title as it stands inside a sentence."""
+        return in_sentence(self.title)

@@ -1,0 +1,165 @@
+"""The rows of a comparison in a verdict: each change, its interval, its word, and what could have been seen. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import date, datetime
+from math import ceil, isfinite, log1p
+from statistics import median
+from typing import Literal
+
+from pydantic import Field, NonNegativeInt
+
+from pushbench.judging import accepting
+from pushbench.judging.changes import Row, decisions, pairs, rows, value_without_lateness
+from pushbench.judging.comparison import Contrast, Scale, as_share, contrast, effect
+from pushbench.judging.judged import JudgedRow, JudgedWord
+from pushbench.judging.sequential import LOOK_EVERY, Decision, Gated, Word
+from pushbench.judging.thresholds import Regression, Thresholds
+from pushbench.metrics.definitions import Better
+from pushbench.metrics.lateness import sentence
+from pushbench.records.record import Accepting, Record
+
+INTERVAL_ALPHA = 0.025
+"""on either side: the interval that is shown covers 95 %, for one metric and one look"""
+SEVERAL_LOOKS = 1.3
+"""how much wider an interval is at the level that one of several looks has: normal quantiles of 0.995 and 0.975"""
+
+
+class JudgedChange(JudgedRow):
+    """What the head did to one metric of one server in one stage."""
+
+    word: JudgedWord
+    suspected: Literal["better", "worse"] | None = Field(description="what the first rounds said, confirmed or not")
+    scale: Scale = Field(description="ratio: changes are relative, 0.05 is 5 % more; difference: in base units")
+    base: float | None = Field(description="median of the pairs' trials, in base units")
+    head: float | None
+    change: float | None = Field(description="of the head against the base; null without pairs, as are its bounds")
+    low: float | None = Field(description="of a 95 % interval for the change; null where there are too few pairs")
+    high: float | None
+    margin: float = Field(description="from which size on a change counts, for the worse or the better")
+    visible: float | None = Field(description="the smallest change that nine of ten such comparisons would have called")
+    pairs: NonNegativeInt = Field(description="rounds whose trials are valid in both arms")
+    rounds_to_decide: NonNegativeInt | None = Field(description="about how many would decide, where it is unknown")
+    controlled: float = Field(description="share of the change in the generator's own cost that was taken out")
+    acceptance: Accepting | None = Field(
+        None, description="the new line of thresholds.yml about this row, where it got worse: it is enough or it is not"
+    )
+
+
+def judge_changes(record: Record, thresholds: Thresholds) -> list[JudgedChange]:
+    """A row for each metric with a margin, of each server that was measured in both arms; none without a base."""
+    if not record.comparison:
+        return []
+    gated = rows(record, thresholds)
+    judged = [_judge(record, row, gated[row], decision) for row, decision in decisions(record, gated).items()]
+    late = {row: each.regression.of.lateness for row, each in gated.items()}
+    day = datetime.fromisoformat(record.created).date()
+    better = {row: each.regression.better for row, each in gated.items()}
+    judged = [_accepted(each, better[_row(each)], record.comparison.accepting, day) for each in judged]
+    if not any(each.word in ("worse", "better") and late[_row(each)] for each in judged):
+        return judged
+    without = decisions(record, rows(record, thresholds, value_without_lateness))
+    return [_believed(record, each, late[_row(each)], without[_row(each)].word) for each in judged]
+
+
+def covers(line: Accepting, row: JudgedRow) -> bool:
+    """Whether a line is about a row."""
+    return (line.server, line.metric) == (row.server, row.metric) and (line.stages is None or row.name in line.stages)
+
+
+def share_of(found: JudgedChange) -> float | None:
+    """The size of a change as a share of the base; None where the base is nothing."""
+    if found.change is None:
+        return None
+    if found.scale == "ratio":
+        return abs(found.change)
+    return abs(found.change) / found.base if found.base else None
+
+
+def _row(found: JudgedChange) -> Row:
+    return Row(found.server, found.stage, found.metric)
+
+
+def _believed(record: Record, found: JudgedChange, late: str | None, without: Word) -> JudgedChange:
+    """The row, `invalid` where another word would be said `without` the generator's own part of the latency, `late`, in
+    both arms."""
+    if late is None or found.word not in ("worse", "better") or without == found.word:
+        return found
+    known = pairs(record, _row(found)._replace(metric=late))
+    head, base = (median(getattr(pair, arm) for pair in known) for arm in ("head", "base"))
+    detail = sentence(found.metric, head, base=base, without=without)
+    return found.model_copy(update={"word": "invalid", "detail": detail})
+
+
+def _accepted(found: JudgedChange, better: Better, lines: Sequence[Accepting], day: date) -> JudgedChange:
+    """The row, `accepted` where it got worse by no more than a line accepts. What is compared is the estimate that the
+    row shows: its change, or for a `level` its median of the head."""
+    line = next((line for line in lines if covers(line, found) and accepting.state(line, day) == "holds"), None)
+    if line is None or found.word != "worse":
+        return found
+    if line.level is None:
+        share = share_of(found)
+        enough = share is not None and line.change is not None and share <= line.change
+    else:
+        sign = 1 if better is Better.LOWER else -1
+        enough = found.head is not None and sign * found.head <= sign * line.level
+    return found.model_copy(update={"word": "accepted" if enough else "worse", "acceptance": line})
+
+
+def _judge(record: Record, row: Row, gated: Gated, decision: Decision) -> JudgedChange:
+    stage = record.schedule.stages[row.stage]
+    seen = contrast(gated.pairs, gated.regression)
+    base = median(pair.base for pair in gated.pairs) if gated.pairs else None
+    margin = _margin(seen, gated.regression, base)
+    numbers = (
+        _numbers(seen, gated.regression, margin) if gated.pairs else dict.fromkeys(("change", "low", "high", "visible"))
+    )
+    return JudgedChange(
+        server=row.server,
+        metric=row.metric,
+        title=gated.regression.of.title,
+        unit=gated.regression.of.unit,
+        stage=row.stage,
+        name=stage.name,
+        clients=stage.clients,
+        word=decision.word,
+        suspected=decision.suspected,
+        scale=seen.scale,
+        base=base,
+        head=median(pair.head for pair in gated.pairs) if gated.pairs else None,
+        margin=as_share(seen.scale, margin),
+        pairs=len(gated.pairs),
+        rounds_to_decide=_rounds_to_decide(seen) if decision.word == "unknown" else None,
+        controlled=seen.controlled,
+        **numbers,
+    )
+
+
+def _margin(seen: Contrast, regression: Regression, base: float | None) -> float:
+    """As a change of the base, which is how people think of it; what is decided is the same for either arm."""
+    if seen.scale == "difference" or not base:
+        return seen.margin
+    return log1p(max(regression.margin, regression.floor / base))
+
+
+def _numbers(seen: Contrast, regression: Regression, margin: float) -> dict[str, float | None]:
+    """Back from worse-is-positive to more-is-positive."""
+    found = effect(replace(seen, margin=margin), INTERVAL_ALPHA)
+    bounds = (found.low, found.high) if regression.better is Better.LOWER else (-found.high, -found.low)
+    estimate = found.estimate if regression.better is Better.LOWER else -found.estimate
+    shares = dict(zip(("change", "low", "high", "visible"), (estimate, *bounds, found.visible), strict=True))
+    return {name: as_share(seen.scale, each) if isfinite(each) else None for name, each in shares.items()}
+
+
+def _rounds_to_decide(seen: Contrast) -> int | None:
+    """Intervals shrink with the root of the rounds: how many make this one so narrow that it lies on one side."""
+    if not len(seen.differences):
+        return None
+    found = effect(seen, INTERVAL_ALPHA)
+    width, room = found.high - found.low, abs(seen.margin - abs(found.estimate))
+    if not isfinite(width) or room == 0:
+        return None
+    rounds = len(seen.differences)
+    return max(rounds + LOOK_EVERY, ceil(rounds * (SEVERAL_LOOKS * width / 2 / room) ** 2))

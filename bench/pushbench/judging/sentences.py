@@ -1,0 +1,228 @@
+"""The sentences of a verdict. They name server, metric, stage, value and bound, so that each can stand alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from pushbench.foundation.text import MESSAGE, one_line
+from pushbench.judging.changes import Row
+from pushbench.judging.judged import JudgedRow
+from pushbench.judging.judged_changes import JudgedChange, share_of
+from pushbench.judging.judged_history import JudgedLevel
+from pushbench.judging.sequential import Decision
+from pushbench.judging.thresholds import Accepted, Bound, Limit
+from pushbench.judging.thresholds_file import LONGEST_ACCEPTANCE
+from pushbench.metrics.definitions import Metric, Metrics, Unit
+from pushbench.metrics.units import format_quantity
+from pushbench.records.record import Accepting, PlannedTrial, Skipped, Trial
+from pushbench.records.stages import places
+
+CLOSE = 0.005
+"""relative: a value nearer to its bound is shown with the same three digits"""
+
+
+def breach(found: JudgedRow, *, value: float, bound: Bound, round_: int | None) -> str:
+    """`node-ws: loss 2.1 % at 700 clients, limit 1 %`."""
+    at = places([found]) + (f" in round {round_}" if round_ is not None else "")
+    limit = format_quantity(bound.value, found.unit)
+    if abs(value - bound.value) < CLOSE * bound.value:
+        judged = f"just {'above' if bound.side == 'max' else 'below'} the limit of {limit}"
+    else:
+        judged = f"limit {limit}" if bound.side == "max" else f"limit at least {limit}"
+    return f"{found.server}: {found.in_sentence} {format_quantity(value, found.unit)} {at}, {judged}"
+
+
+def doubtful(broken: str, detail: str) -> str:
+    """`go: delivery p95 512 ms at 700 clients, limit 500 ms: invalid, the generator itself was 20 ms late at p95`."""
+    return f"{broken}: invalid, {detail}"
+
+
+def unmeasured(rows: Sequence[JudgedRow]) -> str:
+    """Of one metric of one server."""
+    return f"{rows[0].server}: {rows[0].in_sentence} has a limit but was not measured {places(rows)}"
+
+
+def missing(trial: PlannedTrial) -> str:
+    return f"{trial.server}: the trial of {which_trial(trial)} was planned and is not in the record"
+
+
+def skipped(server: Skipped) -> str:
+    return f"{server.server}: skipped: {one_line(server.reason, MESSAGE)}"
+
+
+def failure(trial: Trial) -> str:
+    assert trial.failure, "only for trials that failed"
+    message = one_line(trial.failure.message, MESSAGE)
+    return f"{trial.server}: failed in {which_trial(trial)}: {trial.failure.step}: {message}"
+
+
+def none_valid(server: str, trials: Sequence[Trial]) -> str:
+    """`node-ws: no trial is valid: the generator used 92 % of its CPU, above 80 % (generator_cpu)`."""
+    found = [finding for trial in trials for finding in trial.validity.reasons]
+    messages = {finding.code: one_line(finding.message, MESSAGE) for finding in reversed(found)}
+    why = "; ".join(f"{messages[code]} ({code})" for code in sorted(messages))
+    return f"{server}: no trial is valid: {why}"
+
+
+def some_invalid(server: str, valid: int, trials: int) -> str:
+    return f"{server}: {valid} of {trials} trials are valid, only those are judged"
+
+
+def expired(server: str, line: Limit | Accepted) -> str:
+    what = "its own limit for" if isinstance(line, Limit) else "the accepted level of"
+    return f"{server}: {what} {line.metric} expired on {line.until}: renew or remove it ({line.where})"
+
+
+def change(found: JudgedChange) -> str:
+    """`node-ws: CPU per delivery worse at 500 clients: +10.2 % (95 % interval +8.1 % to +12.4 %), margin 5 %; ...`."""
+    about = f"{_changed(found)} {found.word} {places([found])}"
+    if found.detail:
+        return f"{about}: {_amount(found)}: {found.detail}"
+    beyond = f"; {_against_acceptance(found, found.acceptance)}" if found.acceptance else ""
+    return f"{about}: {_amount(found)}{beyond}; {found.pairs} rounds, confirmed by fresh ones"
+
+
+def accepted(found: JudgedChange) -> str:
+    """`node-ws: CPU per delivery accepted at 500 clients: +10.2 % (95 % interval ...), margin 5 %; up to 12 % until
+    2027-02-20: it checks every field (thresholds.yml:30)`."""
+    line = found.acceptance
+    assert line, "else it is not accepted"
+    until = f"{_most(found, line)} until {line.until}: {one_line(line.reason, MESSAGE)} ({line.where})"
+    return f"{_changed(found)} accepted {places([found])}: {_amount(found)}; {until}"
+
+
+def not_needed(line: Accepting, metrics: Metrics, *, measured: bool) -> str:
+    why = "did not get worse" if measured else "was not compared"
+    return f"{_accepting(line, metrics)}, which {why}: remove the line"
+
+
+def not_confirmed(line: Accepting, metrics: Metrics, sha: str) -> str:
+    how = f"`/pushbench accept head={sha}`, or on a command line with --accept"
+    return f"{_accepting(line, metrics)}: it has no effect until a maintainer confirms it with {how}"
+
+
+def too_early(line: Accepting, metrics: Metrics) -> str:
+    most = f"{LONGEST_ACCEPTANCE.days} days after the run"
+    return f"{_accepting(line, metrics)} until {line.until}, which is more than {most}: it has no effect"
+
+
+def acceptance_expired(line: Accepting, metrics: Metrics) -> str:
+    return f"{_accepting(line, metrics)} until {line.until}, which is over: it has no effect"
+
+
+def undecided(found: JudgedChange) -> str:
+    """What more rounds might tell, and how many."""
+    about = f"{_changed(found)} undecided {places([found])}"
+    if not found.pairs:
+        return f"{about}: no round measured it in both arms"
+    said = f"{about}: {_amount(found)} after {found.pairs} rounds"
+    if found.suspected:
+        said += f"; it looks {found.suspected}, and fresh rounds have not confirmed it"
+    return said + (f"; about {found.rounds_to_decide} rounds would decide" if found.rounds_to_decide else "")
+
+
+def level(found: JudgedLevel) -> str:
+    """`go: CPU per delivery worse at 500 clients: 45 us, level 40 us (band 39 to 41 us of 20 runs), margin 2 us`."""
+    value, usual, low, high, margin = (
+        format_quantity(each, found.unit) for each in (found.value, found.level, found.low, found.high, found.margin)
+    )
+    whose = f"accepted level {usual}" if found.accepted else f"level {usual}"
+    word = "undecided" if found.word == "unknown" else found.word
+    about = f"{found.server}: {found.in_sentence} {word} {places([found])}"
+    why = f": {one_line(found.accepted, MESSAGE)}" if found.accepted and found.word == "accepted" else ""
+    why = f": {found.detail}" if found.detail else why
+    return f"{about}: {value}, {whose} (band {low} to {high} of {found.runs} runs), margin {margin}{why}"
+
+
+def few_runs(server: str, unknown: Sequence[JudgedLevel], needed: int) -> str:
+    metrics = ", ".join(dict.fromkeys(each.in_sentence for each in unknown))
+    fewest = min(each.runs for each in unknown)
+    return f"{server}: not judged against the history, which has {fewest} runs where {needed} are needed: {metrics}"
+
+
+def no_past(server: str, why: str) -> str:
+    return f"{server}: not judged against the history: {why}"
+
+
+def no_pair(server: str) -> str:
+    return f"{server}: no round has a valid trial in both arms"
+
+
+def one_sided(server: Skipped) -> str:
+    return f"{server.server}: not compared: {one_line(server.reason, MESSAGE)}"
+
+
+def identical(server: str) -> str:
+    return f"{server}: not measured: its build is that of the base"
+
+
+def after_look(server: str, found: Mapping[Row, Decision], metrics: Metrics) -> str:
+    """`node-ws: same: loss, delivery p95; undecided: CPU per delivery`."""
+    words: dict[str, list[str]] = {}
+    for row, decision in found.items():
+        suspected = f"looks {decision.suspected}, being confirmed" if decision.suspected else "undecided"
+        word = suspected if decision.word == "unknown" else decision.word
+        words.setdefault(word, []).append(metrics[row.metric].in_sentence)
+    return f"{server}: " + "; ".join(f"{word}: {', '.join(dict.fromkeys(metrics))}" for word, metrics in words.items())
+
+
+def older_method(method: int, metrics: Sequence[Metric]) -> str:
+    """`measured by method 1: limits and margins do not ask for connect p99 (docs/method.md)`."""
+    asked = ", ".join(metric.in_sentence for metric in metrics)
+    return f"measured by method {method}: limits and margins do not ask for {asked} (docs/method.md)"
+
+
+def signed(found: JudgedChange, value: float | None) -> str:
+    """A change as people say it: `+5.2 %`, or with the metric's unit where it has no ratio."""
+    if value is None:
+        return "?"
+    unit = Unit.RATIO if found.scale == "ratio" else found.unit
+    size = format_quantity(abs(value), unit)
+    nothing = size.split(" ")[0] == "0"
+    return size if nothing else ("+" if value > 0 else "-") + size
+
+
+def interval(found: JudgedChange) -> str:
+    """`-1.4 to +2.8 %`; nothing where there is none."""
+    if found.low is None:
+        return ""
+    low, high = signed(found, found.low), signed(found, found.high)
+    unit = high.rpartition(" ")[2]
+    return f"{low.removesuffix(f' {unit}')} to {high}"
+
+
+def _changed(found: JudgedChange) -> str:
+    return f"{found.server}: {found.in_sentence}"
+
+
+def _accepting(line: Accepting, metrics: Metrics) -> str:
+    named = metrics.get(line.metric)
+    return f"{line.where} accepts {named.in_sentence if named else line.metric} of {line.server}"
+
+
+def _against_acceptance(found: JudgedChange, line: Accepting) -> str:
+    """`accepted up to 12 %, found 19 %`."""
+    if line.change is None:
+        return f"accepted {_most(found, line)}, found {format_quantity(found.head, found.unit)}"
+    share = share_of(found)
+    seen = (
+        "a change from nothing, which only a level can accept" if share is None else format_quantity(share, Unit.RATIO)
+    )
+    return f"accepted {_most(found, line)}, found {seen}"
+
+
+def _most(found: JudgedChange, line: Accepting) -> str:
+    if line.change is not None:
+        return f"up to {format_quantity(line.change, Unit.RATIO)}"
+    down = found.change is not None and found.change < 0
+    return f"{'down' if down else 'up'} to {format_quantity(line.level, found.unit)}"
+
+
+def _amount(found: JudgedChange) -> str:
+    margin = signed(found, found.margin).removeprefix("+")
+    bounds = f" (95 % interval {interval(found)})" if found.low is not None else ""
+    return f"{signed(found, found.change)}{bounds}, margin {margin}"
+
+
+def which_trial(trial: PlannedTrial | Trial) -> str:
+    return f"round {trial.round}" + ("" if trial.arm == "head" else f" of the {trial.arm}")

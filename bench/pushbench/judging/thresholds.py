@@ -1,0 +1,326 @@
+"""Which limits and margins hold for which suite, server and stage. Nothing is judged here.
+
+A suite's own file has its defaults, and `thresholds.yml` replaces them by metric. A server's own limit replaces the
+suite's in the stages that it names, until the day it expires. Quantities are in base units once read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field
+
+from pushbench.catalog.limits import LimitEntry, Quantity, RegressionEntry, SuiteEntry
+from pushbench.catalog.suites import Suite
+from pushbench.foundation.errors import UserError
+from pushbench.foundation.model import Document
+from pushbench.foundation.yamlfile import Location, YamlFile, nearest, read_yaml, unknown
+from pushbench.judging.thresholds_file import LONGEST_ACCEPTANCE, ThresholdsFile
+from pushbench.metrics.definitions import Better, Metric, Metrics, Unit, metrics_of
+from pushbench.metrics.units import parse_quantity
+
+
+class Bound(Document):
+    """The worst value that a limit allows, itself allowed."""
+
+    side: Literal["max", "min"]
+    value: float = Field(description="in the metric's base unit")
+
+    def allows(self, value: float) -> bool:
+        return value <= self.value if self.side == "max" else value >= self.value
+
+    def worst(self, values: Iterable[tuple[float, int]]) -> tuple[float, int]:
+        """The worst of (value, round) pairs; the first round of equals."""
+        sign = 1 if self.side == "max" else -1
+        return min(values, key=lambda pair: (-sign * pair[0], pair[1]))
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Line:
+    """What lines about one metric have in common; `server` is None for a whole suite, `stages` is None for all."""
+
+    of: Metric
+    where: str
+    server: str | None = None
+    stages: frozenset[str] | None = None
+    reason: str | None = None
+    until: date | None = None
+
+    @property
+    def metric(self) -> str:
+        return self.of.name
+
+    def expired(self, day: date) -> bool:
+        return self.until is not None and self.until < day
+
+    def covers(self, stage: str) -> bool:
+        return self.stages is None or stage in self.stages
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limit(_Line):
+    """One bound on one metric."""
+
+    bound: Bound
+
+
+@dataclass(frozen=True, kw_only=True)
+class Accepted(_Line):
+    """How much worse one metric of one server may get; one of `level` and `change` is None."""
+
+    until: date
+    level: float | None = None
+    """in base units"""
+    change: float | None = None
+    """for the worse, as a share of what it was before"""
+
+    @property
+    def since(self) -> date:
+        """The first day on which the line can have been written."""
+        return self.until - LONGEST_ACCEPTANCE
+
+    def level_from(self, before: float, better: Better) -> float:
+        """The accepted level of a metric that was at `before`."""
+        if self.level is not None:
+            return self.level
+        assert self.change is not None, "the model of the file asks for exactly one"
+        return before * (1 + self.change if better is Better.LOWER else 1 - self.change)
+
+
+@dataclass(frozen=True)
+class Regression:
+    """From which relative and absolute change a metric counts as better or worse."""
+
+    of: Metric
+    margin: float
+    floor: float
+    better: Better
+
+    @property
+    def metric(self) -> str:
+        return self.of.name
+
+
+@dataclass(frozen=True)
+class SuiteThresholds:
+    """What holds in one suite: first the limits of the suite, then those of its servers, which replace them."""
+
+    limits: tuple[Limit, ...] = ()
+    regressions: tuple[Regression, ...] = ()
+    accepted: tuple[Accepted, ...] = ()
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """The content of a `thresholds.yml`; `digest` identifies it."""
+
+    digest: str
+    suites: Mapping[str, SuiteThresholds]
+
+    def limits(self, suite: str, server: str, stage: str, day: date) -> list[Limit]:
+        """What holds for a server in a stage on a day, one limit a metric, by the metric's name."""
+        chosen = {
+            limit.metric: limit
+            for limit in self.suite(suite).limits
+            if limit.server in (None, server) and limit.covers(stage) and not limit.expired(day)
+        }
+        return [chosen[metric] for metric in sorted(chosen)]
+
+    def accepted(self, suite: str, server: str, stage: str, metric: str, day: date) -> Accepted | None:
+        """The line that accepts a regression of a metric of a server in a stage on a day."""
+        for each in self.suite(suite).accepted:
+            holds = not each.expired(day) and (each.change is None or each.since <= day)
+            if (each.server, each.metric) == (server, metric) and each.covers(stage) and holds:
+                return each
+        return None
+
+    def expired(self, suite: str, server: str, day: date) -> list[Limit | Accepted]:
+        """The server's own limits and levels that no longer hold."""
+        lines: list[Limit | Accepted] = [*self.suite(suite).limits, *self.suite(suite).accepted]
+        return [line for line in lines if line.server == server and line.expired(day)]
+
+    def suite(self, name: str) -> SuiteThresholds:
+        return self.suites.get(name, SuiteThresholds())
+
+
+KINDS = tuple(SuiteEntry.model_fields)
+NO_THRESHOLDS = Thresholds(digest="", suites={})
+LARGEST_CHANGE = 100.0
+"""as a share: 101 times as much"""
+
+
+@dataclass(frozen=True)
+class KnownSuite:
+    """What lines about a suite may name, and what the suite's own file says."""
+
+    stages: Sequence[str]
+    metrics: Metrics
+    own: YamlFile | None = None
+    """with `limits` and `regressions`, checked against the suite's model"""
+
+
+def known_suites(suites: Iterable[Suite]) -> dict[str, KnownSuite]:
+    """By their names. Raises UserError for a file that cannot be read again."""
+    return {each.id: KnownSuite(each.stages, metrics_of(each.spec.words), read_yaml(each.file)) for each in suites}
+
+
+def digest(path: Path, suites: Mapping[str, KnownSuite]) -> str:
+    """Identifies what is asked: the content of a `thresholds.yml` and what the suites' own files ask."""
+    content = hashlib.sha256(path.read_bytes() if path.exists() else b"")
+    for name in sorted(suites):
+        own = suites[name].own
+        if own and (asked := {kind: own.data[kind] for kind in KINDS if kind in own.data}):
+            content.update(json.dumps([name, asked], sort_keys=True, default=str).encode())
+    return content.hexdigest()
+
+
+def read_thresholds(path: Path, *, suites: Mapping[str, KnownSuite], servers: Mapping[str, str]) -> Thresholds:
+    """Read and check a `thresholds.yml`, which may be missing; `servers` has the suite of every known server.
+
+    Raises UserError with file and line for whatever could not be meant.
+    """
+    file = read_yaml(path) if path.exists() else YamlFile(path, {"version": 1}, {(): 1})
+    return checked(file, digest(path, suites), suites=suites, servers=servers)
+
+
+def checked(file: YamlFile, digest: str, *, suites: Mapping[str, KnownSuite], servers: Mapping[str, str]) -> Thresholds:
+    """The content of a file that was read; see `read_thresholds`."""
+    content = file.validate(ThresholdsFile)
+    for name in content.suites:
+        _known(file, "suite", name, suites, ("suites", name))
+    for server, own in content.servers.items():
+        _known(file, "server", server, servers, ("servers", server))
+        for name in own:
+            _known(file, "suite", name, suites, ("servers", server, name))
+            if name != servers[server]:
+                raise file.error(("servers", server, name), f"{server} has the suite {servers[server]!r}")
+            for kind, entries in (("limits", own[name].limits), ("accepted", own[name].accepted)):
+                for metric, entry in entries.items():
+                    for index, stage in enumerate(entry.stages or ()):
+                        at = ("servers", server, name, kind, metric, "stages", index)
+                        _known(file, f"stage of {name}", stage, suites[name].stages, at)
+    return Thresholds(
+        digest=digest,
+        suites={name: _Reader(file, name, known.metrics).read(content, known.own) for name, known in suites.items()},
+    )
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """Reads the lines about one suite."""
+
+    file: YamlFile
+    suite: str
+    metrics: Metrics
+
+    def read(self, content: ThresholdsFile, own: YamlFile | None) -> SuiteThresholds:
+        """What `content` says replaces what the suite's own file says about the same metric."""
+        asked = content.suites.get(self.suite, SuiteEntry())
+        defaults, before = SuiteEntry(), self
+        if own:
+            defaults = SuiteEntry.model_validate({kind: own.data[kind] for kind in KINDS if kind in own.data})
+            before = replace(self, file=own)
+        limits = {**before.limits(defaults, ()), **self.limits(asked, ("suites", self.suite))}
+        regressions = {**before.regressions(defaults, ()), **self.regressions(asked, ("suites", self.suite))}
+        return SuiteThresholds(
+            limits=(*limits.values(), *self._server_limits(content)),
+            regressions=tuple(regressions.values()),
+            accepted=tuple(self._accepted(content)),
+        )
+
+    def limits(self, asked: SuiteEntry, at: Location) -> dict[str, Limit]:
+        return {metric: self._limit((*at, "limits", metric), metric, entry) for metric, entry in asked.limits.items()}
+
+    def regressions(self, asked: SuiteEntry, at: Location) -> dict[str, Regression]:
+        return {
+            metric: self._regression((*at, "regressions", metric), metric, entry)
+            for metric, entry in asked.regressions.items()
+        }
+
+    def _limit(self, at: Location, metric: str, entry: LimitEntry) -> Limit:
+        of = self._metric(at, metric)
+        return Limit(of=of, bound=self._bound(at, of, entry), where=_where(self.file, at))
+
+    def _server_limits(self, content: ThresholdsFile) -> Iterator[Limit]:
+        for server, own in content.servers.items():
+            for metric, entry in own[self.suite].limits.items() if self.suite in own else ():
+                at = ("servers", server, self.suite, "limits", metric)
+                yield replace(
+                    self._limit(at, metric, entry),
+                    server=server,
+                    stages=frozenset(entry.stages) if entry.stages else None,
+                    reason=entry.reason,
+                    until=entry.until,
+                )
+
+    def _accepted(self, content: ThresholdsFile) -> Iterator[Accepted]:
+        for server, own in content.servers.items():
+            for metric, entry in own[self.suite].accepted.items() if self.suite in own else ():
+                at = ("servers", server, self.suite, "accepted", metric)
+                of = self._metric(at, metric)
+                yield Accepted(
+                    of=of,
+                    level=None if entry.level is None else self._quantity((*at, "level"), entry.level, of.unit),
+                    change=None if entry.change is None else self._share((*at, "change"), of, entry.change),
+                    where=_where(self.file, at),
+                    server=server,
+                    stages=frozenset(entry.stages) if entry.stages else None,
+                    reason=entry.reason,
+                    until=entry.until,
+                )
+
+    def _regression(self, at: Location, metric: str, entry: RegressionEntry) -> Regression:
+        of = self._metric(at, metric)
+        return Regression(
+            of=of,
+            margin=self._quantity((*at, "margin"), entry.margin, Unit.RATIO),
+            floor=0.0 if entry.floor is None else self._quantity((*at, "floor"), entry.floor, of.unit),
+            better=Better(entry.better) if entry.better else of.better,
+        )
+
+    def _bound(self, at: Location, of: Metric, entry: LimitEntry) -> Bound:
+        if entry.max is not None:
+            return Bound(side="max", value=self._quantity((*at, "max"), entry.max, of.unit))
+        assert entry.min is not None, "the model of the file asks for exactly one"
+        return Bound(side="min", value=self._quantity((*at, "min"), entry.min, of.unit))
+
+    def _metric(self, at: Location, name: str) -> Metric:
+        if name not in self.metrics:
+            guess = nearest(name, self.metrics)
+            hint = f"did you mean {guess}?" if guess else f"`pushbench suites {self.suite}` lists them"
+            raise self.file.error(at, "unknown metric", hint)
+        return self.metrics[name]
+
+    def _quantity(self, at: Location, value: Quantity, unit: Unit) -> float:
+        try:
+            quantity = parse_quantity(str(value), unit)
+        except UserError as error:
+            raise self.file.error(at, error.what) from None
+        if quantity < 0:
+            raise self.file.error(at, f"cannot be below 0, found {value}")
+        return quantity
+
+    def _share(self, at: Location, of: Metric, value: Quantity) -> float:
+        """By how much a metric may get worse. One that is better when it is higher can lose less than all of it."""
+        share = self._quantity(at, value, Unit.RATIO)
+        most = LARGEST_CHANGE if of.better is Better.LOWER else 1.0
+        if not 0 < share < most:
+            raise self.file.error(at, f"expected a change between 0 % and {most:.0%}, found {value}")
+        return share
+
+
+def _known(file: YamlFile, kind: str, name: str, known: Iterable[str], at: Location) -> None:
+    known = list(known)
+    if name not in known:
+        raise unknown(kind, name, known, where=f"{file.path}:{file.lines[at]}")
+
+
+def _where(file: YamlFile, at: Location) -> str:
+    """For verdicts, which must be the same on every machine: without folders."""
+    return f"{file.path.name}:{file.lines[at]}"

@@ -1,0 +1,349 @@
+"""From a record and thresholds to a verdict: what was judged, what came of it, and why, in sentences.
+
+Pure: the same documents give the same verdict, on any day and in any order of trials. Limits are judged on valid trials
+of the arm `head`; where there is a base, so are the changes against it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Literal
+
+from pydantic import Field, NonNegativeInt
+
+from pushbench.foundation.errors import EXIT_FAIL, EXIT_PASS, EXIT_UNDECIDED
+from pushbench.foundation.model import Document
+from pushbench.judging import accepting, sentences
+from pushbench.judging.asking import can_ask, unknown_to_method
+from pushbench.judging.changes import value_of, value_without_lateness
+from pushbench.judging.judged import JudgedRow, JudgedWord
+from pushbench.judging.judged_changes import JudgedChange, covers, judge_changes
+from pushbench.judging.judged_history import JudgedLevel, judge_levels
+from pushbench.judging.thresholds import Bound, Limit, Thresholds
+from pushbench.metrics import lateness
+from pushbench.metrics.definitions import metrics_of
+from pushbench.records import sittings
+from pushbench.records.record import OneSided, PlannedTrial, Record, StagePlan, Trial
+from pushbench.records.runs import Past
+from pushbench.statistics.trend import SHORTEST_LEVEL
+
+Outcome = Literal["pass", "fail", "inconclusive", "invalid"]
+
+
+class JudgedLimit(JudgedRow):
+    """One limit of one server in one stage."""
+
+    bound: Bound
+    value: float | None = Field(description="the worst of the valid trials; null when one of them did not measure it")
+    round: int | None = Field(description="of the trial with that value")
+    outcome: Literal["pass", "fail", "unknown", "invalid"] = Field(
+        description="invalid: it is kept or broken by what may be the generator's own lateness"
+    )
+    reason: str | None = Field(description="why thresholds.yml judges this server otherwise, where it does")
+
+
+class ServerVerdict(Document):
+    """What one server's trials amount to."""
+
+    server: str
+    outcome: Outcome
+    valid_trials: NonNegativeInt
+    trials: NonNegativeInt
+    reasons: list[str] = Field(description="why the outcome is not pass; empty when it is")
+
+
+class Verdict(Document):
+    """What a run amounts to."""
+
+    schema_: Literal[1] = Field(default=1, alias="schema")
+    record: str = Field(description="id of the record that was judged")
+    suite: str
+    profile: str
+    thresholds_digest: str = Field(description="of the thresholds.yml that it was judged by")
+    outcome: Outcome
+    reasons: list[str] = Field(description="why the outcome is not pass; empty when it is")
+    notes: list[str] = Field(description="what a reader should know and what changes no outcome")
+    servers: list[ServerVerdict] = Field(description="by id")
+    limits: list[JudgedLimit]
+    changes: list[JudgedChange] = Field(description="against the base; empty for a run of one arm")
+    levels: list[JudgedLevel] = Field(description="against the history; empty where that was not asked for")
+
+    def exit_code(self, *, allow_inconclusive: bool = False) -> int:
+        """0 pass, 1 fail, 3 inconclusive or invalid. Inconclusive may be allowed, invalid never: nothing was seen."""
+        if self.outcome == "pass" or (self.outcome == "inconclusive" and allow_inconclusive):
+            return EXIT_PASS
+        return EXIT_FAIL if self.outcome == "fail" else EXIT_UNDECIDED
+
+
+def judge(record: Record, thresholds: Thresholds, past: Past | None = None) -> Verdict:
+    """The verdict on a record, where a `past` is given also against that. Whether a line of thresholds.yml has expired
+    is asked of the day of the run."""
+    day = datetime.fromisoformat(record.created).date()
+    changes = judge_changes(record, thresholds)
+    levels = judge_levels(record, thresholds, past) if past else []
+    judged = []
+    for server in record.servers:
+        own = _Rows(
+            [change for change in changes if change.server == server],
+            [level for level in levels if level.server == server],
+            _no_past(past, thresholds, record.suite) if past else "",
+            past_required=past is None or past.required,
+        )
+        judged.append(_judge_server(record, thresholds, server, day, own))
+    servers = sorted([*(each.verdict for each in judged), *_unmeasured_servers(record)], key=lambda each: each.server)
+    outcome, reasons = _run(record, servers)
+    return Verdict(
+        record=record.id,
+        suite=record.suite,
+        profile=record.profile,
+        thresholds_digest=thresholds.digest,
+        outcome=outcome,
+        reasons=reasons,
+        notes=[
+            *_acceptance_notes(record, changes, day),
+            *_run_notes(record, thresholds),
+            *(note for each in judged for note in each.notes),
+        ],
+        servers=servers,
+        limits=[limit for each in judged for limit in each.limits],
+        changes=changes,
+        levels=levels,
+    )
+
+
+def _no_past(past: Past, thresholds: Thresholds, suite: str) -> str:
+    return past.missing or ("" if thresholds.suite(suite).regressions else f"thresholds.yml has no margin for {suite}")
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """What a server was compared with."""
+
+    changes: Sequence[JudgedChange]
+    levels: Sequence[JudgedLevel]
+    no_past: str
+    """why there are no levels, where they were asked for"""
+    past_required: bool
+
+    @property
+    def worse(self) -> list[str]:
+        return self._sentences("worse")
+
+    @property
+    def better(self) -> list[str]:
+        return self._sentences("better")
+
+    @property
+    def invalid(self) -> list[str]:
+        return self._sentences("invalid")
+
+    @property
+    def accepted(self) -> list[str]:
+        found = [sentences.accepted(change) for change in self.changes if change.word == "accepted"]
+        return found + [sentences.level(level) for level in self.levels if level.word == "accepted"]
+
+    def _sentences(self, word: JudgedWord) -> list[str]:
+        found = [sentences.change(change) for change in self.changes if change.word == word]
+        return found + [sentences.level(level) for level in self.levels if level.word == word]
+
+    def undecided(self) -> Iterator[str]:
+        yield from (sentences.undecided(change) for change in self.changes if change.word == "unknown")
+        yield from (sentences.level(level) for level in self.levels if level.word == "unknown" and level.level)
+
+    def unjudged(self, server: str) -> Iterator[str]:
+        """What the history is too short for."""
+        if unknown := [level for level in self.levels if level.word == "unknown" and not level.level]:
+            yield sentences.few_runs(server, unknown, SHORTEST_LEVEL)
+        if self.no_past:
+            yield sentences.no_past(server, self.no_past)
+
+
+@dataclass(frozen=True)
+class _Judged:
+    verdict: ServerVerdict
+    limits: list[JudgedLimit]
+    notes: list[str]
+
+
+def _judge_server(record: Record, thresholds: Thresholds, server: str, day: date, rows: _Rows) -> _Judged:
+    own = (trial for trial in record.trials if trial.server == server and trial.arm == "head")
+    trials = sorted(own, key=lambda trial: trial.round)
+    valid = [trial for trial in trials if trial.validity.valid]
+    bases = sorted((trial for trial in record.trials if trial.arm == "base"), key=lambda trial: trial.round)
+    valid_bases = [trial for trial in bases if trial.server == server and trial.validity.valid]
+    asked = [
+        (index, stage, limit)
+        for index, stage in enumerate(record.schedule.stages)
+        for limit in thresholds.limits(record.suite, server, stage.name, day)
+    ]
+    judged = [(_judge_limit(valid, server, *each), each[-1]) for each in asked] if valid else []
+    limits = [found for found, limit in judged if _counts(record, found, limit)]
+    expired = thresholds.expired(record.suite, server, day)
+    expired_sentences = [sentences.expired(server, old) for old in expired]
+    outcome: Outcome
+    failures = _failures([trial for trial in trials if trial.validity.valid or trial.died])  # no busy machine ends one
+    if broken := [*failures, *_breaches(limits, several=len(valid) > 1), *rows.worse]:
+        outcome, reasons = "fail", broken
+    elif trials and not valid:
+        outcome, reasons = "invalid", [sentences.none_valid(server, trials)]
+    elif rows.changes and not valid_bases:
+        outcome, reasons = "invalid", [sentences.no_pair(server)]
+    else:
+        doubtful = [*_doubtful(limits, several=len(valid) > 1), *rows.invalid]
+        reasons = [*doubtful, *_missing_trials(record, server), *_unmeasured(limits)]
+        reasons += [*rows.undecided(), *expired_sentences]
+        reasons += rows.unjudged(server) if rows.past_required else []
+        if not (asked or expired or rows.changes or rows.levels or rows.no_past):
+            reasons.append(f"{server}: thresholds.yml has no limit for it in {record.suite}")
+        outcome = "invalid" if doubtful else "inconclusive" if reasons else "pass"
+    notes = [
+        *rows.accepted,
+        *rows.better,
+        *_failures(valid_bases),
+        *([] if rows.past_required else rows.unjudged(server)),
+    ]
+    notes += [each for each in expired_sentences if each not in reasons]
+    if 0 < len(valid) < len(trials):
+        notes.append(sentences.some_invalid(server, len(valid), len(trials)))
+    verdict = ServerVerdict(
+        server=server, outcome=outcome, valid_trials=len(valid), trials=len(trials), reasons=reasons
+    )
+    return _Judged(verdict, limits, notes)
+
+
+def _judge_limit(trials: Sequence[Trial], server: str, index: int, stage: StagePlan, limit: Limit) -> JudgedLimit:
+    """Asked of every valid trial: one breach fails, else one in which the generator's lateness decides is invalid, else
+    a missing value leaves it unknown."""
+    by_round = {trial.round: trial for trial in trials}
+    found = {round_: value_of(trial, index, limit.metric) for round_, trial in by_round.items()}
+    values = {round_: value for round_, value in found.items() if value is not None}
+    without = {each: value_without_lateness(by_round[each], index, limit.of) or 0.0 for each in values}
+    kept = {each: {limit.bound.allows(values[each]), limit.bound.allows(without[each])} for each in values}
+    outcome: Literal["pass", "fail", "unknown", "invalid"]
+    if known := [each for each, both in kept.items() if both == {False}]:
+        outcome = "fail"
+    elif known := [each for each, both in kept.items() if both == {True, False}]:
+        outcome = "invalid"
+    else:
+        known = list(kept) if len(kept) == len(trials) else []
+        outcome = "pass" if known else "unknown"
+    worst, round_ = limit.bound.worst((values[each], each) for each in known) if known else (None, None)
+    late = value_of(by_round[round_], index, limit.of.lateness or "") if round_ is not None else None
+    return JudgedLimit(
+        server=server,
+        metric=limit.metric,
+        title=limit.of.title,
+        unit=limit.of.unit,
+        stage=index,
+        name=stage.name,
+        clients=stage.clients,
+        detail=lateness.sentence(limit.metric, late) if outcome == "invalid" else None,
+        bound=limit.bound,
+        value=worst,
+        round=round_,
+        outcome=outcome,
+        reason=limit.reason,
+    )
+
+
+def _counts(record: Record, found: JudgedLimit, limit: Limit) -> bool:
+    """Whether a limit says something of a record. What connect times of method 1 break is broken, for they only leave
+    out; what they keep says nothing."""
+    return found.outcome == "fail" or can_ask(record, found.stage, limit.of)
+
+
+def _failures(trials: Sequence[Trial]) -> list[str]:
+    return [sentences.failure(trial) for trial in trials if trial.failure]
+
+
+def _breaches(limits: Sequence[JudgedLimit], *, several: bool) -> list[str]:
+    return [_breach(each, each.value, several) for each in limits if each.outcome == "fail" and each.value is not None]
+
+
+def _doubtful(limits: Sequence[JudgedLimit], *, several: bool) -> list[str]:
+    return [
+        sentences.doubtful(_breach(each, each.value, several), each.detail)
+        for each in limits
+        if each.outcome == "invalid" and each.value is not None and each.detail
+    ]
+
+
+def _breach(limit: JudgedLimit, value: float, several: bool) -> str:
+    round_ = limit.round if several else None
+    return sentences.breach(limit, value=value, bound=limit.bound, round_=round_)
+
+
+def _unmeasured(limits: Sequence[JudgedLimit]) -> Iterator[str]:
+    unknown = [limit for limit in limits if limit.outcome == "unknown"]
+    for metric in dict.fromkeys(limit.metric for limit in unknown):
+        yield sentences.unmeasured([limit for limit in unknown if limit.metric == metric])
+
+
+def _missing_trials(record: Record, server: str) -> Iterator[str]:
+    def key(trial: PlannedTrial | Trial) -> tuple[str, str, int]:
+        return trial.server, trial.arm, trial.round
+
+    done = {key(trial) for trial in record.trials}
+    for planned in record.plan:
+        if planned.server == server and key(planned) not in done:
+            yield sentences.missing(planned)
+
+
+def _unmeasured_servers(record: Record) -> Iterator[ServerVerdict]:
+    """Of a comparison: those of which there was nothing to measure, and those that could not be compared."""
+    if record.comparison:
+        for server in record.comparison.identical:
+            yield ServerVerdict(server=server, outcome="pass", valid_trials=0, trials=0, reasons=[])
+        broken: dict[str, list[OneSided]] = {}
+        for each in record.comparison.one_sided:
+            broken.setdefault(each.server, []).append(each)
+        for server, found in broken.items():
+            # A head that breaks what works at the base got worse, by more than any number says.
+            outcome: Outcome = "fail" if [each.failed for each in found] == ["head"] else "inconclusive"
+            reasons = [sentences.one_sided(each) for each in found]
+            yield ServerVerdict(server=server, outcome=outcome, valid_trials=0, trials=0, reasons=reasons)
+
+
+def _run(record: Record, servers: Sequence[ServerVerdict]) -> tuple[Outcome, list[str]]:
+    """The worst outcome of a server, with the reasons of all; a run that measured nothing is invalid."""
+    reasons = [reason for server in servers for reason in server.reasons]
+    failed = any(server.outcome == "fail" for server in servers)
+    if not record.trials and not failed and not (record.comparison and record.comparison.identical):
+        return "invalid", ["the run has no trial", *reasons]
+    outcomes: Sequence[Outcome] = ("fail", "invalid", "inconclusive")
+    return next((worst for worst in outcomes if any(each.outcome == worst for each in servers)), "pass"), reasons
+
+
+def _acceptance_notes(record: Record, changes: Sequence[JudgedChange], day: date) -> Iterator[str]:
+    """The new lines of thresholds.yml that accept nothing, and why."""
+    if not record.comparison:
+        return
+    broken = {each.server for each in record.comparison.one_sided}
+    metrics = metrics_of(record.words)
+    for line in record.comparison.accepting:
+        match accepting.state(line, day):
+            case "unconfirmed":
+                yield sentences.not_confirmed(line, metrics, record.commit.sha if record.commit else "SHA")
+            case "expired":
+                yield sentences.acceptance_expired(line, metrics)
+            case "early":
+                yield sentences.too_early(line, metrics)
+            case "holds":
+                words = {change.word for change in changes if covers(line, change)}
+                if line.server not in broken and not words & {"worse", "accepted", "unknown"}:
+                    yield sentences.not_needed(line, metrics, measured=bool(words))
+
+
+def _run_notes(record: Record, thresholds: Thresholds) -> Iterator[str]:
+    if pauses := sittings.note(record):
+        yield pauses
+    for skipped in record.skipped:
+        yield sentences.skipped(skipped)
+    for server in record.comparison.identical if record.comparison else ():
+        yield sentences.identical(server)
+    if record.thresholds_digest not in (None, thresholds.digest):
+        yield "thresholds.yml is not the one of the run: judged by what it says now"
+    if not_asked := unknown_to_method(record, thresholds):
+        yield sentences.older_method(record.environment.method_number, not_asked)

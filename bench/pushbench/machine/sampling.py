@@ -1,0 +1,103 @@
+"""Looking at the machine while a load is played: at the borders of every stage's steady window, and each second.
+
+A thread sleeps to absolute moments of the monotonic clock. It only looks; what it saw is for `results`.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from pushbench.machine.disturbance import Machine, read_machine
+from pushbench.machine.environment import CpuSplit
+from pushbench.machine.instructions import Counter
+from pushbench.machine.procfs import Stat, stats
+from pushbench.machine.resources import Accounted, Usage, together
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One look."""
+
+    at: float
+    server: Usage | None
+    """None when the server has ended"""
+    services: Usage | None
+    """None also when the server needs none"""
+    generator: Usage | None
+    machine: Machine | None
+    """at borders only"""
+    instructions: float | None = None
+    """of the server since the first sample; at borders, where the machine counts them"""
+
+
+@dataclass(frozen=True)
+class Watched:
+    """What there is to look at."""
+
+    server: Accounted
+    services: Sequence[Accounted]
+    generators: Sequence[Accounted]
+    cpus: CpuSplit
+    company: Sequence[Accounted] = ()
+    """what a trial at the same time has"""
+
+    def count_instructions(self) -> Counter | None:
+        return Counter.of(self.server.members(list(stats())))
+
+    def look(self, *, border: bool, instructions: Counter | None = None) -> Sample:
+        """Everything that is asked only at a border is either slow to read or of no use in a series."""
+        at = time.monotonic()
+        everyone = list(stats())
+        machine = None
+        if border:
+            elsewhere = {os.getpid(), *_pids((*self.services, *self.generators), everyone)}
+            own = elsewhere | _pids((self.server, *self.company), everyone)
+            machine = read_machine(everyone, own, set() if self.cpus.shared else elsewhere, self.cpus)
+        return Sample(
+            at,
+            self.server.usage(everyone, with_switches=border),
+            together(service.usage(everyone) for service in self.services),
+            together(generator.usage(everyone) for generator in self.generators),
+            machine,
+            instructions.read() if instructions and border else None,
+        )
+
+
+def _pids(programs: Iterable[Accounted], everyone: Sequence[Stat]) -> set[int]:
+    return {stat.pid for program in programs for stat in program.members(everyone)}
+
+
+class Sampler(threading.Thread):
+    """Takes samples at `borders` and at every whole second from `begin` to the last border, and shows each."""
+
+    def __init__(
+        self, watched: Watched, begin: float, borders: Sequence[float], show: Callable[[Sample], None] = lambda _: None
+    ) -> None:
+        super().__init__(name="sampler", daemon=True)
+        self._watched, self._show = watched, show
+        self._enough = threading.Event()
+        seconds = range(int(borders[-1] - begin) + 1)
+        self._moments = sorted(
+            {**{begin + second: False for second in seconds}, **dict.fromkeys(borders, True)}.items()
+        )
+        self.samples: list[Sample] = []
+
+    def run(self) -> None:
+        counter = self._watched.count_instructions()
+        for moment, border in self._moments:
+            if self._enough.wait(max(0.0, moment - time.monotonic())):
+                break
+            self.samples.append(self._watched.look(border=border, instructions=counter))
+            self._show(self.samples[-1])
+        if counter:
+            counter.close()
+
+    def stop(self) -> list[Sample]:
+        """The samples; those that were still to come are not taken."""
+        self._enough.set()
+        self.join()
+        return self.samples

@@ -1,0 +1,196 @@
+"""What runs of one arm and of two have in common: who may measure and how, one trial, and who measured.
+
+Nothing here knows what a run is made of: `run` and `compare` do.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import subprocess
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from pushbench import __version__
+from pushbench.building.builds import Note
+from pushbench.catalog.servers import of_suite, read_catalog
+from pushbench.catalog.suites import Load, read_suites
+from pushbench.drivers.choice import DriverChoice
+from pushbench.drivers.driver import Build, Driver
+from pushbench.drivers.process import require_free
+from pushbench.drivers.service_images import needed_by
+from pushbench.foundation.project import Project
+from pushbench.generator import limits, needs
+from pushbench.generator.load import Generator
+from pushbench.generator.needs import Means
+from pushbench.judging.thresholds import digest, known_suites
+from pushbench.machine.environment import read_environment
+from pushbench.machine.ownership import only_run_on_machine
+from pushbench.machine.processes import raise_open_files
+from pushbench.measuring.company import Company
+from pushbench.measuring.live import open_stream
+from pushbench.measuring.live_endpoint import Endpoint
+from pushbench.measuring.preparation import Prepared
+from pushbench.measuring.progress import LoadWatch, Watch
+from pushbench.measuring.trial import Bench, failed_trial, run_trial
+from pushbench.records import store
+from pushbench.records.record import Commit, Comparison, Finding, Harness, PlannedTrial, Record, Skipped, Trial
+
+GiveWay = Callable[[], str | None]
+"""Asked between two servers: what the run is to end for, if anything."""
+
+
+class Interrupted(Exception):
+    """Somebody ended the run; `record` is what was measured until then, and is on disk at `path`."""
+
+    def __init__(self, record: Record, path: Path) -> None:
+        super().__init__(record.id)
+        self.record, self.path = record, path
+
+
+class GaveWay(Interrupted):
+    """The run ended between two servers, for what `reason` names."""
+
+    def __init__(self, record: Record, path: Path, reason: str) -> None:
+        super().__init__(record, path)
+        self.reason = reason
+
+
+@dataclass(frozen=True)
+class Options:
+    """How it is measured. A resumed run may have others."""
+
+    driver: DriverChoice = field(default_factory=DriverChoice)
+    generators: int | None = None
+    """None: as many as the file limit asks for"""
+    sources: Sequence[str] | None = None
+    """addresses that the generators connect from; None: as many as the ports ask for"""
+    wait: bool = False
+    """for another run on this machine, instead of giving up"""
+    verify: bool = True
+    live: str | None = None
+    """URL of a VictoriaMetrics to stream to"""
+    give_way: GiveWay | None = None
+
+
+@contextlib.contextmanager
+def holding_machine(options: Options, watch: Watch) -> Iterator[None]:
+    with only_run_on_machine(watch.note, wait=options.wait):
+        if options.driver.port is not None:
+            require_free(options.driver.port)
+        raise_open_files()
+        yield
+
+
+def means_of(load: Load, driver: Driver, options: Options, note: Note) -> Means:
+    """How the largest stage can be played on this machine. Says what is not as usual; raises UserError where it cannot.
+
+    The process driver's servers listen on the loopback device, containers do not.
+    """
+    found, clients = limits.read_limits(), max(stage.clients for stage in load.schedule.stages)
+    loopback = driver.name == "process"
+    generators = needs.generators_for(clients, found, options.generators)
+    sources = needs.sources_for(clients, found, options.sources, loopback=loopback)
+    limits.require_own(sources)
+    if generators > (options.generators or 1):
+        note(f"{generators} generators, for one may open {found.open_files:,} files, and there are {clients:,} clients")
+    if len(sources) > len(options.sources or ()):
+        note(f"clients connect from {len(sources)} addresses, for one has {found.clients_of_address:,} ports for them")
+    doubt = needs.server_doubt(clients, found) if loopback else None
+    if doubt:
+        note(doubt)
+    return Means(generators, sources, doubt)
+
+
+def bench_of(project: Project, binary: Path, driver: Driver, load: Load, means: Means) -> Bench:
+    generator = Generator(
+        binary,
+        project.generator,
+        load.scenario,
+        driver.split.generator,
+        project.cache / "load",
+        means.generators,
+        means.sources,
+    )
+    # Those of the whole suite, so that the servers of a run do not decide its environment.
+    needed = needed_by(of_suite(read_catalog(project.servers), load.suite))
+    environment = read_environment(
+        driver.split,
+        driver.name,
+        driver.engine,
+        driver.workers,
+        generators=means.generators,
+        services=driver.products(needed),
+    )
+    doubts = [Finding(code="server_open_files", message=means.doubt)] if means.doubt else []
+    return Bench(driver, generator, load, environment, warnings=doubts)
+
+
+def require_live(options: Options) -> None:
+    """Raises UserError when nothing answers at the URL to stream to."""
+    if options.live is not None:
+        Endpoint.parse(options.live).require_answer()
+
+
+def streaming(bench: Bench, options: Options, record: Record, watch: Watch) -> Bench:
+    """With the stream that the trials of `record` go to."""
+    return replace(bench, live=open_stream(options.live, record.id, watch.note))
+
+
+def measure_one(
+    bench: Bench, planned: PlannedTrial, prepared: Prepared, watch: LoadWatch, company: Company | None = None
+) -> Trial:
+    if not isinstance(prepared.result, Build):
+        if company:
+            company.leave()
+        return failed_trial(planned, prepared.digest, prepared.result)
+    trial = run_trial(bench, planned, prepared.server, prepared.result, watch, company=company)
+    warnings = list(bench.warnings)
+    if not prepared.verified:
+        message = "the server was measured without being verified (--skip-verify)"
+        warnings.append(Finding(code="not_verified", message=message))
+    validity = trial.validity.model_copy(update={"warnings": [*trial.validity.warnings, *warnings]})
+    return trial.model_copy(update={"validity": validity})
+
+
+def new_record(
+    project: Project,
+    load: Load,
+    bench: Bench,
+    *,
+    commit: Commit | None,
+    skipped: Sequence[Skipped],
+    live: bool = False,
+    plan: Sequence[PlannedTrial] = (),
+    comparison: Comparison | None = None,
+) -> Record:
+    """A record of nothing yet."""
+    return Record(
+        id=store.new_id(),
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        commit=commit,
+        harness=_harness(bench.generator),
+        environment=bench.environment,
+        suite=load.suite,
+        words=load.words,
+        profile=load.profile,
+        parameters=load.parameters,
+        schedule=load.schedule,
+        repeats_disturbed=load.repeats_disturbed,
+        thresholds_digest=digest(project.thresholds, known_suites(read_suites(project.scenarios))),
+        live=live,
+        skipped=list(skipped),
+        comparison=comparison,
+        plan=list(plan),
+        trials=[],
+    )
+
+
+def _harness(generator: Generator) -> Harness:
+    """The extension has no release of its own: it is named by the digest of its sources."""
+    said = subprocess.run([generator.binary, "version"], capture_output=True, text=True, check=False).stdout
+    found = re.search(r"k6 (v\S+) \((go[^,]+)", said)
+    k6, go = found.groups() if found else ("unknown", "unknown")
+    return Harness(pushbench=__version__, k6=k6, extension=generator.binary.parent.name.partition("-")[0], go=go)

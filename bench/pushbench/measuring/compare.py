@@ -1,0 +1,119 @@
+"""A comparison, from the request to the record: both arms built, then rounds until everything is decided.
+
+One harness drives both arms: this checkout's Python, k6 and scenario.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from pushbench.building.builds import Note
+from pushbench.catalog.servers import read_catalog
+from pushbench.catalog.suites import find_suite, read_suites
+from pushbench.foundation.errors import UserError
+from pushbench.foundation.project import Project
+from pushbench.foundation.trees import check_out, content_at, resolve
+from pushbench.judging import accepting
+from pushbench.judging.thresholds import Thresholds, known_suites
+from pushbench.measuring import preparation
+from pushbench.measuring.arms import prepare_arms
+from pushbench.measuring.campaign import Budget, Campaign
+from pushbench.measuring.checkout import read_commit
+from pushbench.measuring.common import Options, bench_of, holding_machine, means_of, new_record, require_live, streaming
+from pushbench.measuring.progress import Watch
+from pushbench.records.record import Accepting, Comparison, Record
+
+
+@dataclass(frozen=True)
+class CompareRequest:
+    """What is to be compared. No `head` means the work tree, no `servers` all of the suite that can be built here.
+
+    New lines of the work tree's thresholds.yml that accept a regression have effect; those of a `head` that is a commit
+    have it where `accept` says so.
+    """
+
+    suite: str
+    profile: str
+    base: str
+    head: str | None = None
+    servers: Sequence[str] = ()
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    budget: Budget = field(default_factory=Budget)
+    seed: int = 1
+    accept: bool = False
+
+
+def compare(
+    project: Project, request: CompareRequest, options: Options, thresholds: Thresholds, watch: Watch
+) -> Record:
+    """Measure until every row is decided, or rounds or time are used up.
+
+    Raises UserError before anything is measured when the request cannot be meant.
+    """
+    require_live(options)
+    suite = find_suite(project.scenarios, request.suite)
+    load = suite.load(request.profile, request.parameters)
+    if not thresholds.suite(suite.id).regressions:
+        raise UserError(f"no metric of {suite.id} has a margin: nothing to compare by", where=str(project.thresholds))
+    head = check_out(project, request.head) if request.head else project
+    base = check_out(project, request.base)
+    base_commit = read_commit(base.root)
+    assert base_commit, "it was checked out"
+    accepted = read_accepting(project, head, base_commit.sha, request, watch.note)
+    chosen = preparation.select_servers(head, suite, request.servers, watch.note, options.driver)
+    means = means_of(load, chosen.driver, options, watch.note)
+    with holding_machine(options, watch):
+        binary, built = preparation.build_all(project, chosen, watch.note)
+        arms = prepare_arms(head, base, built, chosen.driver, options=options, note=watch.note)
+        for server in arms.identical:
+            watch.note(f"{server}: not measured: its build is that of the base")
+        bench = bench_of(project, binary, chosen.driver, load, means)
+        comparison = Comparison(
+            base=base_commit,
+            most_rounds=0,
+            identical=arms.identical,
+            one_sided=list(arms.one_sided),
+            accepting=accepted,
+        )
+        record = new_record(
+            project,
+            load,
+            bench,
+            commit=read_commit(head.root),
+            skipped=chosen.skipped,
+            live=options.live is not None,
+            comparison=comparison,
+        )
+        bench = streaming(bench, options, record, watch)
+        budget = request.budget
+        if options.driver.port is not None and budget.together:
+            watch.note("one arm after the other: with --port both would need the same")
+            budget = replace(budget, together=False)
+        campaign = Campaign(project, thresholds, bench, arms, budget, request.seed, watch)
+        return campaign.play(record, [server for server in arms.servers if server not in arms.identical])
+
+
+def read_accepting(project: Project, head: Project, base: str, request: CompareRequest, note: Note) -> list[Accepting]:
+    """The lines of the head's thresholds.yml that accept a regression, and that the commit `base` does not have.
+
+    Raises UserError for a file that cannot be read and is to have effect.
+    """
+    known = accepting.Known(
+        suites=known_suites(read_suites(project.scenarios)),
+        servers={server.id: server.spec.suite for server in read_catalog(head.servers)},
+    )
+    confirmed = request.accept or not request.head
+    try:
+        before = content_at(project.root, base, accepting.FILE, accepting.LARGEST_FILE)
+        if request.head:
+            sha = resolve(project.root, request.head)
+            text = content_at(project.root, sha, accepting.FILE, accepting.LARGEST_FILE)
+        else:
+            text = project.thresholds.read_text(encoding="utf-8") if project.thresholds.exists() else None
+        return accepting.new_lines(text, before, request.suite, known, confirmed=confirmed) if text else []
+    except UserError as error:
+        if request.accept:
+            raise
+        note(f"no line that accepts a regression has effect: {error}")
+        return []

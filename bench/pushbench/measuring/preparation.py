@@ -1,0 +1,185 @@
+"""From chosen servers to servers that may be measured: toolchains found, built, and verified before any timing.
+
+A server that fails a step is kept with its failure; the others go on.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from pushbench import conformance
+from pushbench.building.builds import Note, build_generator
+from pushbench.catalog.failures import ServerFailed
+from pushbench.catalog.servers import Server, of_suite, read_catalog, select
+from pushbench.catalog.suites import Suite, find_suite
+from pushbench.conformance import Conformance
+from pushbench.conformance.side_by_side import Watch
+from pushbench.conformance.verification import STARTS
+from pushbench.drivers import services
+from pushbench.drivers.choice import DriverChoice, choose_driver
+from pushbench.drivers.driver import Build, Driver
+from pushbench.foundation.errors import UserError
+from pushbench.foundation.files import write_atomically
+from pushbench.foundation.project import Project
+from pushbench.measuring.verifying import Built, lanes_of, verify_built
+from pushbench.records.record import Failure, Skipped
+
+BUILDS_AT_ONCE = 2  # npm, pip and Maven wait for the network half of the time
+
+
+class NothingToRun(UserError):
+    """No server of a suite can run on this machine."""
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A server that may be measured, or why it may not."""
+
+    server: Server
+    digest: str
+    result: Build | Failure
+    verified: bool = False
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What is to be measured, or verified, and by which driver."""
+
+    driver: Driver
+    servers: Sequence[Server]
+    skipped: Sequence[Skipped]
+
+
+def by_suite(project: Project, suite: str, names: Sequence[str]) -> dict[str, list[str]]:
+    """The ids of the named servers, or of all, by their suites; only those of `suite` where there is one.
+
+    Raises UserError for a suite or a name that is unknown, and for the id of a server of another suite.
+    """
+    catalog = read_catalog(project.servers)
+    if suite:
+        find_suite(project.scenarios, suite)
+        for server in catalog:
+            if server.id in names and server.spec.suite != suite:
+                raise UserError(f"{server.id} belongs to the suite {server.spec.suite!r}, not to {suite!r}")
+        catalog = of_suite(catalog, suite)
+    found: dict[str, list[str]] = {}
+    for server in select(catalog, names) if names else catalog:
+        found.setdefault(server.spec.suite, []).append(server.id)
+    return found
+
+
+def select_servers(
+    project: Project,
+    suite: Suite,
+    names: Sequence[str],
+    note: Note,
+    choice: DriverChoice,
+) -> Selection:
+    """The named servers, or all of the suite, that can run here.
+
+    Raises UserError for a name that is unknown or of another suite, for a driver that cannot be had, and when no
+    server is left.
+    """
+    asked = _asked_for(project, suite, names)
+    driver = choose_driver(project, asked, choice, note)
+    skipped = [Skipped(server=server.id, reason=lack) for server in asked if (lack := driver.lacks(server))]
+    for each in skipped:
+        note(f"{each.server}: skipped: {each.reason}")
+    if len(skipped) == len(asked):
+        raise NothingToRun(
+            f"no server of {suite.id} can be built here", hint="install one of the toolchains named above"
+        )
+    left_out = {each.server for each in skipped}
+    return Selection(driver, [server for server in asked if server.id not in left_out], skipped)
+
+
+def _asked_for(project: Project, suite: Suite, names: Sequence[str]) -> list[Server]:
+    ids = by_suite(project, suite.id, names).get(suite.id, [])
+    found = select(read_catalog(project.servers), ids)
+    for server in found:
+        suite.check(server)
+        services.check(server)
+    return found
+
+
+def build_all(project: Project, selection: Selection, note: Note) -> tuple[Path, list[Prepared]]:
+    """The generator's binary, and the servers. Raises UserError when there is no generator."""
+    with ThreadPoolExecutor(1) as pool:
+        generator = pool.submit(build_generator, project, note)
+        built = build_servers(selection.driver, selection.servers, note)
+        return generator.result(), built
+
+
+def build_servers(driver: Driver, servers: Sequence[Server], note: Note) -> list[Prepared]:
+    def build(server: Server) -> Prepared:
+        try:
+            built = driver.build(server, note)
+            return Prepared(server, built.digest, built)
+        except ServerFailed as failed:
+            note(f"{server.id}: failed to build: {failed.failure.message}\n{failed.failure.log_tail}".rstrip())
+            return Prepared(server, driver.digest(server), failed.failure)
+
+    with ThreadPoolExecutor(BUILDS_AT_ONCE) as pool:
+        return list(pool.map(build, servers))
+
+
+def verify_all(project: Project, built: Sequence[Prepared], driver: Driver, note: Note) -> list[Prepared]:
+    """Those that passed unchanged before are not verified again."""
+    whole = [Built(each.server, each.result, driver) for each in built if isinstance(each.result, Build)]
+    pending = [each for each in whole if not _Passed(project, each).before()]
+
+    def began(place: int) -> None:
+        note(f"{pending[place].server.id}: verifying")
+
+    def ended(place: int, found: Conformance) -> None:
+        if found.passed:
+            _Passed(project, pending[place]).now()
+            note(f"{found.server}: passed {len(found.rules)} rules{found.disturbed}")
+        else:
+            failure = _failure(found)
+            told = f"not benchmarked, it {failure.message}"
+            if failure.step == "start":
+                told = f"not benchmarked: {failure.message}\n{failure.log_tail}".rstrip()
+            note(f"{found.server}: {told}")
+
+    watch = Watch(began, lambda *_: None, ended)
+    results = {each.server: each for each in verify_built(pending, lanes_of(driver), watch)}
+    return [
+        Prepared(each.server, each.digest, _verified(each.result, results.get(each.server.id)), verified=True)
+        if isinstance(each.result, Build)
+        else each
+        for each in built
+    ]
+
+
+def _verified(build: Build, found: Conformance | None) -> Build | Failure:
+    return build if found is None or found.passed else _failure(found)
+
+
+def _failure(found: Conformance) -> Failure:
+    first = found.failures[0]
+    if first.name == STARTS:
+        return Failure(step="start", message=first.detail, log_tail=first.log_tail)
+    broken = "; ".join(f"{rule.name}: {rule.detail}" for rule in found.failures)
+    return Failure(step="verify", message=f"breaks {broken}", log_tail=first.log_tail)
+
+
+class _Passed:
+    """The note that a build has kept all rules, as they were then."""
+
+    def __init__(self, project: Project, built: Built) -> None:
+        self._path = project.cache / "verified" / f"{built.server.slug}.json"
+        self._content = {"build": built.build.digest, "rules": conformance.digest()}
+
+    def before(self) -> bool:
+        try:
+            return bool(json.loads(self._path.read_text()) == self._content)
+        except (OSError, ValueError):
+            return False
+
+    def now(self) -> None:
+        write_atomically(self._path, json.dumps(self._content).encode())

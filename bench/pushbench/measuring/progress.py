@@ -1,0 +1,171 @@
+"""What a person sees while a run works: a live line on a terminal, a line for each stage otherwise. On stderr only."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+from typing import Protocol
+
+from rich.console import Console
+from rich.live import Live
+from rich.text import Text
+
+from pushbench.generator.load import Second, Started
+from pushbench.metrics.definitions import Unit
+from pushbench.metrics.units import format_elapsed, format_number, format_quantity
+from pushbench.records.record import PlannedTrial, Schedule, StagePlan, Trial
+from pushbench.records.stages import is_named
+
+
+class LoadWatch(Protocol):
+    """Hears of a load that is played."""
+
+    def started(self, load: Started) -> None: ...
+
+    def second(self, second: Second) -> None: ...
+
+
+class Unwatched:
+    """Nobody looks: the load of another trial is shown meanwhile."""
+
+    def started(self, load: Started) -> None: ...
+
+    def second(self, second: Second) -> None: ...
+
+
+class Watch(LoadWatch, Protocol):
+    """Hears of everything that a run does, in order."""
+
+    def note(self, text: str) -> None:
+        """Something that stays readable: a build, a server left out."""
+        ...
+
+    def trial(self, planned: PlannedTrial, total: int, schedule: Schedule, seconds_left: float, work: str) -> None:
+        """`work` is what is received, in words: `tokens`."""
+        ...
+
+    def finished(self, trial: Trial) -> None: ...
+
+
+class Follower:
+    """Keeps where a run is, in words; what becomes of them is for its two forms."""
+
+    def __init__(self) -> None:
+        self._title = ""
+        self._total = 0
+        self._stages: Sequence[StagePlan] = ()
+        self._windows: Sequence[tuple[float, float]] = ()
+        self._ends_at = 0.0
+        self._work = ""
+
+    def trial(self, planned: PlannedTrial, total: int, schedule: Schedule, seconds_left: float, work: str) -> None:
+        self._total, self._work = total, work
+        self._title = self._name(planned) if planned.together else self._name(planned, arm=True)
+        self._stages = schedule.stages
+        self._windows = ()
+        self._ends_at = time.monotonic() + seconds_left
+        self.show("starting")
+
+    def started(self, load: Started) -> None:
+        self._windows = load.windows
+
+    def second(self, second: Second) -> None:
+        stage = sum(1 for _, end in self._windows if end < second.at)
+        if stage >= len(self._windows):
+            self.show("draining")
+            return
+        self.stage(stage, second, measured=self._windows[stage][0] <= second.at)
+
+    def stage(self, stage: int, second: Second, *, measured: bool) -> None:
+        what, planned = "measuring" if measured else "ramp", self._stages[stage].clients
+        clients = f"{format_number(second.clients)} of {format_number(planned)} clients"
+        if second.clients > planned:  # those of the stage before, in other groups
+            clients = f"{format_number(second.clients)} clients have to leave"
+        self.show(f"{self._which(stage)} {what}, {clients}, {format_number(second.received)} {self._work}/s")
+
+    def _which(self, stage: int) -> str:
+        """`stage 2/5`, `stage 6/7 (classroom-300)`."""
+        name = f" ({self._stages[stage].name})" if is_named(self._stages[stage]) else ""
+        return f"stage {stage + 1}/{len(self._windows)}{name}"
+
+    def finished(self, trial: Trial) -> None:
+        """What came of the trial, to stay."""
+        self.note(f"{self._name(trial, arm=True)}: {conclusion(trial)}")
+
+    def _name(self, planned: PlannedTrial, *, arm: bool = False) -> str:
+        """`[3/8] node-ws`; `[round 3] node-ws`, with which arm where that matters."""
+        if self._total:
+            return f"[{planned.order + 1}/{self._total}] {planned.server}"
+        return f"[round {planned.round}] {planned.server}" + (f", {planned.arm}" if arm else "")
+
+    def note(self, text: str) -> None:
+        raise NotImplementedError
+
+    def show(self, what: str) -> None:
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """No more will come."""
+
+    @property
+    def left(self) -> str:
+        return f"{format_elapsed(self._ends_at - time.monotonic())} left"
+
+
+class Lines(Follower):
+    """For logs: one line when a trial starts, when a stage is measured, and when the trial is done."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._told = -1
+
+    def note(self, text: str) -> None:
+        print(text, file=sys.stderr, flush=True)
+
+    def show(self, what: str) -> None:
+        if what == "starting":
+            self._told = -1
+            self.note(f"{self._title}: {what}, {self.left}")
+
+    def stage(self, stage: int, second: Second, *, measured: bool) -> None:
+        if measured and self._told < stage:
+            self._told = stage
+            clients, work = format_number(second.clients), f"{format_number(second.received)} {self._work}"
+            self.note(f"{self._title}: {self._which(stage)}, {clients} clients, {work}/s, {self.left}")
+
+
+class Terminal(Follower):
+    """For people: one line that is kept up to date, and notes above it."""
+
+    def __init__(self, console: Console) -> None:
+        super().__init__()
+        self._console = console
+        self._live: Live | None = None
+
+    def note(self, text: str) -> None:
+        self._console.print(Text(text))
+
+    def show(self, what: str) -> None:
+        if self._live is None:
+            self._live = Live(console=self._console, auto_refresh=False, transient=True)
+            self._live.start()
+        self._live.update(Text(f"{self._title}: {what}, {self.left}", no_wrap=True, overflow="ellipsis"), refresh=True)
+
+    def close(self) -> None:
+        if self._live:
+            self._live.stop()
+
+
+def conclusion(trial: Trial) -> str:
+    """What came of a trial, in a few words."""
+    if trial.failure:
+        return f"failed to {trial.failure.step}: {trial.failure.message}"
+    if not trial.validity.valid:
+        return f"invalid: {trial.validity.reasons[0].message}"
+    last = trial.stages[-1]
+    loss = last.metrics["loss_ratio"]
+    lost = f"{format_quantity(loss, Unit.RATIO)} lost" if loss else "nothing lost"
+    name = f"{last.name}: " if is_named(last) else ""
+    clients = format_number(last.metrics["clients"] or 0)
+    return f"done in {format_elapsed(trial.seconds)}; {name}{clients} clients, {lost}"

@@ -1,0 +1,187 @@
+"""A run, from the request to the record: hold the machine, prepare, measure, write after every trial.
+
+Each step is a module of its own; here is their order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from pushbench.catalog.suites import Load, find_suite
+from pushbench.drivers.choice import DriverChoice
+from pushbench.foundation.errors import UserError
+from pushbench.foundation.project import Project
+from pushbench.measuring import preparation
+from pushbench.measuring.checkout import read_commit
+from pushbench.measuring.common import (
+    GaveWay,
+    GiveWay,
+    Interrupted,
+    Options,
+    bench_of,
+    holding_machine,
+    means_of,
+    measure_one,
+    new_record,
+    require_live,
+    streaming,
+)
+from pushbench.measuring.plan import make_plan, trial_seconds
+from pushbench.measuring.preparation import Prepared, Selection
+from pushbench.measuring.progress import Watch
+from pushbench.measuring.trial import Bench
+from pushbench.metrics.validity import is_disturbed
+from pushbench.records import store
+from pushbench.records.record import Environment, Record, Trial
+
+
+@dataclass(frozen=True)
+class RunRequest:
+    """What is to be measured. No `servers` means all of the suite that can be built here."""
+
+    suite: str
+    profile: str
+    servers: Sequence[str] = ()
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    rounds: int = 1
+    seed: int = 1
+
+
+def run(project: Project, request: RunRequest, options: Options, watch: Watch) -> Record:
+    """Measure. Raises UserError before anything is started when the request cannot be meant."""
+    require_live(options)
+    suite = find_suite(project.scenarios, request.suite)
+    load = suite.load(request.profile, request.parameters)
+    chosen = preparation.select_servers(project, suite, request.servers, watch.note, options.driver)
+    means = means_of(load, chosen.driver, options, watch.note)
+    with holding_machine(options, watch):
+        binary, prepared = _prepare(project, chosen, options, watch)
+        bench = bench_of(project, binary, chosen.driver, load, means)
+        record = new_record(
+            project,
+            load,
+            bench,
+            commit=read_commit(project.root),
+            skipped=chosen.skipped,
+            live=options.live is not None,
+            plan=make_plan([each.server.id for each in prepared], rounds=request.rounds, seed=request.seed),
+        )
+        bench = streaming(bench, options, record, watch)
+        return _measure(project.records, record, bench, prepared, watch, give_way=options.give_way)
+
+
+def resume(project: Project, path: Path, options: Options, watch: Watch) -> Record:
+    """Do the trials that a record lacks, into the same file. Raises UserError when they would not belong to it."""
+    record = store.read_record(path)
+    if record.comparison:
+        raise UserError("a comparison is not resumed, its rounds depend on their order in time", where=str(path))
+    place = _next(record)
+    if place is None:
+        watch.note(f"{record.id}: all {len(record.plan)} trials are there")
+        return record
+    require_live(options)
+    suite = find_suite(project.scenarios, record.suite)
+    load = Load(record.suite, record.profile, suite.scenario, record.schedule, record.parameters, record.words)
+    names = list(dict.fromkeys(planned.server for planned in record.plan))
+    choice = DriverChoice(record.environment.driver, options.driver.port, record.environment.workers)
+    chosen = preparation.select_servers(project, suite, names, watch.note, choice)
+    if chosen.skipped:
+        first = chosen.skipped[0]
+        raise UserError(f"cannot be resumed: {first.server} {first.reason}", where=str(path))
+    generators = options.generators or record.environment.generators or 1
+    means = means_of(load, chosen.driver, replace(options, generators=generators), watch.note)
+    with holding_machine(options, watch):
+        binary, prepared = _prepare(project, chosen, options, watch)
+        bench = bench_of(project, binary, chosen.driver, load, means)
+        _require_same(path, record, bench.environment, prepared)
+        watch.note(f"{record.id}: going on with trial {place + 1} of {len(record.plan)}")
+        record = record.model_copy(update={"live": record.live or options.live is not None})
+        bench = streaming(bench, options, record, watch)
+        return _measure(path.parent, record, bench, prepared, watch, give_way=options.give_way)
+
+
+def _prepare(project: Project, chosen: Selection, options: Options, watch: Watch) -> tuple[Path, list[Prepared]]:
+    """The generator, and the servers built and verified."""
+    binary, prepared = preparation.build_all(project, chosen, watch.note)
+    if options.verify:
+        prepared = preparation.verify_all(project, prepared, chosen.driver, watch.note)
+    return binary, prepared
+
+
+def _measure(
+    records: Path,
+    record: Record,
+    bench: Bench,
+    prepared: Sequence[Prepared],
+    watch: Watch,
+    *,
+    give_way: GiveWay | None,
+) -> Record:
+    """The trials that `record` lacks, each written as soon as it is there. A first write shows that there is room.
+
+    Nothing is given way to before the first of them, so runs that give way to each other all come to an end, and
+    nothing before a second measurement: a record that has all trials is complete.
+    """
+    by_server = {each.server.id: each for each in prepared}
+    path = store.write_record(records, record)
+    first = len(record.trials)
+    try:
+        while (place := _next(record)) is not None:
+            if first < place == len(record.trials) and give_way and (reason := give_way()):
+                raise GaveWay(record, path, reason)
+            trial = _trial(bench, record, place, by_server[record.plan[place].server], watch)
+            watch.finished(trial)
+            longer = record.model_copy(update={"trials": [*record.trials[:place], trial, *record.trials[place + 1 :]]})
+            store.write_record(records, longer)
+            record = longer
+    except KeyboardInterrupt:
+        raise Interrupted(record, path) from None
+    return record
+
+
+def _next(record: Record) -> int | None:
+    """The place of the next trial in the plan: of the first that is not there, then of those that are to be measured
+    again. Those come last: what disturbs a machine often lasts for longer than a trial."""
+    if len(record.trials) < len(record.plan):
+        return len(record.trials)
+    return next(iter(_again(record)), None)
+
+
+def _again(record: Record) -> list[int]:
+    """The places of trials that were only disturbed, measured once so far, and worth a second time."""
+    if not record.repeats_disturbed:
+        return []
+    return [place for place, trial in enumerate(record.trials) if is_disturbed(trial) and not trial.repeated]
+
+
+def _trial(bench: Bench, record: Record, place: int, prepared: Prepared, watch: Watch) -> Trial:
+    """The trial of that place; a second one stands in the place of the first, valid or not, and says why."""
+    planned, before = record.plan[place], record.trials[place] if place < len(record.trials) else None
+    reasons = before.validity.reasons if before else []
+    if reasons:
+        watch.note(f"{planned.server}: measured again, once: {reasons[0].message}")
+    more = len(_again(record)) if before else len(record.plan) - place + len(_again(record))
+    left = more * trial_seconds(record.schedule)
+    watch.trial(planned, len(record.plan), record.schedule, left, record.words.work.plural.lower())
+    return measure_one(bench, planned, prepared, watch).model_copy(update={"repeated": reasons})
+
+
+def _require_same(path: Path, record: Record, environment: Environment, prepared: Sequence[Prepared]) -> None:
+    hint = "start a new run"
+    then, now = record.environment, environment
+    if then.method_number != now.method_number:
+        methods = f"method {then.method_number}, this Pushbench measures by method {now.method_number}"
+        raise UserError(f"cannot be resumed: it was begun by {methods}", where=str(path), hint=hint)
+    if then.generators != now.generators:
+        generators = f"{then.generators or 1} generators, now {now.generators or 1}"
+        how = f"add --generators {then.generators or 1}"
+        raise UserError(f"cannot be resumed: it was begun with {generators}", where=str(path), hint=how)
+    if environment.key != record.environment.key:
+        keys = f"{record.environment.key}, now {environment.key}"
+        raise UserError(f"cannot be resumed: it was begun in another environment ({keys})", where=str(path), hint=hint)
+    digests = {each.server.id: each.digest for each in prepared}
+    for trial in record.trials:
+        if trial.build != digests[trial.server]:
+            raise UserError(f"cannot be resumed: {trial.server} has changed since", where=str(path), hint=hint)

@@ -1,0 +1,243 @@
+"""One trial: a fresh server, driven once through all stages, watched, ended, and what came of it.
+
+The effects are here, in order; what the numbers mean is in `results` and `validity`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+
+from pushbench.catalog.failures import ServerFailed
+from pushbench.catalog.servers import Server
+from pushbench.catalog.suites import Load
+from pushbench.drivers.driver import STOP_SECONDS, Build, Driver, Instance, WrongServer
+from pushbench.generator.load import Generator, LoadFailed, LoadPlan, Second, Started, playing
+from pushbench.generator.needs import spin_us
+from pushbench.machine.environment import CpuSplit
+from pushbench.machine.processes import affinity, ending
+from pushbench.machine.resources import Tree
+from pushbench.machine.sampling import Sample, Sampler, Watched
+from pushbench.measuring.company import Company
+from pushbench.measuring.live import Feed, Live, NotLive
+from pushbench.measuring.progress import LoadWatch
+from pushbench.metrics import results, validity
+from pushbench.records.load_report import LoadReport
+from pushbench.records.record import Environment, Failure, Finding, PlannedTrial, ReportedVersions, Trial, Validity
+
+
+@dataclass(frozen=True)
+class Bench:
+    """What all trials of a run have in common."""
+
+    driver: Driver
+    generator: Generator
+    load: Load
+    environment: Environment
+    live: Live = field(default_factory=NotLive)
+    warnings: Sequence[Finding] = ()
+    """of every trial: known before them"""
+
+
+@dataclass
+class _Course:
+    """What happened so far."""
+
+    began: datetime
+    seconds: float = 0.0
+    reported: ReportedVersions | None = None
+    started: Started | None = None
+    samples: list[Sample] = field(default_factory=list)
+    report: LoadReport | None = None
+    failure: Failure | None = None
+    died: float | None = None
+    """when the server ended under load"""
+    invalid: Finding | None = None
+    warnings: list[Finding] = field(default_factory=list)
+
+
+def run_trial(
+    bench: Bench,
+    planned: PlannedTrial,
+    server: Server,
+    build: Build,
+    watch: LoadWatch,
+    *,
+    company: Company | None = None,
+) -> Trial:
+    """Always a trial: what goes wrong with the server or the generator is told in it. Raises Cancelled when its company
+    has to end early."""
+    course = _Course(datetime.now(UTC))
+    company = company or Company()
+    began = time.monotonic()
+    with contextlib.ExitStack() as stack:
+        stack.callback(company.leave)
+        stack.enter_context(affinity(bench.environment.generator_cpus))
+        try:
+            with contextlib.ExitStack() as server_stack:
+                with company.starting():
+                    instance = server_stack.enter_context(bench.driver.running(server, build))
+                course.reported = instance.reported
+                company.programs += [instance.tree, *(service.tree for service in instance.services)]
+                company.meet()
+                with bench.live.trial(_label(planned), bench.load.schedule) as feed:
+                    play = _Play(bench, _load_plan(bench, planned, server, instance, company), instance, company, feed)
+                    _drive(play, course, watch)
+                _end(instance, course)
+        except ServerFailed as failed:
+            course.failure = failed.failure
+            if isinstance(failed, WrongServer):
+                course.invalid = Finding(code="wrong_server", message=failed.failure.message)
+        except LoadFailed as failed:
+            course.invalid = Finding(code="generator_failed", message=str(failed))
+    course.seconds = time.monotonic() - began
+    return _trial(bench, planned, build.digest, course)
+
+
+def failed_trial(planned: PlannedTrial, build: str, failure: Failure) -> Trial:
+    """The trial of a server that could not even be started."""
+    return Trial(
+        **planned.model_dump(),
+        started=datetime.now(UTC).isoformat(timespec="seconds"),
+        seconds=0.0,
+        build=build,
+        reported=None,
+        failure=failure,
+        validity=Validity(valid=True, reasons=[], warnings=[]),
+        stages=[],
+        timeline=None,
+        resources=None,
+        errors=[],
+    )
+
+
+def _load_plan(bench: Bench, planned: PlannedTrial, server: Server, instance: Instance, company: Company) -> LoadPlan:
+    words = bench.load.words
+    return LoadPlan(
+        url=instance.url,
+        protocol=server.spec.protocol,
+        seed=planned.seed,
+        parameters=bench.load.parameters,
+        schedule=bench.load.schedule,
+        latencies={latency.until: name for name, latency in words.exchange.latencies.items()},
+        headline=words.latencies[words.headline_latency].until,
+        spin_us=_spin_us(bench, instance, company),
+    )
+
+
+def _spin_us(bench: Bench, instance: Instance, company: Company) -> int:
+    own = set(bench.environment.generator_cpus) - set(bench.environment.server_cpus)
+    return spin_us(len(own), bench.generator.processes, company.size, services=bool(instance.services))
+
+
+def _label(planned: PlannedTrial) -> str:
+    return planned.server if planned.arm == "head" else f"{planned.server} ({planned.arm})"
+
+
+@dataclass(frozen=True)
+class _Play:
+    """A load that is to be played: to what, in which company, and where it can be seen."""
+
+    bench: Bench
+    plan: LoadPlan
+    instance: Instance
+    company: Company
+    feed: Feed
+
+
+def _drive(play: _Play, course: _Course, watch: LoadWatch) -> None:
+    """Play the load and watch. Raises ServerFailed when the server ends before the load, LoadFailed when k6 fails.
+
+    The load goes on without a server until the end of the stage: what was due in it and did not come is lost.
+    """
+    instance, feed = play.instance, play.feed
+    generator = replace(play.bench.generator, arguments=feed.k6_arguments, environment=feed.k6_environment)
+    sampler: Sampler | None = None
+    death: str | None = None
+    try:
+        with playing(generator, play.plan) as load:
+            for event in load.events():
+                match event:
+                    case Started():
+                        course.started = event
+                        feed.begin(event.windows)
+                        sampler = _sampler(play, load.pids, event)
+                        sampler.start()
+                        watch.started(event)
+                    case Second():
+                        watch.second(event)
+                play.company.require_going_on()
+                if death is None and (death := instance.exited()):
+                    course.died = time.monotonic()
+                if course.died is not None and time.monotonic() >= load.end_of_stage(course.died):
+                    load.interrupt()
+            course.report = load.report()
+    except LoadFailed as failed:
+        if death is None:
+            raise
+        message = f"what was measured before the server ended is not known: {failed}"
+        course.warnings.append(Finding(code="no_load_report", message=message))
+    finally:
+        if sampler:
+            course.samples = sampler.stop()
+    if death:
+        raise ServerFailed("load", f"the server ended under load with {death}", instance.log_tail())
+
+
+def _sampler(play: _Play, generators: list[int], started: Started) -> Sampler:
+    environment, instance = play.bench.environment, play.instance
+    trees = [Tree(pid) for pid in generators]
+    play.company.programs += trees
+    watched = Watched(
+        instance.tree,
+        [service.tree for service in instance.services],
+        trees,
+        CpuSplit(environment.server_cpus, environment.generator_cpus),
+        play.company.programs,
+    )
+    return Sampler(watched, started.at, [moment for window in started.windows for moment in window], play.feed.sample)
+
+
+def _end(instance: Instance, course: _Course) -> None:
+    stopped = instance.terminate(STOP_SECONDS)
+    if stopped.killed:
+        message = f"the server did not end within {STOP_SECONDS:g} s of SIGTERM"
+        course.failure = Failure(step="stop", message=message, log_tail=instance.log_tail())
+    elif stopped.code != 0:
+        message = f"the server ended with {ending(stopped.code)} after SIGTERM, expected exit code 0"
+        course.failure = Failure(step="stop", message=message, log_tail=instance.log_tail())
+
+
+def _trial(bench: Bench, planned: PlannedTrial, build: str, course: _Course) -> Trial:
+    environment, report = bench.environment, course.report
+    windows = results.windows(course.started, course.samples) if course.started else []
+    reports = report.stages[: len(windows)] if report else []
+    windows = windows[: len(reports)]
+    cpus = len({*environment.server_cpus, *environment.generator_cpus})
+    words = bench.load.words
+    stages = [results.stage_result(each, window, cpus, words) for each, window in zip(reports, windows, strict=True)]
+    judged = validity.judge(
+        stages, reports, windows, environment, words=words, shortages=report.shortages if report else ()
+    )
+    if course.started and course.died is not None:
+        judged = validity.without_server(judged, sum(end <= course.died for _, end in course.started.windows))
+    if course.invalid:
+        judged = judged.model_copy(update={"valid": False, "reasons": [course.invalid, *judged.reasons]})
+    if course.warnings:
+        judged = judged.model_copy(update={"warnings": [*course.warnings, *judged.warnings]})
+    return Trial(
+        **planned.model_dump(),
+        started=course.began.isoformat(timespec="seconds"),
+        seconds=round(course.seconds, 3),
+        build=build,
+        reported=course.reported,
+        failure=course.failure,
+        validity=judged,
+        stages=stages,
+        timeline=results.timeline(report.timeline) if report else None,
+        resources=results.resources(report, course.samples) if report else None,
+        errors=report.errors if report else [],
+    )

@@ -1,0 +1,155 @@
+"""What is measured in a suite: each metric's name, title, unit and better direction. Values are in base units.
+
+A metric's name is its key in a record's stage and in `thresholds.yml`; `delivery_seconds.p95` is one name. When a
+definition changes, `METHOD` in `records/record.py` counts up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import partial
+
+from pushbench.records.vocabulary import POINTS, Vocabulary, Work
+
+BY_DUE = "deliveries out and costs per delivery count what was due in the window, not what arrived in it"
+LATE_POINTS = frozenset({"p50", "p95", "p99"})
+FROM_DIALLING = "connect times count from dialling and leave out what was refused before"
+
+
+class Unit(StrEnum):
+    COUNT = "count"
+    PER_SECOND = "per_second"
+    SECONDS = "seconds"
+    BYTES = "bytes"
+    BYTES_PER_SECOND = "bytes_per_second"
+    RATIO = "ratio"
+    CORES = "cores"
+
+
+class Better(StrEnum):
+    LOWER = "lower"
+    HIGHER = "higher"
+
+
+@dataclass(frozen=True)
+class Metric:
+    name: str
+    title: str
+    unit: Unit
+    better: Better = Better.LOWER
+    since: int = 1
+    """the first method whose records can be judged by it"""
+    method_1: str = ""
+    """how records of method 1 count it, where that is otherwise: a clause"""
+    lateness: str | None = None
+    """the metric with the generator's own part of this one, at the equal percentile"""
+    control: str | None = None
+    """the metric that tells how fast the machine was, for one that follows it: docs/method.md has the figures"""
+
+    @property
+    def in_sentence(self) -> str:
+        return in_sentence(self.title)
+
+
+def in_sentence(title: str) -> str:
+    """A title as it stands inside a sentence: `Loss` is `loss`, `CPU` stays."""
+    return title if title[1:2].isupper() else title[0].lower() + title[1:]
+
+
+Metrics = Mapping[str, Metric]
+"""by their names"""
+
+
+def metrics_of(words: Vocabulary) -> Metrics:
+    """What is measured in a suite."""
+    found = [*_load(words), *_latencies(words), *_resources(words.work)]
+    return {metric.name: metric for metric in found}
+
+
+def _load(words: Vocabulary) -> list[Metric]:
+    exchange = words.exchange.plural
+    work = words.work.plural
+    return [
+        Metric("clients", "Clients", Unit.COUNT, Better.HIGHER),
+        Metric("clients_missing_ratio", "Clients missing", Unit.RATIO),
+        Metric("connect_late_ratio", "Clients late", Unit.RATIO, since=2),
+        Metric("connect_failures", "Connect failures", Unit.COUNT),
+        Metric("disconnects", "Disconnects", Unit.COUNT),
+        Metric("messages_per_second", f"{exchange} in", Unit.PER_SECOND, Better.HIGHER),
+        Metric("throughput_per_second", f"{work} out", Unit.PER_SECOND, Better.HIGHER, method_1=BY_DUE),
+        Metric("offered_per_second", f"{work} due", Unit.PER_SECOND, Better.HIGHER, since=2),
+        Metric("loss_ratio", "Loss", Unit.RATIO),
+        Metric("duplicate_ratio", "Duplicates", Unit.RATIO),
+        Metric("out_of_order_ratio", "Out of order", Unit.RATIO),
+        Metric("corrupt_ratio", "Corrupt", Unit.RATIO),
+    ]
+
+
+def _latencies(words: Vocabulary) -> list[Metric]:
+    own = [
+        Metric(
+            f"{name}_seconds.{point}",
+            f"{latency.title} {point}",
+            Unit.SECONDS,
+            lateness=f"lateness_seconds.{point}" if latency.until != "gap" and point in LATE_POINTS else None,
+        )
+        for name, latency in words.latencies.items()
+        for point in POINTS
+    ]
+    headline = words.latencies[words.headline_latency].title.lower()
+    return [
+        *own,
+        *(Metric(f"lateness_seconds.{point}", f"Send lateness {point}", Unit.SECONDS) for point in POINTS),
+        *(
+            Metric(f"connect_seconds.{point}", f"Connect {point}", Unit.SECONDS, since=2, method_1=FROM_DIALLING)
+            for point in POINTS
+        ),
+        *(
+            Metric(f"lateness_share.{point}", f"Lateness / {headline} {point}", Unit.RATIO, since=2)
+            for point in ("p95", "p99")
+        ),
+    ]
+
+
+def _resources(work: Work) -> list[Metric]:
+    per = f"per_{work.name}"
+    title = f"per {work.name.replace('_', ' ')}"
+    seconds = partial(Metric, unit=Unit.SECONDS, method_1=BY_DUE)
+    generator = f"generator_cpu_seconds_{per}"
+    return [
+        Metric("cpu_cores", "CPU", Unit.CORES),
+        Metric("cpu_user_cores", "CPU, user", Unit.CORES),
+        Metric("cpu_system_cores", "CPU, system", Unit.CORES),
+        seconds(f"cpu_seconds_{per}", f"CPU {title}", control=generator),
+        Metric(f"instructions_{per}", f"Instructions {title}", Unit.COUNT, method_1=BY_DUE),
+        Metric("services_cpu_cores", "Services' CPU", Unit.CORES),
+        seconds(f"services_cpu_seconds_{per}", f"Services' CPU {title}"),
+        Metric("memory_bytes.mean", "Memory mean", Unit.BYTES),
+        Metric("memory_bytes.peak", "Memory peak", Unit.BYTES),
+        Metric("network_in_bytes_per_second", "Network in", Unit.BYTES_PER_SECOND),
+        Metric("network_out_bytes_per_second", "Network out", Unit.BYTES_PER_SECOND),
+        Metric("context_switches_per_second", "Context switches", Unit.PER_SECOND),
+        Metric("threads", "Threads", Unit.COUNT),
+        Metric("generator_cpu_cores", "Generator CPU", Unit.CORES),
+        seconds(generator, f"Generator CPU {title}"),
+        Metric("generator_spin_cores", "Generator spinning", Unit.CORES, since=2),
+        Metric("steal_ratio", "Steal", Unit.RATIO),
+    ]
+
+
+def cost(words: Vocabulary) -> str:
+    """The metric with the least noise: the server's CPU for a unit of work."""
+    return f"cpu_seconds_per_{words.work.name}"
+
+
+def headlines(words: Vocabulary) -> list[str]:
+    """The few metrics that stand for a server where there is no room for more."""
+    return [words.headline, cost(words), "memory_bytes.peak", "loss_ratio", "throughput_per_second"]
+
+
+def counted_otherwise(metrics: Iterable[Metric], method: int) -> str:
+    """`method 1: deliveries out and ...`: how a record counts some of these otherwise than today. Else nothing."""
+    clauses = dict.fromkeys(metric.method_1 for metric in metrics if metric.method_1)
+    return f"method 1: {'; '.join(clauses)} (docs/method.md)" if clauses and method == 1 else ""

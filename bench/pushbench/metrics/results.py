@@ -1,0 +1,237 @@
+"""What a trial measured: metrics of each stage, timeline and resources, from a load report and samples. Pure.
+
+The names of the metrics are those of `metrics`. A metric that could not be measured is None.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+
+from pushbench.generator.load import Started
+from pushbench.machine.resources import Usage, switches_between
+from pushbench.machine.sampling import Sample
+from pushbench.records.load_report import Histogram, LoadReport, LoadTimeline, StageReport
+from pushbench.records.record import Resources, StageResult, Timeline
+from pushbench.records.vocabulary import POINTS, Vocabulary
+from pushbench.statistics.histogram import Latencies
+
+Metrics = dict[str, float | None]
+
+
+@dataclass(frozen=True)
+class Window:
+    """The samples of one stage's steady window: those at its borders and those between them."""
+
+    begin: Sample | None
+    end: Sample | None
+    inside: Sequence[Sample]
+
+
+def windows(started: Started, samples: Sequence[Sample]) -> list[Window]:
+    """A border that was missed, because the load ended before it, is None."""
+    at_borders = [sample for sample in samples if sample.machine is not None]
+    borders = dict(zip(sorted(moment for window in started.windows for moment in window), at_borders, strict=False))
+    return [
+        Window(
+            borders.get(begin),
+            borders.get(end),
+            [
+                sample
+                for sample in samples
+                if begin <= sample.at <= end or sample in (borders.get(begin), borders.get(end))
+            ],
+        )
+        for begin, end in started.windows
+    ]
+
+
+def stage_result(report: StageReport, window: Window, cpus: int, words: Vocabulary) -> StageResult:
+    """`cpus` is how many the run uses, for the share of steal."""
+    histograms = _histograms(report, words)
+    seconds = (report.end_us - report.begin_us) / 1e6
+    return StageResult(
+        clients=report.clients.target,
+        name=report.name,
+        parameters=report.parameters,
+        begin_seconds=report.begin_us / 1e6,
+        end_seconds=report.end_us / 1e6,
+        metrics={
+            **_load_metrics(report, seconds),
+            **_latency_metrics(histograms, words.headline_latency),
+            **_resource_metrics(window, report, seconds, cpus, f"per_{words.work.name}"),
+        },
+        receipts=report.receipts,
+        beside={name: each.receipts for name, each in report.beside.items()},
+        arrived=report.arrived,
+        histograms=histograms,
+    )
+
+
+def timeline(report: LoadTimeline) -> Timeline:
+    points = [Latencies.decode(text).summary() if text else None for text in report.latency]
+    return Timeline(
+        clients=report.clients,
+        sent=report.sent,
+        received=report.received,
+        latency_p50_seconds=[point.p50 if point else None for point in points],
+        latency_p95_seconds=[point.p95 if point else None for point in points],
+        latency_p99_seconds=[point.p99 if point else None for point in points],
+        latency_max_seconds=[point.max if point else None for point in points],
+        expected=report.expected,
+        lost=report.lost,
+        network_in_bytes=report.sent_bytes,
+        network_out_bytes=report.received_bytes,
+    )
+
+
+def resources(report: LoadReport, samples: Sequence[Sample]) -> Resources:
+    """The series; CPU is the mean since the sample before."""
+    begin = report.started_monotonic_us / 1e6
+    pairs = list(itertools.pairwise(samples))
+    return Resources(
+        seconds=[round(later.at - begin, 3) for _, later in pairs],
+        cpu_cores=[_rate(_server, pair, _cpu) for pair in pairs],
+        memory_bytes=[later.server.memory_bytes if later.server else None for _, later in pairs],
+        threads=[later.server.threads if later.server else None for _, later in pairs],
+        services_cpu_cores=[_rate(_services, pair, _cpu) for pair in pairs],
+        generator_cpu_cores=[_rate(_generator, pair, _cpu) for pair in pairs],
+    )
+
+
+def _load_metrics(report: StageReport, seconds: float) -> Metrics:
+    clients, receipts, traffic = report.clients, report.receipts, report.traffic
+    return {
+        "clients": clients.members,
+        "clients_missing_ratio": _ratio(clients.target - clients.members, clients.target),
+        "connect_late_ratio": _ratio(clients.late, clients.target),
+        "connect_failures": clients.connect_failures,
+        "disconnects": clients.disconnects,
+        "messages_per_second": _ratio(report.messages.sent, seconds),
+        "throughput_per_second": _ratio(report.arrived, seconds),
+        "offered_per_second": _ratio(receipts.expected, seconds),
+        **_fault_ratios(report),
+        "network_in_bytes_per_second": _ratio(traffic.sent_bytes, seconds),
+        "network_out_bytes_per_second": _ratio(traffic.received_bytes, seconds),
+    }
+
+
+def _fault_ratios(report: StageReport) -> Metrics:
+    """What went wrong of what all exchanges owed, the first one and those beside it."""
+    counts = [report.receipts, *(each.receipts for each in report.beside.values())]
+    expected = sum(each.expected for each in counts)
+    return {
+        "loss_ratio": _ratio(sum(each.lost for each in counts), expected),
+        "duplicate_ratio": _ratio(sum(each.duplicate for each in counts), expected),
+        "out_of_order_ratio": _ratio(sum(each.out_of_order for each in counts), expected),
+        "corrupt_ratio": _ratio(sum(each.corrupt for each in counts), expected),
+    }
+
+
+def _histograms(report: StageReport, words: Vocabulary) -> dict[str, Histogram]:
+    """Those that the generator measured, by the suite's names."""
+    measured = {name: getattr(report.histograms, each.until) for name, each in words.exchange.latencies.items()}
+    for name, exchange in words.beside.items():
+        if name in report.beside:
+            measured[next(iter(exchange.latencies))] = report.beside[name].own
+    known = {name: text for name, text in measured.items() if text is not None}
+    return {**known, "lateness": report.histograms.lateness, "connect": report.histograms.connect}
+
+
+def _latency_metrics(histograms: Mapping[str, Histogram], headline: str) -> Metrics:
+    metrics: Metrics = {}
+    for name, text in histograms.items():
+        summary = Latencies.decode(text).summary()
+        for point in POINTS:
+            metrics[f"{name}_seconds.{point}"] = asdict(summary)[point] if summary else None
+    for point in ("p95", "p99"):
+        late, whole = (metrics.get(f"{name}_seconds.{point}") for name in ("lateness", headline))
+        metrics[f"lateness_share.{point}"] = _ratio(late, whole or 0.0)
+    return metrics
+
+
+def _resource_metrics(window: Window, report: StageReport, seconds: float, cpus: int, per: str) -> Metrics:
+    """What arrived inside the window, in which the CPU time was spent, counts whenever it was due. What the generator
+    spun is no work."""
+    arrived, spun = report.arrived, report.spun_us / 1e6
+    borders = (window.begin, window.end)
+    memory = [sample.server.memory_bytes for sample in window.inside if sample.server]
+    threads = [sample.server.threads for sample in window.inside if sample.server]
+    return {
+        "cpu_cores": _rate(_server, borders, _cpu),
+        "cpu_user_cores": _rate(_server, borders, lambda usage: usage.user_seconds),
+        "cpu_system_cores": _rate(_server, borders, lambda usage: usage.system_seconds),
+        f"cpu_seconds_{per}": _ratio(_spent(_server, borders), arrived),
+        f"instructions_{per}": _ratio(_instructions(borders), arrived),
+        "services_cpu_cores": _rate(_services, borders, _cpu),
+        f"services_cpu_seconds_{per}": _ratio(_spent(_services, borders), arrived),
+        "memory_bytes.mean": _ratio(sum(memory), len(memory)),
+        "memory_bytes.peak": max(memory, default=None),
+        "context_switches_per_second": _switches_per_second(borders),
+        "threads": max(threads, default=None),
+        "generator_cpu_cores": _less(_rate(_generator, borders, _cpu), spun / seconds),
+        f"generator_cpu_seconds_{per}": _ratio(_less(_spent(_generator, borders), spun), arrived),
+        "generator_spin_cores": spun / seconds,
+        "steal_ratio": _steal(borders, cpus),
+    }
+
+
+Borders = tuple[Sample | None, Sample | None]
+Program = Callable[[Sample | None], Usage | None]
+
+
+def _server(sample: Sample | None) -> Usage | None:
+    return sample.server if sample else None
+
+
+def _services(sample: Sample | None) -> Usage | None:
+    return sample.services if sample else None
+
+
+def _generator(sample: Sample | None) -> Usage | None:
+    return sample.generator if sample else None
+
+
+def _cpu(usage: Usage) -> float:
+    return usage.cpu_seconds
+
+
+def _rate(program: Program, borders: Borders, counter: Callable[[Usage], float]) -> float | None:
+    begin, end = (program(border) for border in borders)
+    if begin is None or end is None:
+        return None
+    grown = counter(end) - counter(begin)  # less than before when a process ended that nobody waited for
+    return grown / (end.at - begin.at) if grown >= 0 else None
+
+
+def _spent(program: Program, borders: Borders) -> float | None:
+    begin, end = (program(border) for border in borders)
+    if begin is None or end is None or end.cpu_seconds < begin.cpu_seconds:
+        return None
+    return end.cpu_seconds - begin.cpu_seconds
+
+
+def _less(value: float | None, part: float) -> float | None:
+    return None if value is None else max(0.0, value - part)
+
+
+def _instructions(borders: Borders) -> float | None:
+    begin, end = (border.instructions if border else None for border in borders)
+    return None if begin is None or end is None else end - begin
+
+
+def _switches_per_second(borders: Borders) -> float | None:
+    begin, end = (_server(border) for border in borders)
+    return None if begin is None or end is None else switches_between(begin, end) / (end.at - begin.at)
+
+
+def _steal(borders: Borders, cpus: int) -> float | None:
+    begin, end = (border.machine if border else None for border in borders)
+    if begin is None or end is None:
+        return None
+    return (end.steal_seconds - begin.steal_seconds) / ((end.at - begin.at) * cpus)
+
+
+def _ratio(part: float | None, whole: float) -> float | None:
+    return None if part is None or not whole else part / whole

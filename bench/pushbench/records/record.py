@@ -1,0 +1,318 @@
+"""The record: the immutable document of one run, from which everything else is derived.
+
+Only the shapes are here; `store` reads and writes them. Base units everywhere: seconds, bytes, counts, cores.
+"""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, AliasChoices, Field, StringConstraints, model_validator
+
+from pushbench.foundation.model import Document
+from pushbench.records.load_report import Histogram, Receipts, ReportedError
+from pushbench.records.stages import default_name
+from pushbench.records.vocabulary import ORIGINAL, Name, Vocabulary
+
+METHOD = 2
+"""The number of the metrics' definitions, kept in each record's environment; docs/method.md says what 1 was."""
+Parameters = dict[str, str | int | float | bool]
+"""Of a suite, by their names."""
+
+
+def _instant(text: str) -> str:
+    datetime.fromisoformat(text)
+    return text
+
+
+Instant = Annotated[str, AfterValidator(_instant)]
+Slug = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")]
+"""what may be part of a file's path, whoever wrote the record"""
+
+
+class Commit(Document):
+    """The source that the run measured."""
+
+    sha: str
+    ref: str
+    subject: str
+    author_time: str = Field(description="ISO 8601 with offset")
+    dirty: bool = Field(description="the work tree had changes that the commit does not hold")
+
+
+class Harness(Document):
+    """The versions of what measured."""
+
+    pushbench: str
+    k6: str
+    extension: str
+    go: str
+
+
+class Environment(Document):
+    """The machine, kernel, engine and driver of a run. Records with different keys must never be compared."""
+
+    key: Slug = Field(description="short digest over the other fields, the host name left out")
+    cpu_model: str
+    cpus: int = Field(description="logical CPUs that the run could use")
+    physical_cores: int
+    memory_bytes: int
+    kernel: str = Field(description="release, shortened to what can change results: 6.18")
+    engine: str | None = Field(description="container engine and version, for the docker driver")
+    driver: Literal["process", "docker"]
+    workers: int | None = Field(default=None, description="WORKERS of the servers, where it is not one a CPU")
+    generators: int | None = Field(
+        default=None, description="k6 processes that share the clients, where there is not one; not kept by method 1"
+    )
+    services: dict[str, str] | None = Field(
+        default=None, description="product and version of each service that moves numbers by them: MariaDB 10.11.19"
+    )
+    server_cpus: list[int]
+    generator_cpus: list[int]
+    method: int | None = Field(default=None, description="number of the metrics' definitions; null: 1")
+
+    @property
+    def method_number(self) -> int:
+        """The method, of records from before it was kept, too."""
+        return self.method or 1
+
+
+class StagePlan(Document):
+    """One stage of a profile, resolved: `clients` held for `steady_seconds`, measured; the rest is ramp.
+
+    Where `parameters` or `closed` are others than in the stage before, all clients leave and others come: the ramp then
+    begins with the drain.
+    """
+
+    clients: int
+    closed: bool = Field(False, description="a client's next exchange is due when its last one has ended")
+    name: str = Field(default_factory=default_name, description="unique; the number of clients when left out")
+    ramp_seconds: float
+    settle_seconds: float
+    steady_seconds: float
+    parameters: Parameters = Field(default={}, description="those that are others in this stage than in the record")
+
+
+class Schedule(Document):
+    """The load of every trial of the run. The warm-up lies between the first stage's ramp and its settling."""
+
+    warmup_seconds: float
+    stages: list[StagePlan] = Field(min_length=1)
+    drain_seconds: float
+
+
+class PlannedTrial(Document):
+    """One trial to do; (server, arm, round) is unique in a run."""
+
+    server: str
+    arm: Literal["head", "base"] = "head"
+    round: int
+    order: int = Field(description="position in the run, from 0")
+    seed: int = Field(description="for the clients' phases")
+    together: bool = Field(False, description="with the other arm's trial of the round, at the same time")
+
+
+class ReportedVersions(Document):
+    """What the server said of itself on /healthz."""
+
+    server: str
+    runtime: str
+    framework: str
+
+
+class Finding(Document):
+    """One reason to distrust a trial."""
+
+    code: str = Field(description="stable and machine-readable: generator_cpu, steal, send_lateness, ...")
+    message: str = Field(description="a sentence with the number and the bound")
+    stage: int | None = Field(None, description="index of the stage, when it concerns one")
+
+
+class Validity(Document):
+    """Whether the trial measured the server at all."""
+
+    valid: bool
+    reasons: list[Finding] = Field(description="each makes the trial invalid")
+    warnings: list[Finding]
+
+
+class StageResult(Document):
+    """What one stage measured. A metric that could not be measured is null, never 0."""
+
+    clients: int
+    name: str = Field(default_factory=default_name, description="of the stage, as in the schedule")
+    parameters: Parameters = Field(default={}, description="of the stage, as in the schedule")
+    begin_seconds: float = Field(description="of the steady window, from the start of the load")
+    end_seconds: float
+    metrics: dict[str, float | None]
+    receipts: Receipts = Field(validation_alias=AliasChoices("receipts", "deliveries"))
+    beside: dict[Name, Receipts] = Field(default={}, description="of the exchanges beside the first", max_length=5)
+    arrived: int | None = Field(
+        default=None, description="first receipts inside the steady window; null in records of method 1"
+    )
+    histograms: dict[Slug, Histogram] = Field(
+        description="the suite's latencies by their names, and `lateness` and `connect`", max_length=50
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _corrupt_ratio(cls, found: Any) -> Any:
+        """Records from before the metric counted the same receipts, and called them `deliveries`."""
+        metrics, receipts = (found.get(key) if isinstance(found, dict) else None for key in ("metrics", "deliveries"))
+        if not isinstance(metrics, dict) or not isinstance(receipts, dict) or "corrupt_ratio" in metrics:
+            return found
+        corrupt, expected = receipts.get("corrupt"), receipts.get("expected")
+        known = all(type(count) is int and count >= 0 for count in (corrupt, expected))
+        ratio = corrupt / expected if known and expected else None
+        return {**found, "metrics": {**metrics, "corrupt_ratio": ratio}}
+
+
+Latencies = list[float | None]
+"""one entry a second; null without a receipt in it"""
+
+
+class Timeline(Document):
+    """Columns of one entry a second, from the start of the load: counts, seconds and bytes of that second.
+
+    What was not counted yet when the record was written is null as a whole. The latency is that of the suite's
+    headline; older records call it `delivery`, and the receipts `delivered`.
+    """
+
+    clients: list[int]
+    sent: list[int]
+    received: list[int] = Field(validation_alias=AliasChoices("received", "delivered"))
+    latency_p50_seconds: Latencies = Field(validation_alias=AliasChoices("latency_p50_seconds", "delivery_p50_seconds"))
+    latency_p95_seconds: Latencies = Field(validation_alias=AliasChoices("latency_p95_seconds", "delivery_p95_seconds"))
+    latency_p99_seconds: Latencies = Field(validation_alias=AliasChoices("latency_p99_seconds", "delivery_p99_seconds"))
+    latency_max_seconds: Latencies = Field(validation_alias=AliasChoices("latency_max_seconds", "delivery_max_seconds"))
+    expected: list[int] | None = Field(
+        None, description="receipts owed of the messages that were due in that second, whenever they came"
+    )
+    lost: list[int] | None = Field(None, description="of these, never received")
+    network_in_bytes: list[int] | None = Field(
+        None, description="TCP payload from clients to server, as `network_in_bytes_per_second` of a stage"
+    )
+    network_out_bytes: list[int] | None = Field(None, description="TCP payload from server to clients")
+
+
+class Resources(Document):
+    """Columns of one entry a second: the server's resources; services and generator in CPU only."""
+
+    seconds: list[float] = Field(description="time of each sample, from the start of the load")
+    cpu_cores: list[float | None]
+    memory_bytes: list[int | None]
+    threads: list[int | None]
+    services_cpu_cores: list[float | None]
+    generator_cpu_cores: list[float | None]
+
+
+class Failure(Document):
+    """Why there is nothing to measure, or why it ended early. The server's result, not an error of Pushbench."""
+
+    step: Literal["build", "verify", "start", "load", "stop"]
+    message: str
+    log_tail: str = Field("", description="the last lines that the server printed")
+
+
+class Trial(PlannedTrial):
+    """One fresh start of one server driven once through all stages."""
+
+    started: str = Field(description="ISO 8601, UTC")
+    seconds: float
+    build: str = Field(description="source digest (process driver) or image digest (docker driver)")
+    reported: ReportedVersions | None
+    failure: Failure | None
+    validity: Validity
+    repeated: list[Finding] = Field(
+        default=[],
+        description="how the machine was disturbed in a first trial that this one replaces; else empty",
+    )
+    stages: list[StageResult]
+    timeline: Timeline | None
+    resources: Resources | None
+    errors: list[ReportedError]
+
+    @property
+    def died(self) -> bool:
+        """The server ended under load: the stages are those until then, the one in which it ended included."""
+        return self.failure is not None and self.failure.step == "load"
+
+
+class Skipped(Document):
+    """A server that was asked for and that this machine could not build."""
+
+    server: str
+    reason: str
+
+
+class OneSided(Skipped):
+    """A server that cannot be compared."""
+
+    failed: Literal["base", "head"] | None = Field(
+        None, description="the arm that did not build or conform; null where the base does not have the server"
+    )
+
+
+class Accepting(Document):
+    """A line of the head's thresholds.yml that accepts a regression, and that the base does not have."""
+
+    server: str = Field(max_length=200)
+    metric: str = Field(max_length=100)
+    stages: Annotated[list[str], Field(max_length=100)] | None = Field(description="by name; null for all")
+    level: float | None = Field(description="the worst value that it accepts, in base units; null where it has change")
+    change: float | None = Field(description="the most by which it may get worse, as a share; null where it has level")
+    reason: str = Field(max_length=500)
+    until: date
+    where: str = Field(description="file and line", max_length=100)
+    confirmed: bool = Field(True, description="false for a line of strangers, which has no effect")
+
+
+class Comparison(Document):
+    """What makes a run a comparison: the head's servers with those of another commit, by one harness, the head's."""
+
+    base: Commit
+    most_rounds: int = Field(description="after so many nothing more is asked; the looks are spread over them")
+    identical: list[str] = Field(description="servers whose builds are the same in both arms: nothing to measure")
+    one_sided: list[OneSided] = Field(description="servers that only one arm has, or can run, and why")
+    injected: str | None = Field(
+        None, description="the fault that the head was given, `none` for none, where the judge itself was measured"
+    )
+    accepting: list[Accepting] = Field(
+        default=[],
+        description="regressions that the head's thresholds.yml accepts and the base's does not",
+        max_length=100,
+    )
+    fixed: bool = Field(False, description="all rounds were played, whatever was decided")
+
+
+class Record(Document):
+    """One run on one machine: servers x arms x rounds."""
+
+    schema_: Literal[1] = Field(default=1, alias="schema")
+    id: Slug = Field(description="sortable by time and unique: 20261121T101500Z-1a2b3c")
+    created: Instant = Field(description="ISO 8601, UTC")
+    commit: Commit | None = Field(description="null outside a git checkout")
+    harness: Harness
+    environment: Environment
+    suite: Slug
+    words: Vocabulary = Field(default=ORIGINAL, description="the suite's words")
+    profile: Slug
+    parameters: Parameters
+    schedule: Schedule
+    repeats_disturbed: bool = Field(True, description="a trial that the machine disturbed is measured again, once")
+    thresholds_digest: str | None
+    live: bool = Field(False, description="metrics were streamed meanwhile, which costs the generator some CPU")
+    skipped: list[Skipped] = []
+    comparison: Comparison | None = Field(None, description="null for a run of one arm")
+    plan: list[PlannedTrial]
+    trials: list[Trial]
+
+    @property
+    def complete(self) -> bool:
+        return len(self.trials) == len(self.plan)
+
+    @property
+    def servers(self) -> list[str]:
+        """The ids of all servers of the run, in alphabetical order."""
+        return sorted({*(each.server for each in self.plan), *(each.server for each in self.trials)})

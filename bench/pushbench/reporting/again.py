@@ -1,0 +1,71 @@
+"""The command that measures a run again: one answer for terminals, Markdown, comments and the site. Pure."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+
+from pushbench.records.record import Comparison, Parameters, Record
+
+
+def command(record: Record) -> str:
+    """What measures the same again, in a checkout that has the sources of the run."""
+    return shlex.join(["./pushbench", *_verb(record), *_what(record), *_how(record)])
+
+
+def command_from_anywhere(record: Record) -> str:
+    """The same for a reader whose checkout may be at another commit. `compare` checks out both of its arms itself."""
+    commit = record.commit
+    if commit is None or commit.dirty or _checks_out(record.comparison):
+        return command(record)
+    return f"git checkout {shlex.quote(commit.sha)} && {command(record)}"
+
+
+def value_of(parameter: str | int | float | bool) -> str:
+    """A parameter's value as a person writes it."""
+    return str(parameter).lower() if isinstance(parameter, bool) else str(parameter)
+
+
+def _checks_out(compared: Comparison | None) -> bool:
+    return compared is not None and compared.injected is None
+
+
+def _verb(record: Record) -> list[str]:
+    compared = record.comparison
+    if not compared:
+        return ["run"]
+    if compared.injected:
+        return ["calibrate", "measure", "--fault", compared.injected]
+    head = ["--head", record.commit.sha[:12]] if record.commit and not record.commit.dirty else []
+    accept = ["--accept"] if head and any(line.confirmed for line in compared.accepting) else []
+    return ["compare", "--base", compared.base.sha[:12], *head, *accept]
+
+
+def _what(record: Record) -> list[str]:
+    servers = record.servers or [
+        left_out.server for left_out in (record.comparison.one_sided if record.comparison else ())
+    ]
+    named = ["--servers", ",".join(servers)] if servers else []
+    return ["--suite", record.suite, "--profile", record.profile, *named]
+
+
+def _how(record: Record) -> Iterator[str]:
+    """`calibrate measure` knows no option but the driver."""
+    environment, compared = record.environment, record.comparison
+    yield from ("--driver", environment.driver)
+    if compared and compared.injected:
+        return
+    if environment.workers:
+        yield from ("--workers", str(environment.workers))
+    if environment.generators:
+        yield from ("--generators", str(environment.generators))
+    yield from _parameters(record.parameters)
+    if record.plan and not compared:
+        first = record.plan[0]
+        rounds = max(planned.round for planned in record.plan)
+        yield from ("--rounds", str(rounds), "--seed", str(first.seed - first.round))  # as plan.make_plan adds them
+
+
+def _parameters(parameters: Parameters) -> Iterator[str]:
+    for name, value in parameters.items():
+        yield from ("--parameter", f"{name}={value_of(value)}")

@@ -1,0 +1,135 @@
+"""The report as Markdown (GitHub's): the verdict first, then every stage, the largest first."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator, Sequence
+
+from pushbench.foundation.text import one_line
+from pushbench.records.record import Record
+from pushbench.reporting import again, notes
+from pushbench.reporting.summary import Summary
+from pushbench.reporting.table import Cell, Table, changes_table, levels_table, loud, stage_table
+
+# `@` would notify people and `#` link issues when the report becomes a comment. GitHub looks for both in the text that
+# Markdown gave, so no escape helps: a space of no width has to follow.
+_MENTIONS = re.compile(r"(@|\\#)")
+_BEFORE_A_UNIT = re.compile(r"(?<=[0-9]) (?=[^ (]+$)")
+_SPECIAL = re.compile(r"([\\`*_\[\]<>#|~$])")
+
+
+def render(record: Record, summary: Summary) -> str:
+    lines = [
+        f"# {escape(notes.heading(record))}",
+        "",
+        f"**Verdict: {loud(summary.verdict.outcome)}** ({escape(notes.tally(summary.verdict))})",
+        "",
+        *_sections(record, summary),
+    ]
+    if summary.verdict.levels:
+        lines += ["## Against the history", "", *table_lines(levels_table(summary.verdict)), ""]
+    if summary.verdict.changes:
+        against = escape(notes.against(record))
+        lines += [f"## Changes {against}", "", *table_lines(changes_table(summary.verdict)), ""]
+    for stage in _largest_first(summary):
+        title = escape(notes.stage_heading(summary.stages[stage]))
+        lines += [f"## {title}", "", *table_lines(stage_table(summary, stage)), ""]
+    lines += [
+        "## Environment",
+        "",
+        *measured_by(record),
+        "",
+        "## Do it again",
+        "",
+        *fenced([one_line(again.command(record))], "sh"),
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def measured_by(record: Record) -> list[str]:
+    """Machine, harness and servers, a point each."""
+    return [
+        f"- {escape(notes.environment(record.environment))}",
+        f"- {escape(notes.split(record.environment))}",
+        f"- {escape(notes.origin(record))}",
+        f"- pushbench {escape(record.harness.pushbench)}, k6 {escape(record.harness.k6)}",
+        *(f"- {escape(server)}: {escape(said)}" for server, said in notes.versions(record).items()),
+    ]
+
+
+def points(section: notes.Section) -> Iterator[str]:
+    """The notes of a section, their logs below them."""
+    for note in section.notes:
+        yield f"- {escape(note.text)}"
+        if note.log:
+            yield from ("", *(f"  {line}" for line in fenced(note.log, "text")), "")
+
+
+def escape(text: str) -> str:
+    """`text` as text: no markup, no table cell, no mention, no link of its own."""
+    return _escaped(one_line(text))
+
+
+def _escaped(line: str) -> str:
+    return (
+        _MENTIONS.sub(r"\1&#8203;", _SPECIAL.sub(r"\\\1", line)).replace("://", ":&#47;/").replace("www.", "www&#46;")
+    )
+
+
+def in_html(text: str) -> str:
+    """`text` as text inside a line of HTML, where Markdown's escapes are shown as they are and protect from nothing."""
+    return re.sub(r"([@#])", r"\1&#8203;", html.escape(one_line(text), quote=False))
+
+
+def inline(text: str) -> str:
+    """`escape`, but what stands between two backticks is code, in which nothing is markup, mention or link."""
+    *pieces, last = one_line(text).split("`")
+    if len(pieces) % 2:
+        pieces, last = pieces[:-1], f"{pieces[-1]}`{last}"
+    shown = [
+        _escaped(piece) if index % 2 == 0 else f"`{piece}`" if piece.strip() else "\\`\\`"
+        for index, piece in enumerate(pieces)
+    ]
+    return "".join([*shown, _escaped(last)])
+
+
+def _largest_first(summary: Summary) -> list[int]:
+    """The stages, those with parameters of their own behind the others."""
+    stages = summary.stages
+    return sorted(range(len(stages)), key=lambda index: (bool(stages[index].parameters), -stages[index].clients))
+
+
+def _sections(record: Record, summary: Summary) -> Iterator[str]:
+    for section in notes.sections(record, summary.verdict):
+        yield from (f"## {section.title}", "", *points(section), "")
+
+
+def table_lines(table: Table) -> Iterator[str]:
+    has_units = any(line.unit for line in table.lines)
+    first = 2 if has_units else 1
+    yield _cells([*[""] * first, *(escape(heading) for heading in table.headings)])
+    yield _cells([*["---"] * first, *("---:" for _ in table.headings)])
+    for line in table.lines:
+        titles = [line.title, line.unit] if has_units else [line.title]
+        yield _cells([*(escape(title) for title in titles), *(_cell(cell) for cell in line.cells)])
+    for sentence in table.legend:
+        yield from ("", escape(sentence))
+
+
+def _cells(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _cell(cell: Cell) -> str:
+    text = _BEFORE_A_UNIT.sub("&nbsp;", escape(cell.text))
+    shown = f"**{text} !**" if cell.broken else text
+    return f"{shown} <sub>{escape(cell.spread)}</sub>" if cell.spread else shown
+
+
+def fenced(lines: Sequence[str], language: str) -> list[str]:
+    """A code block that no line of it can end: the fence is longer than any run of backticks inside."""
+    longest = max((len(run) for line in lines for run in re.findall(r"`+", line)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return [f"{fence}{language}", *lines, fence]

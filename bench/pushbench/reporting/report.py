@@ -1,0 +1,89 @@
+"""A record and its verdict for people and programs: on a terminal, as Markdown, as JSON. All show the same numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from rich.console import Console
+
+from pushbench.judging.verdict import Verdict
+from pushbench.records.record import Record, Trial
+from pushbench.reporting import markdown as markdown_
+from pushbench.reporting import notes, terminal
+from pushbench.reporting.summary import summarize
+from pushbench.reporting.table import brief_table, changes_table, levels_table, limits_table, stage_table, trial_table
+
+
+def render_terminal(
+    record: Record, verdict: Verdict, *, stages: Sequence[int] | None = None, width: int = 80, color: bool = False
+) -> str:
+    """The tables of `stages` (indices), and everything that is to be said.
+
+    Without `stages` it is the table of the largest one, and in brief the largest ones with parameters of their own.
+    """
+    summary = summarize(record, verdict)
+    console = terminal.text_console(width, color=color)
+    largest, *others = largest_stages(record)
+    for position, stage in enumerate([largest] if stages is None else stages):
+        if position:
+            console.print()
+        terminal.print_heading(console, record, notes.heading(record, stage))
+        terminal.print_table(console, stage_table(summary, stage))
+    for stage in others if stages is None else []:
+        terminal.print_subheading(console, notes.stage_heading(record.schedule.stages[stage]))
+        terminal.print_table(console, brief_table(summary, stage))
+    if verdict.changes:
+        terminal.print_subheading(console, notes.against(record))
+        terminal.print_table(console, changes_table(verdict))
+    terminal.print_sections(console, notes.sections(record, verdict))
+    terminal.print_verdict(console, record, verdict)
+    return _text(console)
+
+
+def render_trial(record: Record, verdict: Verdict, trial: Trial, *, width: int = 80, color: bool = False) -> str:
+    """One trial, its stages side by side."""
+    console = terminal.text_console(width, color=color)
+    terminal.print_heading(console, record, notes.trial_heading(record, trial))
+    terminal.print_table(console, trial_table(trial, verdict.limits, record))
+    terminal.print_sections(console, notes.trial_sections(record, trial))
+    return _text(console)
+
+
+def render_verdict(record: Record, verdict: Verdict, *, width: int = 80, color: bool = False) -> str:
+    """What was decided and why, without the numbers that no limit was asked of."""
+    console = terminal.text_console(width, color=color)
+    terminal.print_heading(console, record, notes.heading(record))
+    if verdict.limits:
+        terminal.print_table(console, limits_table(verdict))
+    if verdict.changes:
+        terminal.print_subheading(console, notes.against(record))
+        terminal.print_table(console, changes_table(verdict))
+    if verdict.levels:
+        terminal.print_subheading(console, "Against the history")
+        terminal.print_table(console, levels_table(verdict))
+    terminal.print_sections(console, notes.sections(record, verdict))
+    terminal.print_verdict(console, record, verdict)
+    return _text(console)
+
+
+def markdown(record: Record, verdict: Verdict) -> str:
+    return markdown_.render(record, summarize(record, verdict))
+
+
+def as_json(record: Record, verdict: Verdict) -> dict[str, Any]:
+    """The numbers of every server and stage in base units, and the verdict."""
+    return summarize(record, verdict).model_dump(mode="json", by_alias=True)
+
+
+def largest_stages(record: Record) -> list[int]:
+    """The largest stage with the record's parameters, then those with each others."""
+    stages = record.schedule.stages
+    by_size = sorted(range(len(stages)), key=lambda index: stages[index].clients)
+    largest = {str(stages[index].parameters): index for index in by_size}
+    return sorted(largest.values(), key=lambda index: (bool(stages[index].parameters), index))
+
+
+def _text(console: Console) -> str:
+    lines = (line.rstrip() for line in terminal.text_of(console).strip("\n").split("\n"))
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,89 @@
+"""Which metrics a table of servers or stages has, in the words of the suite."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from pushbench.metrics.definitions import Metric, Unit, cost, headlines, metrics_of
+from pushbench.records.vocabulary import Vocabulary
+
+# One unit a row, so that a row can be compared without reading units: latencies in ms, whatever their size.
+_UNITS: dict[Unit, tuple[str, float]] = {
+    Unit.COUNT: ("", 1.0),
+    Unit.PER_SECOND: ("/s", 1.0),
+    Unit.SECONDS: ("ms", 1e3),
+    Unit.BYTES: ("MB", 1e-6),
+    Unit.BYTES_PER_SECOND: ("MB/s", 1e-6),
+    Unit.RATIO: ("%", 100.0),
+    Unit.CORES: ("cores", 1.0),
+}
+
+
+@dataclass(frozen=True)
+class TableRow:
+    """One metric of the table. `ranged` rows also show the smallest and the largest trial."""
+
+    metric: str
+    title: str
+    unit: str
+    factor: float
+    ranged: bool = False
+    shown: Literal["always", "where measured", "where not 0"] = "always"
+    """where measured: in at least one column, or nothing of the group is"""
+
+
+def plain(metric: Metric, *, ranged: bool = False) -> TableRow:
+    unit, factor = _UNITS[metric.unit]
+    return TableRow(metric.name, metric.title, unit, factor, ranged)
+
+
+def groups(words: Vocabulary) -> list[list[TableRow]]:
+    """What was asked and done, how fast, at what cost."""
+    return [_load(words), _latencies(words), _costs(words)]
+
+
+def brief(words: Vocabulary) -> list[list[TableRow]]:
+    """What a stage beside the others is there for."""
+    wanted = {"clients", "throughput_per_second", "loss_ratio", words.headline, cost(words)}
+    return [[row for group in groups(words) for row in group if row.metric in wanted]]
+
+
+def headline_rows(words: Vocabulary) -> list[TableRow]:
+    """The few that stand for a server where there is no room for more."""
+    rows = {row.metric: row for group in groups(words) for row in group}
+    return [rows[metric] for metric in headlines(words)]
+
+
+def _load(words: Vocabulary) -> list[TableRow]:
+    metrics = metrics_of(words)
+    return [
+        plain(metrics["clients"]),
+        plain(metrics["messages_per_second"]),
+        plain(metrics["throughput_per_second"]),
+        plain(metrics["loss_ratio"], ranged=True),
+        TableRow("corrupt_ratio", metrics["corrupt_ratio"].title, "%", 100.0, ranged=True, shown="where not 0"),
+    ]
+
+
+def _latencies(words: Vocabulary) -> list[TableRow]:
+    """A latency that only some stages have, such as the gap of paced ones, has no row of dashes in the others."""
+    ranged = {f"{words.headline_latency}_seconds.{point}" for point in ("p95", "p99")}
+    metrics = metrics_of(words)
+    shown = [metrics[f"{name}_seconds.{point}"] for name, latency in words.latencies.items() for point in latency.shown]
+    own = [replace(plain(each, ranged=each.name in ranged), shown="where measured") for each in shown]
+    return [*own, plain(metrics["connect_seconds.p99"])]
+
+
+def _costs(words: Vocabulary) -> list[TableRow]:
+    metrics, work = metrics_of(words), words.work
+    each = f"1,000 {work.plural.lower()}"
+    services = f"services_{cost(words)}"
+    return [
+        plain(metrics["cpu_cores"]),
+        TableRow(cost(words), f"CPU / {each}", "ms", 1e6, ranged=True),
+        TableRow(services, "services' CPU / 1,000", "ms", 1e6, ranged=True, shown="where not 0"),
+        plain(metrics["memory_bytes.peak"], ranged=True),
+        plain(metrics["network_in_bytes_per_second"]),
+        plain(metrics["network_out_bytes_per_second"]),
+    ]

@@ -1,0 +1,132 @@
+"""A record and its verdict in the numbers that people compare: per server and stage, over the rounds of the run.
+
+A number is the median over the valid trials; where none is valid it is that of the invalid ones, and says so. The
+JSON of `pushbench show --json` is this document.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from statistics import median
+from typing import Literal
+
+from pydantic import Field, NonNegativeInt
+
+from pushbench.foundation.model import Document
+from pushbench.judging.verdict import Verdict
+from pushbench.records.record import Commit, Environment, Record, ReportedVersions, StagePlan, StageResult, Trial
+from pushbench.records.stages import Stage
+from pushbench.records.vocabulary import Vocabulary
+
+
+class Spread(Document):
+    """One metric over several trials."""
+
+    median: float
+    min: float
+    max: float
+
+
+NOTICEABLE_SHORTFALL = 0.01
+"""of throughput below what was due: less than that is what is on its way at the borders of a window"""
+
+
+class StageSummary(Document):
+    """What a server did in one stage; metrics that no trial measured are null."""
+
+    clients: NonNegativeInt
+    name: str
+    metrics: dict[str, Spread | None]
+
+
+class ServerSummary(Document):
+    """One server's trials of the arm `head`."""
+
+    server: str
+    versions: ReportedVersions | None
+    trials: NonNegativeInt
+    valid_trials: NonNegativeInt
+    failed_trials: NonNegativeInt = Field(description="of the valid ones")
+    numbers_from: Literal["valid trials", "invalid trials"]
+    stages: list[StageSummary]
+
+
+class Summary(Document):
+    """A run in numbers (base units: seconds, bytes, ratios of 1) and its verdict."""
+
+    record: str
+    created: str
+    commit: Commit | None
+    environment: Environment
+    suite: str
+    words: Vocabulary
+    profile: str
+    parameters: dict[str, str | int | float | bool]
+    stages: list[StagePlan]
+    servers: list[ServerSummary]
+    verdict: Verdict
+
+
+def summarize(record: Record, verdict: Verdict) -> Summary:
+    stages = record.schedule.stages
+    heads = [trial for trial in record.trials if trial.arm == "head"]
+    return Summary(
+        record=record.id,
+        created=record.created,
+        commit=record.commit,
+        environment=record.environment,
+        suite=record.suite,
+        words=record.words,
+        profile=record.profile,
+        parameters=record.parameters,
+        stages=stages,
+        servers=[
+            _server(server, [trial for trial in heads if trial.server == server], stages) for server in record.servers
+        ],
+        verdict=verdict,
+    )
+
+
+def summarize_trial(trial: Trial) -> ServerSummary:
+    """One trial alone, with the stages that it reached."""
+    return _server(trial.server, [trial], trial.stages)
+
+
+def _server(server: str, trials: Sequence[Trial], stages: Sequence[Stage]) -> ServerSummary:
+    valid = [trial for trial in trials if trial.validity.valid]
+    return ServerSummary(
+        server=server,
+        versions=next((trial.reported for trial in trials if trial.reported), None),
+        trials=len(trials),
+        valid_trials=len(valid),
+        failed_trials=sum(trial.failure is not None for trial in valid),
+        numbers_from="valid trials" if valid or not trials else "invalid trials",
+        stages=[stage_summary(valid or trials, index, stage) for index, stage in enumerate(stages)],
+    )
+
+
+def stage_summary(trials: Sequence[Trial], index: int, stage: Stage) -> StageSummary:
+    """Of all these trials, valid or not."""
+    results = [trial.stages[index] for trial in trials if index < len(trial.stages)]
+    names = dict.fromkeys(name for result in results for name in result.metrics)
+    metrics = {name: _spread(results, name) for name in names}
+    return StageSummary(clients=stage.clients, name=stage.name, metrics=metrics)
+
+
+def due_instead(metrics: Mapping[str, Spread | None]) -> float | None:
+    """The deliveries a second that were due, where noticeably fewer arrived. None where the server kept up."""
+    throughput, offered = (
+        spread.median if (spread := metrics.get(name)) else None
+        for name in ("throughput_per_second", "offered_per_second")
+    )
+    return offered if falls_short(throughput, offered) else None
+
+
+def falls_short(throughput: float | None, offered: float | None) -> bool:
+    """Whether noticeably fewer deliveries arrived than were due; false where one of both is not known."""
+    return throughput is not None and offered is not None and throughput < (1 - NOTICEABLE_SHORTFALL) * offered
+
+
+def _spread(results: Sequence[StageResult], metric: str) -> Spread | None:
+    values = [value for result in results if (value := result.metrics.get(metric)) is not None]
+    return Spread(median=median(values), min=min(values), max=max(values)) if values else None

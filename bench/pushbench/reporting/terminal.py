@@ -1,0 +1,170 @@
+"""The report on a terminal, or in a file as plain text: columns as wide as they need to be, further ones below."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table as Grid
+from rich.text import Text
+
+from pushbench.foundation.text import one_line
+from pushbench.judging.verdict import Outcome, Verdict
+from pushbench.records.record import Record
+from pushbench.reporting import again, notes
+from pushbench.reporting.table import Cell, Table, loud
+
+GAP = 2  # spaces between columns
+NARROW_HEADING = 12  # characters; longer headings break at - and / where the width asks for it
+
+_STYLES: dict[Outcome, str] = {"pass": "green", "fail": "bold red", "inconclusive": "yellow", "invalid": "bold yellow"}
+_WORDS = {loud(outcome): style for outcome, style in _STYLES.items()} | {"FAILED": "bold red", "MISSING": "yellow"}
+
+
+def text_console(width: int, *, color: bool) -> Console:
+    """A console whose output `text_of` returns. Nothing in what is printed is markup."""
+    return Console(
+        file=io.StringIO(),
+        width=width,
+        force_terminal=color,
+        color_system="standard" if color else None,
+        no_color=not color,
+        highlight=False,
+        markup=False,
+        emoji=False,
+    )
+
+
+def text_of(console: Console) -> str:
+    """What was printed on a `text_console`."""
+    assert isinstance(console.file, io.StringIO), "made by text_console"
+    return console.file.getvalue()
+
+
+def print_heading(console: Console, record: Record, title: str) -> None:
+    console.print(Text(one_line(title), style="bold"))
+    console.print(Text(one_line(notes.environment(record.environment)), style="dim"))
+    console.print(Text(one_line(notes.origin(record)), style="dim"))
+
+
+def print_subheading(console: Console, title: str) -> None:
+    console.print()
+    console.print(Text(one_line(title), style="bold"))
+
+
+def print_table(console: Console, table: Table) -> None:
+    """In as many blocks as the console's width asks for."""
+    for block in _blocks(table, console.width):
+        console.print()
+        console.print(block)
+    for line in table.legend:
+        console.print(Text(line, style="dim"))
+
+
+def print_sections(console: Console, sections: Iterable[notes.Section]) -> None:
+    for section in sections:
+        console.print()
+        console.print(Text(section.title, style="bold"))
+        for note in section.notes:
+            console.print(_hanging(note.text))
+            for line in note.log:
+                console.print(Padding(Text(line, style="dim", no_wrap=True, overflow="crop"), (0, 0, 0, 4)))
+
+
+def print_verdict(console: Console, record: Record, verdict: Verdict) -> None:
+    console.print()
+    if verdict.outcome != "pass":
+        console.print(Text.assemble(("Again: ", "bold"), one_line(again.command(record))))
+        console.print()
+    word = (loud(verdict.outcome), _STYLES[verdict.outcome])
+    console.print(Text.assemble(("Verdict: ", "bold"), word, f" ({one_line(notes.tally(verdict))})"))
+
+
+def _hanging(text: str) -> Grid:
+    grid = Grid.grid(padding=0)
+    grid.add_column(width=2)
+    grid.add_column()
+    grid.add_row("", Text(one_line(text)))
+    return grid
+
+
+def _blocks(table: Table, width: int) -> Iterator[Grid]:
+    titles = _folded([line.title for line in table.lines])
+    left = max(map(cell_len, titles)) + GAP + max(cell_len(line.unit) for line in table.lines)
+    headings = [one_line(heading) for heading in table.headings]
+    if left + sum(_needed(table, headings)) > width:
+        headings = [_broken_up(heading) for heading in headings]
+    needed = _needed(table, headings)
+    first = 0
+    while first < len(headings):
+        last = first + 1
+        while last < len(headings) and left + sum(needed[first : last + 1]) <= width:
+            last += 1
+        yield _grid(table, titles, headings, slice(first, last))
+        first = last
+
+
+def _needed(table: Table, headings: Sequence[str]) -> list[int]:
+    """Of each column, with the gap before it."""
+    columns = zip(*(line.cells for line in table.lines), strict=True)
+    return [
+        GAP + max(cell_len(part) for part in [*heading.split("\n"), *_parts(cells)])
+        for heading, cells in zip(headings, columns, strict=True)
+    ]
+
+
+def _parts(cells: Sequence[Cell]) -> list[str]:
+    marked = any(cell.broken for cell in cells)
+    return [part for cell in cells for part in _shown(cell, marked=marked).plain.split("\n")]
+
+
+def _grid(table: Table, titles: Sequence[str], headings: Sequence[str], part: slice) -> Grid:
+    grid = Grid(box=None, show_header=True, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold")
+    grid.add_column(no_wrap=True)
+    grid.add_column(no_wrap=True)
+    columns = list(zip(*(line.cells for line in table.lines), strict=True))[part]
+    marked = [any(cell.broken for cell in cells) for cells in columns]
+    for heading, marks in zip(headings[part], marked, strict=True):
+        lines = [f"{each}  " if marks else each for each in heading.split("\n")]
+        grid.add_column(Text("\n".join(lines)), justify="right", no_wrap=True, vertical="top")
+    for title, line in zip(titles, table.lines, strict=True):
+        if line.opens_group:
+            grid.add_row()
+        cells = [_shown(cell, marked=marks) for cell, marks in zip(line.cells[part], marked, strict=True)]
+        grid.add_row(Text(title), Text(line.unit, style="dim"), *cells)
+    return grid
+
+
+def _shown(cell: Cell, *, marked: bool) -> Text:
+    """In a column that has a mark anywhere, all numbers leave room for one, so that they stay aligned."""
+    text = Text(cell.text, style="bold red" if cell.broken else _WORDS.get(cell.text, ""))
+    if marked:
+        text.append(" !" if cell.broken else "  ")
+    if cell.spread:
+        text.append(f"\n{cell.spread}" + ("  " if marked else ""), style="dim")
+    return text
+
+
+def _folded(titles: Sequence[str]) -> list[str]:
+    """`Echo p50`, `Echo p95` as `Echo p50`, `     p95`: a family of rows is named once."""
+
+    def fold(before: str, title: str) -> str:
+        family, _, member = title.rpartition(" ")
+        return " " * (len(family) + 1) + member if family and before.startswith(f"{family} ") else title
+
+    return [fold(before, title) for before, title in pairwise(["", *titles])]
+
+
+def _broken_up(heading: str) -> str:
+    """A long id on several lines, broken behind - and /."""
+    lines = [""]
+    for part in re.findall(r"[^-/]+[-/]*|[-/]+", heading):
+        if lines[-1] and len(lines[-1]) + len(part) > NARROW_HEADING:
+            lines.append("")
+        lines[-1] += part
+    return "\n".join(lines)

@@ -1,0 +1,170 @@
+"""What a checkout knows and no record: titles and links of servers, suites, margins, how often the judge is right."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from pushbench.calibration.error_rates import Calibration
+from pushbench.catalog.servers import Server, read_catalog
+from pushbench.catalog.suites import Suite, read_suites
+from pushbench.conformance import Rule, every_server, rules_for
+from pushbench.conformance.rule import rules_in
+from pushbench.foundation.errors import UserError
+from pushbench.foundation.project import Project
+from pushbench.judging.thresholds import Thresholds
+from pushbench.metrics.definitions import cost, metrics_of
+from pushbench.records.vocabulary import Latency, Vocabulary
+from pushbench.reporting.rows import groups
+from pushbench.site import protocols
+from pushbench.site.layout import Data
+
+
+@dataclass(frozen=True)
+class Context:
+    """`repository` is where the sources can be read, such as https://github.com/somebody/pushbench, or nothing."""
+
+    servers: list[Server]
+    suites: list[Suite]
+    calibration: Calibration | None
+    repository: str | None
+    spoken: str
+    """docs/protocols.md"""
+
+    def suite(self, name: str) -> Suite | None:
+        """A suite of the checkout; a record may be of one that is not there."""
+        return next((each for each in self.suites if each.id == name), None)
+
+
+def read_context(project: Project, repository: str | None) -> Context:
+    return Context(
+        read_catalog(project.servers),
+        read_suites(project.scenarios),
+        _calibration(project.root / "docs" / "calibration.json"),
+        repository or _of_workflow(),
+        _text(project.root / "docs" / "protocols.md"),
+    )
+
+
+def servers(context: Context) -> Data:
+    return {
+        server.id: {
+            "title": server.spec.title,
+            "link": server.spec.link,
+            "language": server.spec.language,
+            "protocol": server.spec.protocol,
+            "tier": server.spec.tier,
+            "folder": f"servers/{server.folder.name}",
+        }
+        for server in context.servers
+    }
+
+
+def suites(context: Context, measured: Iterable[str], words: Callable[[str], Vocabulary]) -> Data:
+    """The words and the metrics of each suite of the checkout, and of others that were measured."""
+    names = sorted({*(suite.id for suite in context.suites), *measured})
+    return {name: _words(_title(context, name), words(name)) for name in names}
+
+
+def _title(context: Context, name: str) -> str:
+    suite = context.suite(name)
+    return suite.spec.title if suite else name.replace("-", " ").capitalize()
+
+
+def _words(title: str, words: Vocabulary) -> Data:
+    """`columns` are the metrics of a table; `method_1` says how older records count a metric, where that is
+    otherwise."""
+    return {
+        "title": title,
+        "work": words.work.plural.lower(),
+        "exchanges": words.exchange.plural.lower(),
+        "headline": words.headline,
+        "cost": cost(words),
+        "latencies": {name: latency.title for name, latency in words.latencies.items()},
+        "columns": [row.metric for group in groups(words) for row in group if row.metric != "clients"],
+        "metrics": {
+            each.name: {"title": each.title, "unit": each.unit.value, "better": each.better.value}
+            | ({"method_1": each.method_1} if each.method_1 else {})
+            for each in metrics_of(words).values()
+        },
+    }
+
+
+def margins(thresholds: Thresholds) -> Data:
+    return {
+        name: {each.metric: {"margin": each.margin, "floor": each.floor} for each in suite.regressions}
+        for name, suite in thresholds.suites.items()
+    }
+
+
+def method(context: Context, thresholds: Thresholds) -> Data:
+    """What the page about the method shows beside its own words."""
+    known = protocols.protocols(context.spoken)
+    return {
+        "contract": protocols.contract(context.spoken),
+        "suites": [
+            {
+                "id": suite.id,
+                "title": suite.spec.title,
+                "description": suite.spec.description,
+                "protocols": [
+                    {"name": name, **known.get(name, {"title": "", "blocks": []})} for name in suite.spec.protocols
+                ],
+                "contract": protocols.promises(context.spoken, suite.id, _rules(suite)),
+                "latencies": [_latency(each) for each in suite.spec.words.latencies.values()],
+                "parameters": suite.spec.parameters,
+                "profiles": {name: profile.model_dump() for name, profile in suite.spec.profiles.items()},
+                "limits": [
+                    {
+                        "metric": limit.metric,
+                        "side": limit.bound.side,
+                        "value": limit.bound.value,
+                        "server": limit.server,
+                    }
+                    for limit in thresholds.suite(suite.id).limits
+                ],
+                "margins": [
+                    {"metric": each.metric, "margin": each.margin, "floor": each.floor}
+                    for each in thresholds.suite(suite.id).regressions
+                ],
+            }
+            for suite in context.suites
+        ],
+        "calibration": context.calibration.model_dump(mode="json") if context.calibration else None,
+    }
+
+
+def _rules(suite: Suite) -> dict[str, list[Rule]]:
+    """Those of each protocol that has rules, but for the rules that every server keeps."""
+    found: dict[str, list[Rule]] = {}
+    for protocol in suite.spec.protocols:
+        with contextlib.suppress(UserError):  # a suite that is being written may have no rules yet
+            rules = rules_for(suite.id, protocol, services=["any"])
+            found[protocol] = [rule for rule in rules if rule not in rules_in(every_server)]
+    return found
+
+
+def _latency(latency: Latency) -> Data:
+    return {"title": latency.title, "until": latency.until}
+
+
+def _text(file: Path) -> str:
+    return file.read_text() if file.is_file() else ""
+
+
+def _calibration(file: Path) -> Calibration | None:
+    try:
+        return Calibration.model_validate_json(file.read_bytes())
+    except FileNotFoundError:
+        return None
+    except ValueError as error:
+        raise UserError("no calibration of the judge", where=str(file), hint=str(error).splitlines()[0]) from None
+
+
+def _of_workflow() -> str | None:
+    """Of the GitHub workflow that this runs in (the variables that every runner sets)."""
+    server, repository = os.environ.get("GITHUB_SERVER_URL"), os.environ.get("GITHUB_REPOSITORY")
+    return f"{server}/{repository}" if server and repository else None

@@ -1,0 +1,70 @@
+"""Published comparisons, for the page that shows them beside what is measured here: `docs/publications.yml`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Self
+
+from pydantic import Field, model_validator
+
+from pushbench.foundation.model import Document
+from pushbench.foundation.yamlfile import load_yaml
+from pushbench.metrics.definitions import Unit
+from pushbench.site.layout import Data
+
+Figure = str | tuple[float, Unit]
+"""the words of the publication, or a number in base units"""
+Name = Annotated[str, Field(min_length=1)]
+
+
+class Column(Document):
+    """The metric that stands below the figures of a column."""
+
+    metric: Name
+    unit: Unit | None = Field(default=None, description="in which the publication writes it; that of the metric else")
+
+
+class Row(Document):
+    """The server that stands below a row."""
+
+    server: Name
+    stage: Name | None = Field(default=None, description="where the publication says which; else the reader chooses")
+
+
+class Beside(Document):
+    """What is measured here of the same kind."""
+
+    suite: Name
+    columns: list[Column | None] = Field(description="one for each column; none where nothing here is like it")
+    rows: list[Row | None] = Field(description="one for each row")
+
+
+class Publication(Document):
+    """One comparison: its figures as printed."""
+
+    id: str
+    title: str
+    setting: str = Field(description="what was measured, on what, under which load")
+    columns: list[str]
+    rows: list[Annotated[list[Figure], Field(min_length=1)]]
+    minds: list[str] = Field(description="what to mind when reading the figures")
+    beside: Beside | None = None
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        if any(len(row) != len(self.columns) for row in self.rows):
+            raise ValueError(f"{self.id}: expected {len(self.columns)} figures in each row")
+        lengths = (len(self.columns), len(self.rows))
+        if self.beside and (len(self.beside.columns), len(self.beside.rows)) != lengths:
+            raise ValueError(f"{self.id}: expected {lengths[0]} columns and {lengths[1]} rows beside it")
+        return self
+
+
+class Publications(Document):
+    publications: list[Publication]
+
+
+def read_publications(file: Path) -> Data:
+    """The data file of the page. A checkout without the file has no publications. Raises UserError for a broken one."""
+    found = load_yaml(file, Publications) if file.is_file() else Publications(publications=[])
+    return found.model_dump(mode="json")

@@ -1,0 +1,141 @@
+"""Where the level of a series changed, and how far its values usually lie from it. Pure.
+
+Levels are found by optimal partitioning of the logarithms, in which a change of a tenth is the same at any height. A
+level change has to be confirmed by the ranks of the values around it, because partitioning alone also splits what
+drifts.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pushbench.statistics.partition import partition
+from pushbench.statistics.rank_sums import p_differ
+
+SHORTEST_LEVEL = 5
+"""runs: with fewer on one side, ranks cannot say anything at the level below"""
+PENALTY = 3.0
+"""times the noise's variance and the logarithm of the length, as BIC for a mean and its place has it"""
+AROUND = 30
+"""runs on either side that confirm a change: older ones may belong to a drift"""
+ALPHA = 0.001
+"""of the ranks, times the number of places where a change could have been"""
+MAD_TO_SIGMA = 1.4826
+"""standard deviation of normal values with this median absolute deviation"""
+BAND_RUNS = 20
+"""of the current level that the band is made from"""
+RECENT = 100
+"""runs that are searched for the beginning of the current level"""
+BAND_SIGMAS = 3.0
+OUTLIER_SIGMAS = 4.0
+"""single values beyond are moved to it before levels are looked for: one disturbed run is no level"""
+
+Values = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Change:
+    """Between `index - 1` and `index` the level went from `before` to `after`; `p` is that of their ranks."""
+
+    index: int
+    before: float
+    after: float
+    p: float
+
+    @property
+    def ratio(self) -> float:
+        return self.after / self.before
+
+
+@dataclass(frozen=True)
+class Band:
+    """Where the next value of the current level should lie."""
+
+    low: float
+    level: float
+    high: float
+    runs: int
+
+
+def changes(values: Sequence[float]) -> list[Change]:
+    """The level changes of a series of values above 0, the oldest first."""
+    found = np.asarray(values, dtype=float)
+    if len(found) < 2 * SHORTEST_LEVEL or found.min() == found.max():
+        return []
+    logs = np.log(found)
+    borders = [0, *_partition(_without_outliers(logs)), len(logs)]
+    confirmed: list[Change] = []
+    begin = 0
+    for border, end in itertools.pairwise(borders[1:]):
+        before, after = found[max(begin, border - AROUND) : border], found[border : min(end, border + AROUND)]
+        p = p_differ(before, after) * (len(found) / SHORTEST_LEVEL)
+        if p <= ALPHA:
+            confirmed.append(Change(border, float(np.median(before)), float(np.median(after)), p))
+            begin = border
+    return confirmed
+
+
+@dataclass(frozen=True)
+class Level:
+    """The values from `begin` to before `end` have one level; its band is None where they are too few."""
+
+    begin: int
+    end: int
+    band: Band | None
+
+
+def levels(values: Sequence[float], found: Sequence[Change]) -> list[Level]:
+    """The levels between the changes `found` in a series, each with the band that its last value lay in or left."""
+    borders = [0, *(change.index for change in found), len(values)]
+    return [
+        Level(begin, end, _band_of_level(values[begin:end]))
+        for begin, end in itertools.pairwise(borders)
+        if begin < end
+    ]
+
+
+def band(values: Sequence[float]) -> Band | None:
+    """Made from the last runs of the current level; None where they are too few. A level before the last `RECENT` runs
+    is not looked for, and none at all where values are 0: a loss of nothing has no logarithm."""
+    values = values[-RECENT:]
+    last = changes(values) if min(values, default=0) > 0 else []
+    return _band_of_level(values[last[-1].index if last else 0 :])
+
+
+def _band_of_level(values: Sequence[float]) -> Band | None:
+    level = np.asarray(values[-BAND_RUNS:], dtype=float)
+    if len(level) < SHORTEST_LEVEL:
+        return None
+    if min(values) <= 0:
+        return _linear_band(level)
+    logs = np.log(level)
+    centre = float(np.median(logs))
+    spread = BAND_SIGMAS * MAD_TO_SIGMA * float(np.median(np.abs(logs - centre)))
+    return Band(float(np.exp(centre - spread)), float(np.exp(centre)), float(np.exp(centre + spread)), len(level))
+
+
+def _linear_band(level: Values) -> Band:
+    centre = float(np.median(level))
+    spread = BAND_SIGMAS * MAD_TO_SIGMA * float(np.median(np.abs(level - centre)))
+    return Band(centre - spread, centre, centre + spread, len(level))
+
+
+def _partition(logs: Values) -> list[int]:
+    noise = MAD_TO_SIGMA * float(np.median(np.abs(np.diff(logs)))) / np.sqrt(2)
+    if noise == 0:
+        noise = 1e-9
+    return partition(logs / noise, PENALTY * np.log(len(logs)), SHORTEST_LEVEL)
+
+
+def _without_outliers(logs: Values) -> Values:
+    """Against the median of the five around each value."""
+    padded = np.pad(logs, 2, mode="edge")
+    local = np.median(np.lib.stride_tricks.sliding_window_view(padded, 5), axis=1)
+    off = logs - local
+    noise = MAD_TO_SIGMA * float(np.median(np.abs(off)))
+    return local + np.clip(off, -OUTLIER_SIGMAS * noise, OUTLIER_SIGMAS * noise)

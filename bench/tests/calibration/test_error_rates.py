@@ -1,0 +1,74 @@
+"""The judge's own error rates: counted right, over real comparisons and over resampled ones."""
+
+from __future__ import annotations
+
+import pytest
+
+from pushbench.calibration.error_rates import calibrate, compact, rate
+from pushbench.calibration.faults import parse_fault
+from pushbench.calibration.report import markdown
+from pushbench.foundation.errors import UserError
+from pushbench.records.record import Record
+from tests.comparisons import THRESHOLDS, arms, compared
+
+
+def campaign(injected: str, *, fixed: bool, cpu: float = 0.0, rounds: int = 30) -> Record:
+    trials = [trial.model_copy(update={"seconds": 15.0}) for trial in arms("node-ws", rounds=rounds, cpu=cpu)]
+    return compared(trials, injected=injected, fixed=fixed)
+
+
+def test_wilsons_interval_is_the_published_one() -> None:
+    found = rate(1, 10)
+    assert [found.low, found.high] == pytest.approx([0.0179, 0.4042], abs=1e-4)
+    assert (rate(0, 0).low, rate(0, 0).high) == (0.0, 1.0)
+    assert rate(0, 2000).high < 0.002
+    assert [rate(0, of).low for of in (5, 7, 2000)] == [0.0] * 3
+    assert [rate(of, of).high for of in (5, 7, 2000)] == [1.0] * 3
+
+
+def test_real_comparisons_are_counted_by_the_word_of_what_the_fault_changes() -> None:
+    records = [campaign("burn=15%", fixed=False, cpu=0.15, rounds=20), campaign("none", fixed=False, rounds=20)]
+    alarm, power = sorted(calibrate(records, THRESHOLDS, runs=1).cases, key=lambda case: case.injected, reverse=True)
+    assert (alarm.injected, alarm.how, alarm.failed.count, alarm.words) == ("none", "real", 0, {"same": 1})
+    assert (power.injected, power.words, power.failed.count) == ("burn=15%", {"worse": 1}, 1)
+
+
+def test_campaigns_are_resampled_and_servers_against_themselves_scaled() -> None:
+    records = [campaign("none", fixed=True), campaign("burn=10%", fixed=True, cpu=0.10)]
+    found = calibrate(records, THRESHOLDS, runs=40, scaled=[1.2])
+    cases = {(case.injected, case.how): case for case in found.cases}
+    assert cases["none", "resampled"].failed.count <= 1
+    assert cases["none", "resampled"].rounds < cases["none", "resampled"].most_rounds == 20
+    assert cases["burn=10%", "resampled"].words["worse"] >= 36
+    assert cases["burn=20%", "resampled and scaled"].words == {"worse": 40}
+
+
+def test_a_short_campaign_is_drawn_no_more_often_than_its_rounds_deserve() -> None:
+    records = [campaign("none", fixed=True), campaign("none", fixed=True, rounds=3, cpu=3.0)]
+    [case] = calibrate(records, THRESHOLDS, runs=40).cases
+    assert case.words["same"] >= 24
+
+
+def test_the_same_seed_draws_the_same() -> None:
+    records = [campaign("none", fixed=True)]
+    assert calibrate(records, THRESHOLDS, runs=20, seed=4) == calibrate(records, THRESHOLDS, runs=20, seed=4)
+
+
+def test_the_report_has_a_line_for_each_case_with_its_interval() -> None:
+    found = calibrate([campaign("none", fixed=True), campaign("burn=10%", fixed=True, cpu=0.1)], THRESHOLDS, runs=10)
+    text = markdown(found)
+    assert "| node-ws | resampled | 10 | 0 | 0.0 to 27.8 % |" in text
+    assert "| node-ws | burn=10% | resampled | 10 |" in text
+
+
+def test_a_small_copy_gives_the_same_answer() -> None:
+    records = [campaign("none", fixed=True)]
+    small = [compact(record) for record in records]
+    assert small[0].trials[0].stages[0].histograms == {}
+    assert calibrate(small, THRESHOLDS, runs=20) == calibrate(records, THRESHOLDS, runs=20)
+
+
+@pytest.mark.parametrize("text", ["burn", "burn=fast", "burn=2ms", "heat=10%", "delay=5%", ""])
+def test_a_fault_that_cannot_be_is_refused(text: str) -> None:
+    with pytest.raises(UserError):
+        parse_fault(text)

@@ -1,0 +1,143 @@
+"""The faults that are injected to measure the judge are as large as they say; a wrapper without one does nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from websockets.asyncio.client import connect
+from websockets.exceptions import InvalidHandshake
+
+from pushbench.building import toolchains
+from pushbench.building.builds import build_faults
+from pushbench.building.toolchains import Missing
+from pushbench.calibration.faults import parse_fault
+from pushbench.foundation.project import Project
+from pushbench.machine.procfs import stats
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.alone,
+    pytest.mark.skipif(isinstance(toolchains.find("go", ">=1"), Missing), reason="needs Go"),
+]
+
+BUSY = "while True: sum(range(1000))"
+EXITS = "import signal, sys, time\nsignal.signal(signal.SIGTERM, lambda *_: sys.exit(7))\ntime.sleep(60)"
+ECHO = """\
+import asyncio, os
+from websockets.asyncio.server import serve
+async def echo(client):
+    async for message in client: await client.send(message)
+async def main():
+    async with serve(echo, "127.0.0.1", int(os.environ["PORT"])): await asyncio.Future()
+asyncio.run(main())
+"""
+
+
+@pytest.fixture(scope="module")
+def binary() -> Path:
+    return build_faults(Project.current())
+
+
+@contextmanager
+def wrapped(
+    binary: Path, fault: str, program: str, *, active: bool = True
+) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [*parse_fault(fault).wrapper(binary, active=active), sys.executable, "-c", program]
+    with subprocess.Popen(command, env={**os.environ, "PORT": str(port)}) as process:
+        try:
+            yield process, port
+        finally:
+            process.terminate()
+
+
+def cpu_seconds(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def resident_bytes(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def test_a_burn_uses_the_share_of_the_servers_cpu_that_it_says(binary: Path) -> None:
+    """While the server is busy: when it is idle, what looking at it costs is seen as well."""
+    share = {}
+    for active in (True, False):
+        with wrapped(binary, "burn=30%", BUSY, active=active) as (process, _):
+            time.sleep(4)
+            [server] = [stat.pid for stat in stats() if stat.parent == process.pid]
+            share[active] = cpu_seconds(process.pid) / cpu_seconds(server)
+    assert share[True] == pytest.approx(0.3, abs=0.03)
+    assert share[False] < 0.01
+
+
+def test_a_leak_grows(binary: Path) -> None:
+    with wrapped(binary, "leak=20MB/s", EXITS) as (process, _):
+        time.sleep(1)
+        before = resident_bytes(process.pid)
+        time.sleep(2)
+        assert resident_bytes(process.pid) - before == pytest.approx(40e6, rel=0.3)
+
+
+def test_sigterm_goes_on_to_the_server_whose_exit_code_is_its_own(binary: Path) -> None:
+    with wrapped(binary, "none", EXITS) as (process, _):
+        time.sleep(1)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(5) == 7
+
+
+def test_a_server_that_ends_ends_the_wrapper(binary: Path) -> None:
+    with wrapped(binary, "none", "raise SystemExit(3)") as (process, _):
+        assert process.wait(5) == 3
+
+
+async def echoes(port: int, count: int) -> list[float]:
+    """The round trips of those messages that come back."""
+    for _ in range(100):
+        try:
+            client = await connect(f"ws://127.0.0.1:{port}", proxy=None, compression=None)
+            break
+        except (OSError, InvalidHandshake):  # nobody listens yet, or nobody behind the proxy
+            await asyncio.sleep(0.05)
+    async with client:
+        seen = []
+        for number in range(count):
+            began = time.monotonic()
+            await client.send(str(number) * 40)
+            try:
+                while await asyncio.wait_for(client.recv(), 0.05) != str(number) * 40:
+                    pass
+                seen.append(time.monotonic() - began)
+            except TimeoutError:
+                pass
+        return seen
+
+
+async def test_a_delay_is_that_long_and_a_proxy_without_one_is_not(binary: Path) -> None:
+    trips = {}
+    for active in (True, False):
+        with wrapped(binary, "delay=5ms", ECHO, active=active) as (_, port):
+            seen = await echoes(port, 100)
+            assert len(seen) == 100
+            trips[active] = sorted(seen)[50]
+    assert trips[True] - trips[False] == pytest.approx(0.005, abs=0.002)
+
+
+async def test_a_loss_drops_the_share_of_messages_that_it_says(binary: Path) -> None:
+    with wrapped(binary, "loss=20%", ECHO) as (_, port):
+        assert len(await echoes(port, 300)) == pytest.approx(240, abs=30)
+    with wrapped(binary, "loss=20%", ECHO, active=False) as (_, port):
+        assert len(await echoes(port, 100)) == 100

@@ -1,0 +1,261 @@
+"""A run without a base is held against the runs before it, and says by name why where it cannot be."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pushbench.judging.judged_history import word
+from pushbench.judging.verdict import Verdict, judge
+from pushbench.metrics.definitions import Better
+from pushbench.records import history
+from pushbench.records.record import Record
+from pushbench.records.runs import past_of
+from pushbench.statistics.trend import Band
+from tests.factories import ENVIRONMENT, invalid, make_record, make_thresholds, make_trial, measured
+
+MARGINS = """\
+version: 1
+suites:
+  whiteboard:
+    regressions:
+      cpu_seconds_per_delivery: {margin: 5%}
+      loss_ratio: {margin: 10%, floor: 0.1%}
+"""
+ACCEPTED = """\
+servers:
+  node-ws:
+    whiteboard:
+      accepted:
+        cpu_seconds_per_delivery: {level: 50us, stages: [1000], reason: new parser, until: {until}}
+"""
+SCATTER = (0.0, 0.01, -0.01, 0.02, -0.02, 0.005, -0.005)
+
+
+def record(number: int, cpu: float = 41e-6, loss: float = 0.0, **changed: Any) -> Record:
+    trial = measured("node-ws", {"cpu_seconds_per_delivery": cpu, "loss_ratio": loss})
+    created = f"2026-11-{number:02d}T10:15:00+00:00"
+    return make_record([trial], **{"id": f"202611{number:02d}T101500Z-000000", "created": created, **changed})
+
+
+def keep(store: Path, *, runs: int = 15, **changed: Any) -> Path:
+    for number in range(1, runs + 1):
+        history.append(store, record(number, 41e-6 * (1 + SCATTER[number % 7]), **changed))
+    return store
+
+
+def judged(store: Path, run: Record, *, thresholds: str = MARGINS) -> Verdict:
+    return judge(run, make_thresholds(store, thresholds), past_of(store, run, store / "cache"))
+
+
+@pytest.mark.parametrize(
+    ("value", "better", "found"),
+    [
+        (104, Better.LOWER, "same"),  # less than the margin
+        (107, Better.LOWER, "unknown"),  # more than the margin, and within the noise
+        (111, Better.LOWER, "worse"),
+        (89, Better.LOWER, "better"),
+        (111, Better.HIGHER, "better"),
+        (89, Better.HIGHER, "worse"),
+        (None, Better.LOWER, "unknown"),
+    ],
+)
+def test_a_change_counts_from_the_margin_and_is_believed_outside_of_the_band(
+    value: float | None, better: Better, found: str
+) -> None:
+    assert word(value, Band(90, 100, 110, 20), 5, better) == found
+
+
+def test_a_level_of_nothing_has_an_absolute_margin_only() -> None:
+    nothing = Band(0, 0, 0, 20)
+    assert word(0, nothing, 0.0, Better.LOWER) == "same"
+    assert word(0.0005, nothing, 0.001, Better.LOWER) == "same"
+    assert word(0.002, nothing, 0.001, Better.LOWER) == "worse"
+
+
+def test_a_run_like_those_before_it_passes(tmp_path: Path) -> None:
+    found = judged(keep(tmp_path), record(20))
+    assert (found.outcome, found.reasons) == ("pass", [])
+    assert {level.word for level in found.levels} == {"same"}
+    assert {level.runs for level in found.levels} == {15}
+
+
+def test_a_run_above_its_band_fails_with_the_numbers(tmp_path: Path) -> None:
+    found = judged(keep(tmp_path), record(20, 46e-6))
+    assert found.outcome == "fail"
+    [reason] = found.reasons
+    assert reason.startswith(
+        "node-ws: CPU per delivery worse at 1,000 clients: 46 us, level 41.0 us (band 39.2 us to 42."
+    )
+    assert reason.endswith("of 15 runs), margin 2.05 us")
+    assert judged(tmp_path, record(20, 36e-6)).notes[0].startswith("node-ws: CPU per delivery better")
+
+
+LATENCY = "version: 1\nsuites:\n  whiteboard:\n    regressions:\n      delivery_seconds.p95: {margin: 15%}\n"
+
+
+def latencies(number: int, late: float, server: float) -> Record:
+    metrics = {"delivery_seconds.p95": server + late, "lateness_seconds.p95": late}
+    whole = record(number)
+    return whole.model_copy(update={"trials": [measured("node-ws", metrics)]})
+
+
+@pytest.mark.parametrize(
+    ("late", "server", "found"),
+    [
+        (0.001, 0.010, "same"),
+        (0.005, 0.010, "invalid"),  # 15 ms instead of 11, and the generator was 4 ms later
+        (0.005, 0.014, "worse"),
+        (0.0, 0.008, "better"),
+        (0.0, 0.009, "invalid"),
+    ],
+)
+def test_a_level_that_the_generators_own_lateness_moves_is_invalid(
+    tmp_path: Path, late: float, server: float, found: str
+) -> None:
+    for number in range(1, 16):
+        history.append(tmp_path, latencies(number, 0.001, 0.010 * (1 + SCATTER[number % 7] / 2)))
+    verdict = judged(tmp_path, latencies(20, late, server), thresholds=LATENCY)
+    [level] = [each for each in verdict.levels if each.clients == 1000]
+    assert level.word == found
+    if found == "invalid" and late:
+        assert verdict.outcome == "invalid"
+        assert level.detail == "the generator itself was 5 ms late at p95, without which it would be same"
+        assert verdict.reasons[-1].endswith(f": {level.detail}")
+
+
+def test_a_loss_where_there_was_none_is_worse(tmp_path: Path) -> None:
+    found = judged(keep(tmp_path), record(20, loss=0.005))
+    assert found.reasons == [
+        "node-ws: loss worse at 1,000 clients: 0.50 %, level 0 % (band 0 % to 0 % of 15 runs), margin 0.10 %"
+    ]
+
+
+def test_an_accepted_level_stands_for_the_history_s_until_it_expires(tmp_path: Path) -> None:
+    keep(tmp_path)
+    slower = record(20, 51e-6)
+    accepted = MARGINS + ACCEPTED.replace("{until}", "2026-12-31")
+    found = judged(tmp_path, slower, thresholds=accepted)
+    assert found.outcome == "pass"
+    assert [level.level for level in found.levels if level.accepted == "new parser"] == [pytest.approx(50e-6)]
+    assert judged(tmp_path, record(20, 56e-6), thresholds=accepted).outcome == "fail"
+    expired = MARGINS + ACCEPTED.replace("{until}", "2026-11-19")
+    sentence = (
+        "node-ws: the accepted level of cpu_seconds_per_delivery expired on 2026-11-19: renew or remove it "
+        "(thresholds.yml:11)"
+    )
+    found = judged(tmp_path, slower, thresholds=expired)
+    assert (found.outcome, found.notes[-1]) == ("fail", sentence)
+    found = judged(tmp_path, record(20), thresholds=expired)
+    assert (found.outcome, found.reasons) == ("inconclusive", [sentence])
+
+
+CHANGED = ACCEPTED.replace("level: 50us", "change: {change}")
+
+
+def changed(change: str = "15%", until: str = "2027-02-12") -> str:
+    """Written at the earliest 90 days before `until`: on 2026-11-14 unless told."""
+    return MARGINS + CHANGED.replace("{change}", change).replace("{until}", until)
+
+
+def cpu(found: Verdict) -> tuple[Any, ...]:
+    [level] = [row for row in found.levels if row.metric == "cpu_seconds_per_delivery" and row.clients == 1000]
+    return level.word, level.level
+
+
+def test_a_change_is_accepted_from_the_level_that_the_history_had_before_the_line(tmp_path: Path) -> None:
+    keep(tmp_path, runs=12)
+    found = judged(tmp_path, record(20, 45e-6), thresholds=changed())
+    assert (found.outcome, *cpu(found)) == ("pass", "accepted", pytest.approx(41e-6 * 1.15, rel=0.01))
+    [note] = found.notes
+    assert note.startswith("node-ws: CPU per delivery accepted at 1,000 clients: 45 us, accepted level 47.3 us")
+    assert note.endswith(": new parser")
+    beyond = judged(tmp_path, record(20, 51e-6), thresholds=changed())
+    assert (beyond.outcome, cpu(beyond)[0]) == ("fail", "worse")
+    assert "accepted level 47.3 us" in beyond.reasons[0]
+
+
+def test_an_accepted_change_is_silent_where_nothing_got_worse(tmp_path: Path) -> None:
+    keep(tmp_path, runs=12)
+    found = judged(tmp_path, record(20), thresholds=changed())
+    assert (found.outcome, *cpu(found), found.notes) == ("pass", "same", pytest.approx(41e-6, rel=0.01), [])
+
+
+def test_an_accepted_change_never_covers_a_second_one(tmp_path: Path) -> None:
+    for number in range(1, 26):
+        level = 41e-6 if number < 14 else 46e-6
+        history.append(tmp_path, record(number, level * (1 + SCATTER[number % 7])))
+    found = judged(tmp_path, record(26, 46e-6), thresholds=changed())
+    assert cpu(found) == ("same", pytest.approx(46e-6, rel=0.01)), "the history has learnt the level"
+    second = judged(tmp_path, record(26, 52e-6), thresholds=changed())
+    assert (second.outcome, *cpu(second)) == ("fail", "worse", pytest.approx(41e-6 * 1.15, rel=0.01))
+
+
+@pytest.mark.parametrize("until", ["2026-11-19", "2027-02-19"], ids=["expired", "written after the run"])
+def test_an_accepted_change_holds_on_its_days_only(tmp_path: Path, until: str) -> None:
+    keep(tmp_path, runs=12)
+    assert judged(tmp_path, record(20, 45e-6), thresholds=changed(until=until)).outcome == "fail"
+
+
+def test_without_a_level_before_the_line_a_change_accepts_nothing(tmp_path: Path) -> None:
+    keep(tmp_path, runs=12)
+    assert judged(tmp_path, record(20, 45e-6), thresholds=changed(until="2027-02-01")).outcome == "fail"
+
+
+def missing(store: Path, run: Record) -> str:
+    found = judged(store, run)
+    assert found.outcome == "inconclusive"
+    [reason] = found.reasons
+    return reason.removeprefix("node-ws: not judged against the history: ")
+
+
+def test_an_empty_history_is_said(tmp_path: Path) -> None:
+    assert missing(tmp_path, record(20)) == "it has no run of whiteboard with the profile quick"
+
+
+def test_a_history_of_other_environments_is_said(tmp_path: Path) -> None:
+    keep(tmp_path, environment=ENVIRONMENT.model_copy(update={"key": "ffff"}))
+    assert missing(tmp_path, record(20)) == "its runs are of other environments (ffff), this one is 0123456789ab"
+
+
+def test_a_history_of_another_method_is_said(tmp_path: Path) -> None:
+    keep(tmp_path, environment=ENVIRONMENT.model_copy(update={"key": "ffff", "method": None}))
+    said = "its runs are of other environments (ffff of method 1), this one is 0123456789ab of method 2"
+    assert missing(tmp_path, record(20)) == said
+
+
+def test_a_history_of_another_profile_is_said(tmp_path: Path) -> None:
+    keep(tmp_path, profile="full")
+    assert missing(tmp_path, record(20)) == "it has no earlier run of this environment with the profile quick (full)"
+
+
+def test_a_history_of_other_parameters_is_said(tmp_path: Path) -> None:
+    keep(tmp_path, parameters={"board_size": 99})
+    assert missing(tmp_path, record(20)) == "its runs have other parameters"
+
+
+def test_too_few_runs_are_said_with_their_number(tmp_path: Path) -> None:
+    found = judged(keep(tmp_path, runs=4), record(20))
+    assert found.outcome == "inconclusive"
+    assert found.reasons == [
+        "node-ws: not judged against the history, which has 4 runs where 5 are needed: CPU per delivery, loss"
+    ]
+
+
+def test_later_runs_and_the_run_itself_are_no_past(tmp_path: Path) -> None:
+    keep(tmp_path)
+    assert len(past_of(tmp_path, record(8), tmp_path / "cache").runs.heads) == 7
+
+
+def test_a_run_without_a_valid_trial_stays_invalid(tmp_path: Path) -> None:
+    keep(tmp_path)
+    run = make_record([invalid(make_trial("node-ws"))], created="2026-11-20T10:15:00+00:00")
+    assert judged(tmp_path, run).outcome == "invalid"
+
+
+def test_who_does_not_ask_for_the_history_hears_nothing_of_it(tmp_path: Path) -> None:
+    found = judge(record(20), make_thresholds(tmp_path, MARGINS))
+    assert found.levels == []
+    assert not any("history" in sentence for sentence in [*found.reasons, *found.notes])

@@ -1,0 +1,169 @@
+"""What a program uses is counted over its whole tree, precisely, and looking costs next to nothing."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from pushbench.machine.disturbance import read_machine
+from pushbench.machine.environment import CpuSplit
+from pushbench.machine.procfs import stats
+from pushbench.machine.resources import Tree, Usage, switches_between
+from pushbench.machine.sampling import Sampler, Watched
+
+BURN = "import time; end = time.process_time() + {seconds}\nwhile time.process_time() < end: pass\n"
+
+
+def python(code: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True
+    )
+
+
+@pytest.fixture
+def program(request: pytest.FixtureRequest) -> Iterator[subprocess.Popen[str]]:
+    """Runs the test's code; it prints a line once it is ready and then waits for its input to end."""
+    process = python(request.param + "\nimport sys; print('ready', flush=True); sys.stdin.read()")
+    assert process.stdout
+    process.stdout.readline()
+    yield process
+    process.communicate()
+
+
+def usage(process: subprocess.Popen[str]) -> Usage:
+    found = Tree(process.pid).usage()
+    assert found
+    return found
+
+
+@pytest.mark.parametrize("program", [BURN.format(seconds=0.2)], indirect=True)
+def test_cpu_time_is_exact_to_microseconds(program: subprocess.Popen[str]) -> None:
+    first, second = usage(program), usage(program)
+    assert 0.2 <= first.cpu_seconds < 0.5
+    assert second.cpu_seconds - first.cpu_seconds < 0.001
+    assert first.user_seconds + first.system_seconds == pytest.approx(first.cpu_seconds, abs=0.05)
+
+
+@pytest.mark.parametrize(
+    "program",
+    [f"import subprocess, sys; subprocess.run([sys.executable, '-c', {BURN.format(seconds=0.2)!r}])"],
+    indirect=True,
+)
+def test_children_that_ended_count(program: subprocess.Popen[str]) -> None:
+    found = usage(program)
+    assert found.processes == 1
+    assert found.cpu_seconds >= 0.2
+
+
+CHILD = "import sys; block = bytearray(50_000_000); print('ready', flush=True); sys.stdin.read()"
+PARENT = f"""
+import subprocess, sys
+child = subprocess.Popen([sys.executable, '-c', {CHILD!r}], stdin=0, stdout=subprocess.PIPE, start_new_session=True)
+child.stdout.readline()
+"""
+
+
+@pytest.mark.parametrize("program", [PARENT], indirect=True)
+def test_children_that_left_the_session_count_with_their_memory(program: subprocess.Popen[str]) -> None:
+    found = usage(program)
+    assert found.processes == 2
+    assert 50e6 < found.memory_bytes < 90e6
+
+
+@pytest.mark.parametrize(
+    "program",
+    ["import threading, time; [threading.Thread(target=time.sleep, args=[30], daemon=True).start() for _ in '123']"],
+    indirect=True,
+)
+def test_threads_are_counted(program: subprocess.Popen[str]) -> None:
+    assert usage(program).threads == 4
+
+
+def test_a_program_that_ended_uses_nothing() -> None:
+    process = python("pass")
+    process.communicate()
+    assert Tree(process.pid).usage() is None
+
+
+def test_context_switches_are_counted_by_thread() -> None:
+    def with_switches(switches: dict[int, int]) -> Usage:
+        return Usage(0.0, 0.0, 0.0, 0.0, 0, 0, 0, switches)
+
+    begin, end = with_switches({1: 100, 2: 50}), with_switches({1: 110, 3: 5})
+    assert switches_between(begin, end) == 15
+
+
+def test_the_machine_tells_what_it_can_and_invents_nothing() -> None:
+    everyone = list(stats())
+    cpus = list(os.sched_getaffinity(0))
+    machine = read_machine(everyone, {os.getpid()}, set(), CpuSplit(cpus, cpus))
+    assert machine.steal_seconds >= 0
+    assert machine.frequency_hz is None or machine.frequency_hz > 1e8
+    assert os.getpid() not in {pid for pid, _ in machine.others}
+    assert machine.clock_offset_seconds == pytest.approx(time.time() - time.monotonic(), abs=0.01)
+
+
+TELL = "print(os.times().user, flush=True)"
+
+
+def test_what_others_take_of_the_servers_cpus_is_counted() -> None:
+    cpu = min(os.sched_getaffinity(0))
+    # The clock is read without a system call, so nearly all of it is user time.
+    burn = "end = time.monotonic() + 0.5\nwhile time.monotonic() < end: pass"
+    burning = python(f"import os, time\nos.sched_setaffinity(0, {{{cpu}}})\n{TELL}\n{burn}\n{TELL}\ninput()")
+
+    def look() -> tuple[float, float, float]:
+        """The process's own count, and what is taken with and without it."""
+        assert burning.stdout
+        told, everyone = float(burning.stdout.readline()), list(stats())
+        with_it, without = (
+            read_machine(everyone, own, set(), CpuSplit([cpu], [cpu])).taken_seconds for own in (set(), {burning.pid})
+        )
+        return told, with_it, without
+
+    before, after = look(), look()
+    burning.communicate("\n")
+    used, taken, others = (later - earlier for earlier, later in zip(before, after, strict=True))
+    assert taken > used / 2 > 0.01
+    assert taken - others == pytest.approx(used, abs=0.05)
+
+
+@pytest.mark.parametrize("program", [""], indirect=True)
+def test_samples_are_taken_at_borders_and_seconds(program: subprocess.Popen[str]) -> None:
+    begin = time.monotonic()
+    watched = Watched(Tree(program.pid), [], [Tree(os.getpid())], CpuSplit([0], [0]))
+    sampler = Sampler(watched, begin, [begin + 0.25, begin + 1.25])
+    sampler.start()
+    sampler.join()
+    samples = sampler.stop()
+    assert [round(sample.at - begin, 1) for sample in samples] == pytest.approx([0.0, 0.2, 1.0, 1.2], abs=0.11)
+    assert [sample.machine is not None for sample in samples] == [False, True, False, True]
+    assert all(sample.server and sample.generator for sample in samples)
+
+
+def test_sampling_ends_when_it_is_told_to() -> None:
+    begin = time.monotonic()
+    sampler = Sampler(Watched(Tree(os.getpid()), [], [], CpuSplit([0], [0])), begin, [begin + 60])
+    sampler.start()
+    assert len(sampler.stop()) <= 1
+    assert not sampler.is_alive()
+
+
+def test_looking_costs_less_than_a_hundredth_of_a_core() -> None:
+    enough = threading.Event()
+    threads = [threading.Thread(target=enough.wait) for _ in range(60)]
+    for thread in threads:
+        thread.start()
+    watched = Watched(Tree(os.getpid()), [], [], CpuSplit([0], [0]))
+    before = time.thread_time()
+    for _ in range(10):
+        watched.look(border=True)
+    cost = (time.thread_time() - before) / 10
+    enough.set()
+    assert cost < 0.01  # one look a second

@@ -1,0 +1,105 @@
+"""Whoever waits sees which trial of how many, which stage, and the time left; a log gets whole lines only."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from rich.console import Console
+
+from pushbench.generator.load import Second, Started
+from pushbench.measuring.progress import Follower, Lines, Terminal, conclusion
+from pushbench.measuring.trial import failed_trial
+from pushbench.records.record import Failure, Finding, PlannedTrial, Schedule, StagePlan, Trial, Validity
+from tests.samples import result_of, stage_report, window
+
+PLANNED = PlannedTrial(server="node-ws", round=1, order=1, seed=1)
+STAGES = [StagePlan(clients=clients, ramp_seconds=1, settle_seconds=0, steady_seconds=2) for clients in (500, 1000)]
+SCHEDULE = Schedule(warmup_seconds=0, stages=STAGES, drain_seconds=1)
+
+
+def trial(**changed: object) -> Trial:
+    finished = failed_trial(PLANNED, "digest", Failure(step="start", message="it is too old"))
+    stages = [result_of(stage_report(clients=1000), window(), 4)]
+    return finished.model_copy(update={"failure": None, "seconds": 61.0, "stages": stages, **changed})
+
+
+def play(watch: Follower) -> None:
+    watch.note("node-ws: building (npm ci)")
+    watch.trial(PLANNED, 4, SCHEDULE, seconds_left=180.0, work="deliveries")
+    watch.started(Started(at=0.0, windows=[(1.0, 3.0), (4.0, 6.0)], end=6.0))
+    for at, clients in ((1.0, 500), (2.0, 500), (3.5, 900), (5.0, 1000), (6.5, 1000)):
+        watch.second(Second(at=at, clients=clients, sent=clients, received=clients * 10))
+    watch.finished(trial())
+    watch.close()
+
+
+def test_a_log_gets_a_line_for_the_start_each_stage_and_the_end(capsys: pytest.CaptureFixture[str]) -> None:
+    play(Lines())
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.replace("2 min 59 s", "3 min 00 s").splitlines() == [
+        "node-ws: building (npm ci)",
+        "[2/4] node-ws: starting, 3 min 00 s left",
+        "[2/4] node-ws: stage 1/2, 500 clients, 5,000 deliveries/s, 3 min 00 s left",
+        "[2/4] node-ws: stage 2/2, 1,000 clients, 10,000 deliveries/s, 3 min 00 s left",
+        "[2/4] node-ws: done in 1 min 01 s; 1,000 clients, nothing lost",
+    ]
+
+
+def test_a_terminal_has_one_line_that_changes_below_the_notes() -> None:
+    screen = io.StringIO()
+    play(Terminal(Console(file=screen, force_terminal=True, width=120, color_system=None)))
+    shown = screen.getvalue()
+    for part in (
+        "[2/4] node-ws: starting",
+        "stage 1/2 measuring, 500 of 500 clients, 5,000 deliveries/s",
+        "stage 2/2 ramp, 900 of 1,000 clients",
+        "stage 2/2 measuring, 1,000 of 1,000 clients",
+        "draining",
+        "done in 1 min 01 s",
+    ):
+        assert part in shown
+
+
+def test_a_stage_with_a_name_is_told_by_it(capsys: pytest.CaptureFixture[str]) -> None:
+    classroom = StagePlan(clients=300, name="classroom-300", ramp_seconds=3, settle_seconds=0, steady_seconds=2)
+    screen = io.StringIO()
+    terminal = Terminal(Console(file=screen, force_terminal=True, width=120, color_system=None))
+    for watch in (Lines(), terminal):
+        watch.trial(
+            PLANNED, 4, Schedule(warmup_seconds=0, stages=[STAGES[0], classroom], drain_seconds=1), 180.0, "deliveries"
+        )
+        watch.started(Started(at=0.0, windows=[(1.0, 3.0), (6.0, 8.0)], end=8.0))
+        for at, clients in ((3.5, 500), (7.0, 300)):
+            watch.second(Second(at=at, clients=clients, sent=clients, received=clients * 100))
+        watch.finished(trial(stages=[result_of(stage_report(clients=300, name="classroom-300"), window(), 4)]))
+        watch.close()
+    assert "stage 2/2 (classroom-300), 300 clients, 30,000 deliveries/s" in capsys.readouterr().err
+    assert "stage 2/2 (classroom-300) ramp, 500 clients have to leave, 50,000 deliveries/s" in screen.getvalue()
+    assert "stage 2/2 (classroom-300) measuring, 300 of 300 clients" in screen.getvalue()
+    assert "done in 1 min 01 s; classroom-300: 300 clients, nothing lost" in screen.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({}, "done in 1 min 01 s; 1,000 clients, nothing lost"),
+        ({"failure": Failure(step="start", message="it is too old")}, "failed to start: it is too old"),
+        (
+            {
+                "validity": Validity(
+                    valid=False, reasons=[Finding(code="steal", message="the hypervisor took 3 %")], warnings=[]
+                )
+            },
+            "invalid: the hypervisor took 3 %",
+        ),
+    ],
+)
+def test_a_trial_ends_with_what_came_of_it(changed: dict[str, object], told: str) -> None:
+    assert conclusion(trial(**changed)) == told
+
+
+def test_loss_is_told() -> None:
+    lossy = result_of(stage_report(clients=1000, received=5_940, lost=60), window(), 4)
+    assert conclusion(trial(stages=[lossy])).endswith("1,000 clients, 1 % lost")

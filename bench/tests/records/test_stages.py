@@ -1,0 +1,39 @@
+"""A stage is called by its number of clients, or by its own name; documents from before there were names are read."""
+
+from __future__ import annotations
+
+import pytest
+
+from pushbench.records import stages
+from pushbench.records.record import StagePlan
+
+
+def stage(clients: int, name: str | None = None) -> StagePlan:
+    named = {} if name is None else {"name": name}
+    return StagePlan.model_validate(
+        {"clients": clients, "ramp_seconds": 1, "settle_seconds": 1, "steady_seconds": 1, **named}
+    )
+
+
+PLAIN, CLASSROOM = stage(1000), stage(300, "classroom-300")
+
+
+def test_a_stage_without_a_name_is_called_by_its_clients() -> None:
+    assert (PLAIN.name, PLAIN.parameters, CLASSROOM.name) == ("1000", {}, "classroom-300")
+
+
+def test_headings() -> None:
+    assert (stages.heading(PLAIN), stages.short(PLAIN)) == ("1,000 clients", "at 1,000")
+    assert (stages.heading(CLASSROOM), stages.short(CLASSROOM)) == ("classroom-300: 300 clients", "classroom-300")
+
+
+@pytest.mark.parametrize(
+    ("which", "said", "listed"),
+    [
+        ([stage(700), PLAIN], "at 700, 1,000 clients", "700, 1000 clients"),
+        ([CLASSROOM], "in classroom-300", "classroom-300"),
+        ([PLAIN, CLASSROOM], "at 1,000 clients, in classroom-300", "1000 clients; classroom-300"),
+    ],
+)
+def test_stages_in_a_sentence_and_in_a_list(which: list[StagePlan], said: str, listed: str) -> None:
+    assert (stages.places(which), stages.listing(which)) == (said, listed)

@@ -1,0 +1,1 @@
+"""The protocol `presence-http`: a POST of anything to /presence."""

@@ -1,0 +1,72 @@
+"""The files of the stack that shows a run, and what of its services this machine can start."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pushbench.foundation.yamlfile import read_yaml
+
+ROOT = Path(__file__).parents[2]
+COMPOSE = ROOT / "compose"
+STACK = COMPOSE / "stack.yml"
+DASHBOARDS = sorted((COMPOSE / "grafana" / "dashboards").glob("*.json"))
+
+
+def read_dashboard(path: Path) -> Any:
+    return json.loads(path.read_text())
+
+
+SERVICES: dict[str, dict[str, Any]] = read_yaml(STACK).data["services"]
+PROVISIONING = COMPOSE / "grafana" / "provisioning"
+DATASOURCE = read_yaml(PROVISIONING / "datasources" / "victoria-metrics.yml").data["datasources"][0]
+
+
+def pinned_image(service: str) -> tuple[str, str, str]:
+    """The variable that overrides it, name:tag, digest."""
+    found = re.fullmatch(r"\$\{(\w+):-([\w./-]+:[\w.-]+)@(sha256:[0-9a-f]{64})\}", SERVICES[service]["image"])
+    assert found, SERVICES[service]["image"]
+    variable, tag, digest = found.groups()
+    return variable, tag, digest
+
+
+NO_VICTORIA = (
+    f"needs VictoriaMetrics: pull {pinned_image('victoria-metrics')[1]} into a container engine, name another image in "
+    "VICTORIA_METRICS_IMAGE, or install the program (on Debian: apt install victoria-metrics)"
+)
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        return int(free.getsockname()[1])
+
+
+def own_program() -> str | None:
+    return next(
+        (found for name in ("victoria-metrics", "victoria-metrics-prod") if (found := shutil.which(name))), None
+    )
+
+
+def image_here(service: str) -> Mapping[str, str] | None:
+    """The variable that makes compose use an image that this machine has: the one it names, or the pinned tag's."""
+    variable, tag, digest = pinned_image(service)
+    for image in filter(None, (os.environ.get(variable), f"{tag}@{digest}", tag)):
+        try:
+            if subprocess.run(["docker", "image", "inspect", image], capture_output=True, check=False).returncode == 0:
+                return {variable: image}
+        except FileNotFoundError:
+            return None
+    return None
+
+
+def compose(project: str, environment: Mapping[str, str], *arguments: str) -> None:
+    command = ["docker", "compose", "--file", str(STACK), "--project-name", project, *arguments]
+    done = subprocess.run(command, env={**os.environ, **environment}, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,87 @@
+"""What several servers have in common is copied, so that each can be read on its own; the copies stay equal.
+
+A file is listed below because its copies must say the same. When one of them is changed, change them all; when a server
+has a reason to differ, remove it from the list and say the reason in that file.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from pushbench.building.sources import source_files
+
+SERVERS = Path(__file__).parents[2] / "servers"
+JAVA = "src/main/java/pushbench/whiteboard"
+JAVA_SSE = "src/main/java/pushbench/tokenstream"
+NODE = ("node-cluster-redis", "node-uws", "node-ws")
+PYTHON = ("fastapi", "fastapi-workers-redis")
+SPRING = ("spring-stomp", "spring-websocket")
+POSTS = "src/main/java/pushbench/posts"
+SPRING_POSTS = ("spring-servlet-jpa", "spring-webflux-r2dbc")
+SPRING_SSE = ("spring-mvc-sse", "spring-webflux-sse")
+
+COPIES = {
+    "text.txt": ("go-sse", "node-sse", "starlette-sse"),
+    "src/server.js": ("node-sse", "node-ws"),
+    "src/message.js": ("bun", *NODE),
+    "test/message.test.js": NODE,
+    "app/messages.py": PYTHON,
+    "tests/test_messages.py": PYTHON,
+    f"{JAVA}/Application.java": SPRING,
+    f"{JAVA}/BadMessageException.java": SPRING,
+    f"{JAVA}/HealthController.java": SPRING,
+    f"{JAVA}/NoCompressionFilter.java": SPRING,
+    f"{POSTS}/ErrorMessage.java": SPRING_POSTS,
+    f"{POSTS}/JsonConfiguration.java": SPRING_POSTS,
+    f"{POSTS}/NewPost.java": SPRING_POSTS,
+    f"{POSTS}/Text.java": SPRING_POSTS,
+    "src/test/java/pushbench/posts/TextTest.java": SPRING_POSTS,
+    "src/main/resources/text.txt": SPRING_SSE,
+    f"{JAVA_SSE}/Application.java": SPRING_SSE,
+    f"{JAVA_SSE}/BadRequestException.java": SPRING_SSE,
+    f"{JAVA_SSE}/StreamRequest.java": SPRING_SSE,
+    f"{JAVA_SSE}/Text.java": SPRING_SSE,
+    "src/test/java/pushbench/tokenstream/StreamRequestTest.java": SPRING_SSE,
+    "Dockerfile of Go": ("go", "go-posts"),
+    "Dockerfile of Node.js": ("node-cluster-redis", "node-ws"),
+    "Dockerfile of Python": PYTHON,
+    "Dockerfile of Spring": ("spring-mvc-sse", *SPRING, *SPRING_POSTS),
+    "class-archive.sh": (*SPRING, *SPRING_SSE, *SPRING_POSTS),
+    ".mvn/jvm.config": (*SPRING, *SPRING_SSE, *SPRING_POSTS),
+}
+"""of each file its servers; ` of ...` tells apart files of one name"""
+
+
+def copies() -> dict[str, set[str]]:
+    """The paths `server/file` of each content that several files have."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for path in source_files(SERVERS):
+        content = (SERVERS / path).read_bytes()
+        if content and not path.name.startswith("."):
+            found[sha256(content).hexdigest()].add(path.as_posix())
+    return {digest: paths for digest, paths in found.items() if len(paths) > 1}
+
+
+@pytest.mark.parametrize(("name", "servers"), COPIES.items(), ids=COPIES)
+def test_copies_are_equal(name: str, servers: tuple[str, ...]) -> None:
+    file = name.partition(" of ")[0]
+    first, *others = servers
+    text = (SERVERS / first / file).read_text()
+    for other in others:
+        assert (SERVERS / other / file).read_text() == text, f"servers/{other}/{file} is not that of servers/{first}"
+
+
+def test_every_server_streams_the_same_text() -> None:
+    """The servers on Spring have it in another folder than the others."""
+    texts = {(SERVERS / path).read_bytes() for path in source_files(SERVERS) if path.name == "text.txt"}
+    assert len(texts) == 1
+
+
+def test_every_copy_is_listed() -> None:
+    listed = {f"{server}/{name.partition(' of ')[0]}" for name, servers in COPIES.items() for server in servers}
+    unlisted = [sorted(paths) for paths in copies().values() if not paths <= listed]
+    assert unlisted == [], "list these in COPIES, or let one of them say what differs"

@@ -1,0 +1,38 @@
+"""Makes the suite of a forge's checkout small, for tests of workflows: the statistics have tests of their own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import yaml
+
+from pushbench.foundation.yamlfile import read_yaml
+
+SUITE = Path("k6/scenarios/whiteboard.yml")
+CLIENTS = 20
+SHORT = {
+    "stages": [CLIENTS],
+    "warmup_seconds": 0.5,
+    "ramp_seconds": 0.5,
+    "settle_seconds": 0.5,
+    "steady_seconds": 2,
+    "drain_seconds": 5,
+    "repeats_disturbed": False,
+}
+COMPARED = ("delivery_seconds.p50", "connect_late_ratio", "loss_ratio")
+"""metrics that few rounds of few clients decide; a comparison ends when all of them are decided"""
+
+
+def shorten_profiles(work: Path) -> None:
+    """Let trials of `smoke` and `compare` take 5 s."""
+    suite = read_yaml(work / SUITE).data
+    for profile in ("smoke", "compare"):
+        suite["profiles"][profile] = dict(SHORT)
+    (work / SUITE).write_text(yaml.safe_dump(suite, sort_keys=False))
+
+
+def compare_only(work: Path, *metrics: str) -> None:
+    """Let comparisons ask for no other metrics; their margins stay."""
+    suite = read_yaml(work / SUITE).data
+    suite["regressions"] = {metric: suite["regressions"][metric] for metric in metrics}
+    (work / SUITE).write_text(yaml.safe_dump(suite, sort_keys=False))
