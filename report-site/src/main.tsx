@@ -98,7 +98,7 @@ function Page({ route, manifest }: { route: Route; manifest: Manifest }) {
     case 'compare':
       return <ComparePage manifest={manifest} query={query} />;
     case 'runs':
-      return <RunsPage manifest={manifest} />;
+      return <RunsPage manifest={manifest} query={query} />;
     case 'run':
       return <RunPage manifest={manifest} query={query} id={route.id} />;
     case 'published':

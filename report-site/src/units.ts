@@ -1,4 +1,4 @@
-// Values as people read them: as bench/pushbench/units.py writes them.
+// Values as people read them: as bench/pushbench/metrics/units.py writes them.
 
 import type { Unit } from './data/types';
 

@@ -95,8 +95,8 @@ const BREAKS = {
   truncated: { wreck: (file) => writeFileSync(file, readFileSync(file).subarray(0, 300)), says: /is not whole\.$/ },
   empty: { wreck: (file) => writeFileSync(file, ''), says: /is not whole\.$/ },
   'of a newer schema': {
-    wreck: (file) => writeFileSync(file, readFileSync(file, 'utf8').replace('"schema":2', '"schema":3')),
-    says: /has schema 3, this page reads up to 2/,
+    wreck: (file) => writeFileSync(file, readFileSync(file, 'utf8').replace('"schema":3', '"schema":4')),
+    says: /has schema 4, this page reads up to 3/,
   },
   'of something else': {
     wreck: (file) => writeFileSync(file, "pushbenchData('manifest','[]')"),

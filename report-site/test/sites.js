@@ -10,6 +10,8 @@ if (!folder)
 export const large = join(folder, 'large', 'site');
 /** what a few days of runs look like */
 export const small = join(folder, 'small', 'site');
+/** the whiteboard and a second suite, which has other words */
+export const suites = join(folder, 'suites', 'site');
 /** names and texts that try to be program */
 export const hostile = join(folder, 'hostile', 'site');
 /** nothing measured */

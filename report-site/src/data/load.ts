@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from 'preact/hooks';
 
-const SCHEMA = 2;
+const SCHEMA = 3;
 
 declare global {
   interface Window {

@@ -1,12 +1,12 @@
 // What the definitions of metrics make of numbers: what was due beside throughput, and how older records count. Pure.
 
-import type { Manifest, Spread } from './types';
+import type { Spread, Words } from './types';
 
 export const THROUGHPUT = 'throughput_per_second';
-/** As bench/pushbench/summary.py has it. */
+/** As bench/pushbench/reporting/summary.py has it. */
 const NOTICEABLE_SHORTFALL = 0.01;
 
-/** The deliveries a second that were due, where noticeably fewer arrived. */
+/** The units of work a second that were due, where noticeably fewer arrived. */
 export function dueInstead(metrics: Record<string, Spread>): number | null {
   const [throughput, offered] = [metrics[THROUGHPUT]?.[0], metrics.offered_per_second?.[0]];
   if (throughput === undefined || offered === undefined) return null;
@@ -14,8 +14,8 @@ export function dueInstead(metrics: Record<string, Spread>): number | null {
 }
 
 /** How records of method 1 count some of these metrics otherwise than newer ones; nothing of newer records. */
-export function countedOtherwise(manifest: Manifest, metrics: string[], method: number | undefined): string {
-  const clauses = new Set(metrics.map((metric) => manifest.metrics[metric]?.method_1 ?? ''));
+export function countedOtherwise(words: Words, metrics: string[], method: number | undefined): string {
+  const clauses = new Set(metrics.map((metric) => words.metrics[metric]?.method_1 ?? ''));
   const said = [...clauses].filter((clause) => clause).join('; ');
   return (method ?? 1) === 1 && said ? `Method 1: ${said}.` : '';
 }

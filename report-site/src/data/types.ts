@@ -13,6 +13,23 @@ export interface Metric {
   method_1?: string;
 }
 
+/** The words of one suite. */
+export interface Words {
+  title: string;
+  /** the unit of work and what clients begin: plural, as inside a sentence */
+  work: string;
+  exchanges: string;
+  /** the metric that stands for a server where there is room for one, a point of a latency */
+  headline: string;
+  /** the metric with the least noise: the server's CPU for a unit of work */
+  cost: string;
+  /** titles by names */
+  latencies: Record<string, string>;
+  /** the metrics of a table */
+  columns: string[];
+  metrics: Record<string, Metric>;
+}
+
 export interface Server {
   title: string;
   link: string;
@@ -110,7 +127,9 @@ export interface Manifest {
   repository: string | null;
   judged_by: string;
   servers: Record<string, Server>;
-  metrics: Record<string, Metric>;
+  /** not in files of schema 2, which have the metrics of their one suite */
+  suites?: Record<string, Words>;
+  metrics?: Record<string, Metric>;
   margins: Record<string, Record<string, Margin>>;
   environments: Record<string, Environment>;
   combinations: Combination[];
@@ -149,7 +168,7 @@ export interface OverviewRow {
   runs: number;
   valid: boolean;
   values: Record<string, number | null>;
-  /** deliveries a second that were due, where noticeably fewer arrived */
+  /** units of work a second that were due, where noticeably fewer arrived */
   due?: number | null;
   words: Record<string, Word>;
   noise: Record<string, number>;
@@ -289,8 +308,9 @@ export interface Timelines {
   trials: Timeline[];
 }
 
-/** A piece of text with parts between backticks, a list of such, or code. */
+/** A piece of text with parts between backticks, a list or a table of such (its heading first), or code. */
 export interface Block {
+  rows?: string[][];
   text?: string;
   items?: string[];
   code?: string;
@@ -304,6 +324,9 @@ export interface Method {
     title: string;
     description: string;
     protocols: { name: string; title: string; blocks: Block[] }[];
+    /** what its servers promise beside that */
+    contract: Block[];
+    latencies: { title: string; until: string }[];
     parameters: Parameters;
     profiles: Record<
       string,

@@ -3,9 +3,10 @@
 import { alike, changeInterval, wordFor } from '../data/compare';
 import { dictionary, load } from '../data/load';
 import { countedOtherwise } from '../data/method';
-import type { Manifest, Margin, Overview, Run, Spread, StageNumbers, Unit, Word } from '../data/types';
-import { DistributionChart, KINDS } from '../parts/distribution';
-import { Choice, metricTitle, Pick, RunLink, WordMark } from '../parts/page';
+import type { Manifest, Margin, Overview, Run, Spread, StageNumbers, Unit, Word, Words } from '../data/types';
+import { metricTitle, unitOf, wordsOf } from '../data/words';
+import { DistributionChart, LatencyChoice, latencyOf } from '../parts/distribution';
+import { Choice, Pick, RunLink, WordMark } from '../parts/page';
 import { chosenStage, metricCell, StagePick, stageOf } from '../parts/stages';
 import { type Cell, Table } from '../parts/table';
 import { formatChange, formatQuantity, formatTime, NOT_MEASURED } from '../units';
@@ -45,6 +46,7 @@ interface Row {
 const ALL = '*';
 
 export function RunsCompared({ manifest, query, a, b, noise }: Props) {
+  const words = wordsOf(manifest, b.run.suite);
   const both = b.servers
     .map((each) => each.server)
     .filter((server) => a.servers.some((each) => each.server === server));
@@ -54,8 +56,7 @@ export function RunsCompared({ manifest, query, a, b, noise }: Props) {
   const stage = chosenStage(stages, query);
   const different = query.get('only') === '1';
   const [methodA, methodB] = [a.run.method ?? 1, b.run.method ?? 1];
-  const otherwise = countedOtherwise(manifest, Object.keys(manifest.metrics), Math.min(methodA, methodB));
-  const kind = query.get('kind') ?? 'delivery';
+  const otherwise = countedOtherwise(words, Object.keys(words.metrics), Math.min(methodA, methodB));
   if (!stage) {
     const [inA, inB] = [a, b].map((run) => run.servers.map((each) => each.server).join(', ') || 'nothing');
     return (
@@ -78,51 +79,18 @@ export function RunsCompared({ manifest, query, a, b, noise }: Props) {
         A: <RunLink id={a.run.id}>{formatTime(a.run.created)}</RunLink> <bdi>{a.run.subject}</bdi>. B:{' '}
         <RunLink id={b.run.id}>{formatTime(b.run.created)}</RunLink> <bdi>{b.run.subject}</bdi>
       </p>
-      <div class="controls">
-        <Pick
-          label="Server"
-          name="server"
-          value={both.includes(server) ? server : ALL}
-          options={[{ value: ALL, text: 'all' }, ...both.map((each) => ({ value: each, text: each }))]}
-        />
-        <StagePick stages={stages} chosen={stage} />
-        <Choice
-          label="Rows"
-          name="only"
-          value={different ? '1' : '0'}
-          options={[
-            { value: '0', text: 'all' },
-            { value: '1', text: 'only differences' },
-          ]}
-        />
-      </div>
+      <Controls both={both} server={server} stages={stages} stage={stage} different={different} />
       {!noise && (
         <p class="warning" role="note">
           The noise between runs is not known, so nothing can be said of what differs.
         </p>
       )}
       {rows.length === 0 && <p class="empty">Nothing differs by more than its margin and the noise between runs.</p>}
-      {rows.length > 0 && <RowsTable manifest={manifest} rows={rows} name={`${a.run.id} ${b.run.id}`} />}
-      <p class="aside">
-        {different && `${found.length - rows.length} rows are not shown. `}A word is said of metrics with a margin. The
-        interval is the change with the noise between runs around it: their band
-        {noise && noise.stage !== null && noise.stage !== stage.name && ` at stage ${noise.stage}`}, times the root of
-        2, because both runs scatter. Worse or better is a change of at least the margin with an interval that has no 0;
-        same is an interval within the margin. With several trials, the smallest and the largest stand below the median.
-      </p>
+      {rows.length > 0 && <RowsTable words={words} rows={rows} name={`${a.run.id} ${b.run.id}`} />}
+      <Explanation left={different ? found.length - rows.length : null} noise={noise} stage={stage} />
       <h2>How the latencies are distributed</h2>
       {servers.length === 1 ? (
-        <>
-          <Choice label="Latency" name="kind" value={kind} options={KINDS} />
-          <DistributionChart
-            title={`${servers[0]}: ${kind} latency at stage ${stage.name}`}
-            version={JSON.stringify([a.run.id, b.run.id, servers, stage.name, kind])}
-            distributions={[
-              { label: 'A', tail: tailOf(a, servers[0] ?? '', stage.name, kind), shown: true },
-              { label: 'B', tail: tailOf(b, servers[0] ?? '', stage.name, kind), shown: true },
-            ]}
-          />
-        </>
+        <Distributions words={words} query={query} a={a} b={b} server={servers[0] ?? ''} stage={stage.name} />
       ) : (
         <p class="empty">Choose one server to see its latencies in both runs.</p>
       )}
@@ -130,7 +98,79 @@ export function RunsCompared({ manifest, query, a, b, noise }: Props) {
   );
 }
 
-function RowsTable({ manifest, rows, name }: { manifest: Manifest; rows: Row[]; name: string }) {
+interface ControlsProps {
+  both: string[];
+  server: string;
+  stages: StageNumbers[];
+  stage: StageNumbers;
+  different: boolean;
+}
+
+function Controls({ both, server, stages, stage, different }: ControlsProps) {
+  return (
+    <div class="controls">
+      <Pick
+        label="Server"
+        name="server"
+        value={both.includes(server) ? server : ALL}
+        options={[{ value: ALL, text: 'all' }, ...both.map((each) => ({ value: each, text: each }))]}
+      />
+      <StagePick stages={stages} chosen={stage} />
+      <Choice
+        label="Rows"
+        name="only"
+        value={different ? '1' : '0'}
+        options={[
+          { value: '0', text: 'all' },
+          { value: '1', text: 'only differences' },
+        ]}
+      />
+    </div>
+  );
+}
+
+/** `left` is the number of rows that are not shown, where only differences are. */
+function Explanation({ left, noise, stage }: { left: number | null; noise: Props['noise']; stage: StageNumbers }) {
+  return (
+    <p class="aside">
+      {left !== null && `${left} rows are not shown. `}A word is said of metrics with a margin. The interval is the
+      change with the noise between runs around it: their band
+      {noise && noise.stage !== null && noise.stage !== stage.name && ` at stage ${noise.stage}`}, times the root of 2,
+      because both runs scatter. Worse or better is a change of at least the margin with an interval that has no 0; same
+      is an interval within the margin. With several trials, the smallest and the largest stand below the median.
+    </p>
+  );
+}
+
+interface DistributionsProps {
+  words: Words;
+  query: URLSearchParams;
+  a: Run;
+  b: Run;
+  server: string;
+  stage: string;
+}
+
+function Distributions({ words, query, a, b, server, stage }: DistributionsProps) {
+  const stages = [stageOf(a, server, stage), stageOf(b, server, stage)];
+  const latency = latencyOf(words, stages, query);
+  const [before, after] = stages.map((each) => each?.tails?.[latency.name] ?? []);
+  return (
+    <>
+      <LatencyChoice words={words} latency={latency} />
+      <DistributionChart
+        title={`${server}: ${latency.title} at stage ${stage}`}
+        version={JSON.stringify([a.run.id, b.run.id, [server], stage, latency.name])}
+        distributions={[
+          { label: 'A', tail: before ?? [], shown: true },
+          { label: 'B', tail: after ?? [], shown: true },
+        ]}
+      />
+    </>
+  );
+}
+
+function RowsTable({ words, rows, name }: { words: Words; rows: Row[]; name: string }) {
   return (
     <Table
       name={name}
@@ -148,12 +188,12 @@ function RowsTable({ manifest, rows, name }: { manifest: Manifest; rows: Row[]; 
         const change = row.a && row.b && row.a[0] !== 0 ? row.b[0] / row.a[0] - 1 : null;
         return [
           { text: row.server },
-          { text: metricTitle(manifest, row.metric) },
-          metricCell(manifest, row.metric, row.in.a),
-          metricCell(manifest, row.metric, row.in.b),
-          { text: change === null ? absolute(manifest, row) : formatChange(change), value: change },
+          { text: metricTitle(words, row.metric) },
+          metricCell(words, row.metric, row.in.a),
+          metricCell(words, row.metric, row.in.b),
+          { text: change === null ? absolute(words, row) : formatChange(change), value: change },
           intervalCell(change, row.noise),
-          marginCell(row.margin, manifest.metrics[row.metric]?.unit ?? 'count'),
+          marginCell(row.margin, unitOf(words, row.metric)),
           { text: row.word, show: <WordMark word={row.word} /> },
         ];
       })}
@@ -174,10 +214,10 @@ function marginCell(margin: Margin | undefined, unit: Unit): Cell {
 }
 
 /** Of what has no ratio. */
-function absolute(manifest: Manifest, row: Row): string {
+function absolute(words: Words, row: Row): string {
   if (!row.a || !row.b) return NOT_MEASURED;
   const grown = row.b[0] - row.a[0];
-  return `${grown > 0 ? '+' : ''}${formatQuantity(grown, manifest.metrics[row.metric]?.unit ?? 'count')}`;
+  return `${grown > 0 ? '+' : ''}${formatQuantity(grown, unitOf(words, row.metric))}`;
 }
 
 function rowsOf(manifest: Manifest, a: Run, b: Run, server: string, stage: string, noise: Noise | null): Row[] {
@@ -185,7 +225,7 @@ function rowsOf(manifest: Manifest, a: Run, b: Run, server: string, stage: strin
   const [first, second] = [stages.a?.metrics, stages.b?.metrics];
   const sameMethod = (a.run.method ?? 1) === (b.run.method ?? 1);
   const margins = manifest.margins[b.run.suite] ?? {};
-  return Object.entries(manifest.metrics)
+  return Object.entries(wordsOf(manifest, b.run.suite).metrics)
     .filter(([name]) => name in margins && (first?.[name] || second?.[name]))
     .map(([name, metric]) => {
       const [before, after] = [first?.[name], second?.[name]];
@@ -203,8 +243,4 @@ export async function loadNoise(manifest: Manifest, { run }: Run): Promise<Noise
   if (!of) return null;
   const { stage, rows } = await load<Overview>(`${of.id}/overview`, of.overview);
   return { stage, of: dictionary(rows.map((row): [string, Record<string, number>] => [row.server, row.noise])) };
-}
-
-function tailOf(run: Run, server: string, stage: string, kind: string): number[] {
-  return stageOf(run, server, stage)?.tails?.[kind] ?? [];
 }

@@ -1,48 +1,30 @@
 // The servers of one run side by side, in one stage or one metric across all stages.
 
 import { countedOtherwise } from '../data/method';
-import type { Manifest, Run, StageNumbers } from '../data/types';
-import { DistributionChart, KINDS } from '../parts/distribution';
-import { Choice, metricTitle, Pick, RunLink } from '../parts/page';
-import { chosenStage, metricCell, StagePick, stageTitle } from '../parts/stages';
+import type { Manifest, Run, StageNumbers, Words } from '../data/types';
+import { capital, inSentence, metricTitle, wordsOf, worthShowing } from '../data/words';
+import { DistributionChart, LatencyChoice, latencyOf } from '../parts/distribution';
+import { Choice, OutcomeMark, Pick, RunLink } from '../parts/page';
+import { chosenStage, metricCell, StagePick, stageOf, stageTitle } from '../parts/stages';
 import { type Cell, Table } from '../parts/table';
 import { go, here } from '../route';
-
-const COLUMNS = [
-  'throughput_per_second',
-  'loss_ratio',
-  'echo_seconds.mean',
-  'echo_seconds.p95',
-  'echo_seconds.p99',
-  'delivery_seconds.p50',
-  'delivery_seconds.p95',
-  'delivery_seconds.p99',
-  'delivery_seconds.max',
-  'cpu_cores',
-  'cpu_seconds_per_delivery',
-  'services_cpu_seconds_per_delivery',
-  'memory_bytes.peak',
-  'network_in_bytes_per_second',
-  'network_out_bytes_per_second',
-];
 
 export function ServersCompared({ manifest, query, run }: { manifest: Manifest; query: URLSearchParams; run: Run }) {
   const stages = run.servers.find((server) => server.stages.length)?.stages ?? [];
   const stage = chosenStage(stages, query);
-  const metrics = COLUMNS.filter((metric) =>
-    run.servers.some((server) => server.stages.some((each) => each.metrics[metric])),
-  );
+  const words = wordsOf(manifest, run.run.suite);
   const by = query.get('by') ?? 'stage';
-  const metric = metrics.includes(query.get('metric') ?? '') ? (query.get('metric') as string) : (metrics[0] ?? '');
+  const metrics = worthComparing(words, run, by === 'stage' ? stage?.name : undefined);
+  const asked = query.get('metric') ?? '';
+  const metric = words.metrics[asked] ? asked : (metrics[0] ?? '');
   const hidden = query.getAll('hide');
-  const kind = query.get('kind') ?? 'delivery';
   if (!stage) return <p class="empty">No stage of this run was measured.</p>;
-  const otherwise = countedOtherwise(manifest, by === 'stage' ? metrics : [metric], run.run.method);
+  const otherwise = countedOtherwise(words, by === 'stage' ? metrics : [metric], run.run.method);
   const shown = run.servers.filter((server) => !hidden.includes(server.server));
   return (
     <>
       <p>
-        <RunLink id={run.run.id}>{run.run.id}</RunLink>: {run.run.suite}, {run.run.profile}
+        <RunLink id={run.run.id}>{run.run.id}</RunLink>: {inSentence(words.title)}, {run.run.profile}
       </p>
       <div class="controls">
         <Choice
@@ -61,58 +43,110 @@ export function ServersCompared({ manifest, query, run }: { manifest: Manifest; 
             label="Metric"
             name="metric"
             value={metric}
-            options={metrics.map((each) => ({ value: each, text: metricTitle(manifest, each) }))}
+            options={[...new Set([...metrics, metric])].map((each) => ({
+              value: each,
+              text: metricTitle(words, each),
+            }))}
           />
         )}
       </div>
       {by === 'stage' ? (
-        <Table
-          name={`${run.run.id} stage ${stage.name}`}
-          columns={[
-            { title: 'Server' },
-            ...metrics.map((each) => ({ title: metricTitle(manifest, each), numeric: true })),
-          ]}
-          rows={shown.map((server) => {
-            const found = server.stages.find((each) => each.name === stage.name);
-            return [serverCell(run, server.server, found), ...metrics.map((each) => metricCell(manifest, each, found))];
-          })}
-        />
+        <StageTable words={words} run={run} servers={shown} metrics={metrics} stage={stage} />
       ) : (
-        <Table
-          name={`${run.run.id} ${metric}`}
-          columns={[{ title: 'Server' }, ...stages.map((each) => ({ title: stageTitle(each), numeric: true }))]}
-          rows={shown.map((server) => [
-            serverCell(run, server.server, server.stages[0]),
-            ...stages.map((each) =>
-              metricCell(
-                manifest,
-                metric,
-                server.stages.find((own) => own.name === each.name),
-              ),
-            ),
-          ])}
-        />
+        <MetricTable words={words} run={run} servers={shown} metric={metric} stages={stages} />
       )}
       {otherwise && <p class="aside">{otherwise}</p>}
-      {run.run.whole && (
-        <>
-          <h2>How the latencies are distributed</h2>
-          <Choice label="Latency" name="kind" value={kind} options={KINDS} />
-          <DistributionChart
-            title={`${kind} latency at stage ${stage.name}`}
-            version={JSON.stringify([run.run.id, stage.name, kind, hidden])}
-            distributions={run.servers.flatMap((server) => {
-              const tail = server.stages.find((each) => each.name === stage.name)?.tails?.[kind];
-              return tail ? [{ label: server.server, tail, shown: !hidden.includes(server.server) }] : [];
-            })}
-            onToggle={(name) =>
-              go({ hide: hidden.includes(name) ? hidden.filter((each) => each !== name) : [...hidden, name] })
-            }
-            onOnly={(name) => go({ hide: run.servers.map((server) => server.server).filter((each) => each !== name) })}
-          />
-        </>
-      )}
+      {run.run.whole && <Distributions words={words} query={query} run={run} stage={stage} hidden={hidden} />}
       {hidden.length > 0 && <a href={here({ hide: null })}>Show all servers</a>}
+    </>
+  );
+}
+
+/** The metrics of a table that any server has, in one stage or in any. Clients begin the same with all servers. */
+function worthComparing(words: Words, run: Run, stage: string | undefined): string[] {
+  const stages = run.servers.flatMap((server) =>
+    server.stages.filter((each) => stage === undefined || each.name === stage),
+  );
+  const columns = words.columns.filter((metric) => metric !== 'messages_per_second');
+  return columns.filter((metric) =>
+    worthShowing(
+      metric,
+      stages.map((each) => each.metrics[metric]?.[0]),
+    ),
+  );
+}
+
+interface TableProps {
+  words: Words;
+  run: Run;
+  servers: Run['servers'];
+}
+
+/** All metrics in one stage. */
+function StageTable({ words, run, servers, metrics, stage }: TableProps & { metrics: string[]; stage: StageNumbers }) {
+  return (
+    <Table
+      name={`${run.run.id} stage ${stage.name}`}
+      columns={[{ title: 'Server' }, ...metrics.map((each) => ({ title: metricTitle(words, each), numeric: true }))]}
+      rows={servers.map((server) => {
+        const found = server.stages.find((each) => each.name === stage.name);
+        return [serverCell(run, server.server, found), ...metrics.map((each) => metricCell(words, each, found))];
+      })}
+    />
+  );
+}
+
+/** One metric in all stages. */
+function MetricTable({ words, run, servers, metric, stages }: TableProps & { metric: string; stages: StageNumbers[] }) {
+  return (
+    <Table
+      name={`${run.run.id} ${metric}`}
+      columns={[{ title: 'Server' }, ...stages.map((each) => ({ title: stageTitle(each), numeric: true }))]}
+      rows={servers.map((server) => [
+        serverCell(run, server.server, server.stages[0]),
+        ...stages.map((each) =>
+          metricCell(
+            words,
+            metric,
+            server.stages.find((own) => own.name === each.name),
+          ),
+        ),
+      ])}
+    />
+  );
+}
+
+interface DistributionsProps {
+  words: Words;
+  query: URLSearchParams;
+  run: Run;
+  stage: StageNumbers;
+  hidden: string[];
+}
+
+function Distributions({ words, query, run, stage, hidden }: DistributionsProps) {
+  const found = run.servers.map((server) => ({ server, at: stageOf(run, server.server, stage.name) }));
+  const latency = latencyOf(
+    words,
+    found.map((each) => each.at),
+    query,
+  );
+  return (
+    <>
+      <h2>How the latencies are distributed</h2>
+      <LatencyChoice words={words} latency={latency} />
+      <DistributionChart
+        title={`${capital(latency.title)} at stage ${stage.name}`}
+        version={JSON.stringify([run.run.id, stage.name, latency.name, hidden])}
+        distributions={found.flatMap(({ server, at }) => {
+          const tail = at?.tails?.[latency.name];
+          return tail?.length ? [{ label: server.server, tail, shown: !hidden.includes(server.server) }] : [];
+        })}
+        onToggle={(name) =>
+          go({ hide: hidden.includes(name) ? hidden.filter((each) => each !== name) : [...hidden, name] })
+        }
+        onOnly={(name) => go({ hide: run.servers.map((server) => server.server).filter((each) => each !== name) })}
+      />
     </>
   );
 }
@@ -126,7 +160,7 @@ function serverCell(run: Run, server: string, stage: StageNumbers | undefined): 
         <RunLink id={run.run.id} server={server}>
           {server}
         </RunLink>
-        {doubtful && <span class="mark invalid">{'\u2205'} invalid</span>}
+        {doubtful && <OutcomeMark outcome="invalid" />}
       </>
     ),
   };

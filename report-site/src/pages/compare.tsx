@@ -3,8 +3,8 @@
 import { alike } from '../data/compare';
 import { useLoaded } from '../data/load';
 import { loadRun } from '../data/run';
-import type { Manifest, RunRow } from '../data/types';
-import { Choice, chosenCombination, Pick, Shown } from '../parts/page';
+import type { Manifest, Run, RunRow } from '../data/types';
+import { Choice, chosenCombination, Pick, Shown, SuitePick } from '../parts/page';
 import { formatTime } from '../units';
 import { loadNoise, type Pair, RunsCompared } from './compare-runs';
 import { ServersCompared } from './compare-servers';
@@ -37,10 +37,12 @@ function OneRun({ manifest, query }: Props) {
   const id = query.get('run') ?? newestRun(manifest, query);
   const loaded = useLoaded(`servers ${id}`, async () => (id ? loadRun(manifest, id) : null));
   if (!id) return <p class="empty">There is no run to show.</p>;
+  const suite = suiteOf(manifest, id, loaded.state === 'ready' ? loaded.value : null);
   return (
     <>
       <div class="controls">
-        <RunPick manifest={manifest} label="Run" name="run" id={id} />
+        <SuitePick manifest={manifest} suite={suite} />
+        <RunPick manifest={manifest} suite={suite} label="Run" name="run" id={id} />
       </div>
       <Shown loaded={loaded}>{(run) => run && <ServersCompared manifest={manifest} query={query} run={run} />}</Shown>
     </>
@@ -53,11 +55,13 @@ function TwoRuns({ manifest, query }: Props) {
   const b = query.get('b') ?? newest;
   const loaded = useLoaded(`runs ${a} ${b}`, async () => (a && b ? loadPair(manifest, a, b) : null));
   if (!a || !b) return <p class="empty">Two runs are needed, and there are fewer.</p>;
+  const suite = suiteOf(manifest, b, loaded.state === 'ready' ? (loaded.value?.b ?? null) : null);
   return (
     <>
       <div class="controls">
-        <RunPick manifest={manifest} label="Before (A)" name="a" id={a} />
-        <RunPick manifest={manifest} label="After (B)" name="b" id={b} />
+        <SuitePick manifest={manifest} suite={suite} />
+        <RunPick manifest={manifest} suite={suite} label="Before (A)" name="a" id={a} />
+        <RunPick manifest={manifest} suite={suite} label="After (B)" name="b" id={b} />
       </div>
       <Shown loaded={loaded}>{(pair) => pair && <RunsCompared manifest={manifest} query={query} {...pair} />}</Shown>
     </>
@@ -69,14 +73,27 @@ async function loadPair(manifest: Manifest, idA: string, idB: string): Promise<P
   return { a, b, noise: await loadNoise(manifest, b).catch(() => null) };
 }
 
-function RunPick({ manifest, label, name, id }: { manifest: Manifest; label: string; name: string; id: string }) {
-  const listed = comparable(manifest);
+interface RunPickProps {
+  manifest: Manifest;
+  suite: string;
+  label: string;
+  name: string;
+  id: string;
+}
+
+function RunPick({ manifest, suite, label, name, id }: RunPickProps) {
+  const listed = comparable(manifest).filter((run) => run.suite === suite);
   const options = listed.map((run) => ({
     value: run.id,
     text: `${formatTime(run.created)} ${run.profile} ${(run.commit ?? '').slice(0, 7)}`,
   }));
   if (!listed.some((run) => run.id === id)) options.push({ value: id, text: id });
   return <Pick label={label} name={name} value={id} options={options} />;
+}
+
+/** Of a run; one that is too old to be listed tells it itself. */
+function suiteOf(manifest: Manifest, id: string, loaded: Run | null): string {
+  return (loaded?.run ?? manifest.runs.find((run) => run.id === id))?.suite ?? manifest.combinations[0]?.suite ?? '';
 }
 
 /** Newest first. */

@@ -2,7 +2,9 @@
 
 import { load, useLoaded } from '../data/load';
 import type { Block, Manifest, Method } from '../data/types';
-import { metricTitle, Outside, parametersText, Shown } from '../parts/page';
+import { metricTitle, unitOf, wordsOf } from '../data/words';
+import { Inline } from '../parts/inline';
+import { Outside, parametersText, Shown } from '../parts/page';
 import { Table } from '../parts/table';
 import { formatNumber, formatQuantity } from '../units';
 
@@ -42,19 +44,20 @@ function Measuring({ manifest }: { manifest: Manifest }) {
         generator and backing services have the other.
       </p>
       <p>
-        Each client sends on an absolute schedule and never waits for a reply. Latencies count from the moment at which
-        a message was <em>due</em>, so a server that stalls is charged for every message of the stall: <em>echo</em>{' '}
-        until its sender has it back, <em>delivery</em> until a receiver has it, <em>fan-out</em> until the last one has
-        it. A ledger of every message and member says what was lost, came twice or out of order.
+        Each client sends on an absolute schedule and never waits for a reply; only in stages that are called{' '}
+        <em>closed</em> it begins anew when the last answer is whole. Latencies count from the moment at which something
+        was <em>due</em>, so a server that stalls is charged for all of the stall; what each latency is stands below,
+        with its suite. A ledger of all that was sent, and of all who should get it, says what was lost, came twice or
+        out of order.
       </p>
       <p>
-        Deliveries out and costs per delivery count what arrived in the window; where more was due, that stands beside.
-        Connect times begin when a client is due to connect.
+        Throughput and the costs of a unit of work count what arrived in the window; where more was due, that stands
+        beside. Connect times begin when a client is due to connect.
       </p>
       <p>
         A trial is <strong>invalid</strong> when it measured something else: the generator was busy or late, the
         hypervisor took CPU, the clock was set, the machine swapped, or more came than was sent. It is shown with its
-        reason and never judged. A server that refuses clients, loses messages or dies is <em>not</em> invalid: that is
+        reason and never judged. A server that refuses clients, loses something or dies is <em>not</em> invalid: that is
         its result.
       </p>
       <p>
@@ -107,31 +110,37 @@ function Judge({ method }: { method: Method }) {
         ])}
       />
       <h3>Power</h3>
-      <Table
-        name="power"
-        columns={[
-          { title: 'Server' },
-          { title: 'Fault' },
-          { title: 'How' },
-          { title: 'Runs', numeric: true },
-          { title: 'Worse', numeric: true },
-          { title: 'Unknown', numeric: true },
-          { title: 'Same', numeric: true },
-          { title: 'Rounds', numeric: true },
-        ]}
-        rows={faults.map((each) => [
-          { text: each.server },
-          { text: each.injected },
-          { text: each.how },
-          { text: formatNumber(each.runs), value: each.runs },
-          ...(['worse', 'unknown', 'same'] as const).map((word) => ({
-            text: formatNumber(each.words[word] ?? 0),
-            value: each.words[word] ?? 0,
-          })),
-          { text: `${formatNumber(each.rounds)} of ${formatNumber(each.most_rounds)}`, value: each.rounds },
-        ])}
-      />
+      <Power faults={faults} />
     </section>
+  );
+}
+
+function Power({ faults }: { faults: NonNullable<Method['calibration']>['cases'] }) {
+  return (
+    <Table
+      name="power"
+      columns={[
+        { title: 'Server' },
+        { title: 'Fault' },
+        { title: 'How' },
+        { title: 'Runs', numeric: true },
+        { title: 'Worse', numeric: true },
+        { title: 'Unknown', numeric: true },
+        { title: 'Same', numeric: true },
+        { title: 'Rounds', numeric: true },
+      ]}
+      rows={faults.map((each) => [
+        { text: each.server },
+        { text: each.injected },
+        { text: each.how },
+        { text: formatNumber(each.runs), value: each.runs },
+        ...(['worse', 'unknown', 'same'] as const).map((word) => ({
+          text: formatNumber(each.words[word] ?? 0),
+          value: each.words[word] ?? 0,
+        })),
+        { text: `${formatNumber(each.rounds)} of ${formatNumber(each.most_rounds)}`, value: each.rounds },
+      ])}
+    />
   );
 }
 
@@ -140,6 +149,7 @@ function Blocks({ blocks }: { blocks: Block[] }) {
     <div class="prose">
       {blocks.map((block, number) => {
         if (block.code !== undefined) return <pre key={number}>{block.code}</pre>;
+        if (block.rows !== undefined) return <Rules key={number} rows={block.rows} />;
         if (block.items === undefined) {
           return (
             <p key={number}>
@@ -161,21 +171,32 @@ function Blocks({ blocks }: { blocks: Block[] }) {
   );
 }
 
-/** What stands between backticks is code. */
-function Inline({ text }: { text: string }) {
-  return <>{text.split('`').map((part, number) => (number % 2 ? <code key={number}>{part}</code> : part))}</>;
+function Rules({ rows: [heading = [], ...rows] }: { rows: string[][] }) {
+  return (
+    <Table
+      name={heading.join(', ')}
+      columns={heading.map((title) => ({ title }))}
+      rows={rows.map((row) => row.map((text) => ({ text, kind: 'narrow', show: <Inline text={text} /> })))}
+    />
+  );
 }
 
-function Suite({ manifest, suite }: { manifest: Manifest; suite: Method['suites'][number] }) {
-  const unit = (metric: string) => manifest.metrics[metric]?.unit ?? 'count';
+interface SuiteProps {
+  manifest: Manifest;
+  suite: Method['suites'][number];
+}
+
+function Suite({ manifest, suite }: SuiteProps) {
   return (
     <section aria-labelledby={`suite-${suite.id}`}>
       <h2 id={`suite-${suite.id}`}>
         Suite {suite.id}: {suite.title}
       </h2>
       <p>
-        {suite.description} Parameters: {parametersText(suite.parameters)}.
+        {suite.description}
+        {Object.keys(suite.parameters).length > 0 && ` Parameters: ${parametersText(suite.parameters)}.`}
       </p>
+      <Latencies manifest={manifest} suite={suite} />
       {suite.protocols.map(({ name, title, blocks }) => (
         <details key={name}>
           <summary>
@@ -189,66 +210,107 @@ function Suite({ manifest, suite }: { manifest: Manifest; suite: Method['suites'
           <Blocks blocks={blocks} />
         </details>
       ))}
-      <Table
-        name={`${suite.id} profiles`}
-        columns={[
-          { title: 'Profile' },
-          { title: 'Stages' },
-          { title: 'Warm-up', numeric: true },
-          { title: 'Ramp and settling', numeric: true },
-          { title: 'Steady', numeric: true },
-          { title: 'Drain', numeric: true },
-        ]}
-        rows={Object.entries(suite.profiles).map(([name, profile]) => [
-          { text: name },
-          {
-            kind: 'wide',
-            text: profile.stages
-              .map((stage) =>
-                stage.name === String(stage.clients)
-                  ? stage.name
-                  : `${stage.name} (${parametersText(stage.parameters)})`,
-              )
-              .join(', '),
-          },
-          ...[
-            profile.warmup_seconds,
-            profile.ramp_seconds + profile.settle_seconds,
-            profile.steady_seconds,
-            profile.drain_seconds,
-          ].map((seconds) => ({
-            text: `${formatNumber(seconds)} s`,
-            value: seconds,
-          })),
-        ])}
-      />
+      {suite.contract?.[0] && (
+        <details>
+          <summary>What its servers promise</summary>
+          <Blocks blocks={suite.contract} />
+        </details>
+      )}
+      <Profiles suite={suite} />
       <h3>Limits and margins</h3>
-      <Table
-        name={`${suite.id} limits and margins`}
-        columns={[
-          { title: 'Metric' },
-          { title: 'Kind' },
-          { title: 'Bound', numeric: true },
-          { title: 'At least', numeric: true },
-          { title: 'For' },
-        ]}
-        rows={[
-          ...suite.limits.map((limit) => [
-            { text: metricTitle(manifest, limit.metric) },
-            { text: `limit, ${limit.side === 'max' ? 'at most' : 'at least'}` },
-            { text: formatQuantity(limit.value, unit(limit.metric)), value: limit.value },
-            { text: '' },
-            { text: limit.server ?? 'all servers' },
-          ]),
-          ...suite.margins.map((margin) => [
-            { text: metricTitle(manifest, margin.metric) },
-            { text: 'margin of a change' },
-            { text: formatQuantity(margin.margin, 'ratio'), value: margin.margin },
-            { text: margin.floor ? formatQuantity(margin.floor, unit(margin.metric)) : '', value: margin.floor },
-            { text: 'all servers' },
-          ]),
-        ]}
-      />
+      <LimitsAndMargins manifest={manifest} suite={suite} />
     </section>
+  );
+}
+
+/** By the moment at which a latency ends. */
+const UNTIL: Record<string, string> = {
+  own: 'until the sender has its own back',
+  each: 'until it has arrived, for every arrival',
+  first: 'until the first arrival',
+  last: 'until the last arrival',
+  gap: 'from one arrival to the next',
+};
+
+function Latencies({ manifest, suite }: SuiteProps) {
+  return (
+    <>
+      <p>Latencies of {wordsOf(manifest, suite.id).exchanges}, from when each was due:</p>
+      <ul>
+        {suite.latencies.map(({ title, until }) => (
+          <li key={title}>
+            <em>{title}</em>: {UNTIL[until] ?? until}
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+function Profiles({ suite }: { suite: SuiteProps['suite'] }) {
+  return (
+    <Table
+      name={`${suite.id} profiles`}
+      columns={[
+        { title: 'Profile' },
+        { title: 'Stages' },
+        { title: 'Warm-up', numeric: true },
+        { title: 'Ramp and settling', numeric: true },
+        { title: 'Steady', numeric: true },
+        { title: 'Drain', numeric: true },
+      ]}
+      rows={Object.entries(suite.profiles).map(([name, profile]) => [
+        { text: name },
+        {
+          kind: 'wide',
+          text: profile.stages
+            .map((stage) =>
+              stage.name === String(stage.clients) ? stage.name : `${stage.name} (${parametersText(stage.parameters)})`,
+            )
+            .join(', '),
+        },
+        ...[
+          profile.warmup_seconds,
+          profile.ramp_seconds + profile.settle_seconds,
+          profile.steady_seconds,
+          profile.drain_seconds,
+        ].map((seconds) => ({
+          text: `${formatNumber(seconds)} s`,
+          value: seconds,
+        })),
+      ])}
+    />
+  );
+}
+
+function LimitsAndMargins({ manifest, suite }: SuiteProps) {
+  const words = wordsOf(manifest, suite.id);
+  return (
+    <Table
+      name={`${suite.id} limits and margins`}
+      columns={[
+        { title: 'Metric' },
+        { title: 'Kind' },
+        { title: 'Bound', numeric: true },
+        { title: 'At least', numeric: true },
+        { title: 'For' },
+      ]}
+      rows={[
+        ...suite.limits.map((limit) => [
+          { text: metricTitle(words, limit.metric) },
+          { text: `limit, ${limit.side === 'max' ? 'at most' : 'at least'}` },
+          { text: formatQuantity(limit.value, unitOf(words, limit.metric)), value: limit.value },
+          { text: '' },
+          { text: limit.server ?? 'all servers' },
+        ]),
+        ...suite.margins.map((margin) => [
+          { text: metricTitle(words, margin.metric) },
+          { text: 'margin of a change' },
+          { text: formatQuantity(margin.margin, 'ratio'), value: margin.margin },
+          { text: margin.floor ? formatQuantity(margin.floor, unitOf(words, margin.metric)) : '', value: margin.floor },
+          { text: 'all servers' },
+        ]),
+      ]}
+    />
   );
 }

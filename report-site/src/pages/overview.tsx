@@ -2,12 +2,12 @@
 
 import { load, useLoaded } from '../data/load';
 import { countedOtherwise, THROUGHPUT } from '../data/method';
-import type { Combination, Event, Manifest, Overview, OverviewRow } from '../data/types';
+import type { Combination, Event, Manifest, Overview, OverviewRow, Words } from '../data/types';
+import { capital, headlineLatency, latencyTitle, metricTitle, unitOf, wordsOf, worthShowing } from '../data/words';
 import {
   CombinationPick,
   CommitLink,
   chosenCombination,
-  metricTitle,
   NoSuch,
   OutcomeMark,
   Outside,
@@ -24,15 +24,16 @@ import { formatChange, formatDay, formatQuantity, formatTime } from '../units';
 
 const EVENTS = 8;
 const OF_DUE = 'Of ... due: fewer arrived in the window. ';
-const SHORT: Record<string, string> = {
-  throughput_per_second: 'Deliveries',
-  'delivery_seconds.p50': 'p50',
-  'delivery_seconds.p95': 'p95',
-  'delivery_seconds.p99': 'p99',
-  cpu_seconds_per_delivery: 'CPU / delivery',
-  services_cpu_seconds_per_delivery: "services' CPU",
-  'memory_bytes.peak': 'Memory peak',
-};
+
+/** The title of a column, which has little room: the latency is named below the table. */
+function shortTitle(words: Words, metric: string): string {
+  if (metric === THROUGHPUT) return capital(words.work);
+  if (metric === `services_${words.cost}`) return "services' CPU";
+  const latency = `${headlineLatency(words)}_seconds.`;
+  if (metric.startsWith(latency)) return metric.slice(latency.length);
+  const title = metricTitle(words, metric);
+  return metric === words.cost ? title.replace(' per ', ' / ') : title;
+}
 
 interface Props {
   manifest: Manifest;
@@ -61,6 +62,7 @@ function NothingYet({ manifest }: { manifest: Manifest }) {
 }
 
 function Chosen({ manifest, query, chosen }: Props & { chosen: Combination }) {
+  const words = wordsOf(manifest, chosen.suite);
   const loaded = useLoaded(chosen.id, () => load<Overview>(`${chosen.id}/overview`, chosen.overview));
   return (
     <>
@@ -71,8 +73,8 @@ function Chosen({ manifest, query, chosen }: Props & { chosen: Combination }) {
       <Shown loaded={loaded}>
         {(overview) => (
           <>
-            <Newest manifest={manifest} overview={overview} chosen={chosen} query={query} />
-            <Events manifest={manifest} overview={overview} all={query.get('all') === '1'} />
+            <Newest manifest={manifest} overview={overview} chosen={chosen} />
+            <Events manifest={manifest} words={words} overview={overview} all={query.get('all') === '1'} />
             <Servers manifest={manifest} overview={overview} chosen={chosen} query={query} />
           </>
         )}
@@ -81,13 +83,20 @@ function Chosen({ manifest, query, chosen }: Props & { chosen: Combination }) {
   );
 }
 
-function Newest({ manifest, overview, chosen }: Props & { overview: Overview; chosen: Combination }) {
+interface NewestProps {
+  manifest: Manifest;
+  overview: Overview;
+  chosen: Combination;
+}
+
+function Newest({ manifest, overview, chosen }: NewestProps) {
   const { newest, invalid } = overview;
+  const run = <RunLink id={newest.id}>{formatTime(newest.created)}</RunLink>;
   return (
     <section class="panel" aria-label="Newest run">
       <p class="lead">
-        <OutcomeMark outcome={newest.outcome} /> <RunLink id={newest.id}>{formatTime(newest.created)}</RunLink>, commit{' '}
-        <CommitLink manifest={manifest} commit={newest.commit} />: <Subject manifest={manifest} text={newest.subject} />
+        <OutcomeMark outcome={newest.outcome} /> {run}, commit <CommitLink manifest={manifest} commit={newest.commit} />
+        : <Subject manifest={manifest} text={newest.subject} />
       </p>
       {newest.reasons.length > 0 && (
         <ul class="reasons">
@@ -111,7 +120,14 @@ function Newest({ manifest, overview, chosen }: Props & { overview: Overview; ch
   );
 }
 
-function Events({ manifest, overview, all }: { manifest: Manifest; overview: Overview; all: boolean }) {
+interface EventsProps {
+  manifest: Manifest;
+  words: Words;
+  overview: Overview;
+  all: boolean;
+}
+
+function Events({ manifest, words, overview, all }: EventsProps) {
   const { events } = overview;
   const shown = all ? events : events.slice(0, EVENTS);
   if (!events.length) return <p class="empty">No level of a metric with a margin changed in the recent runs.</p>;
@@ -124,13 +140,12 @@ function Events({ manifest, overview, all }: { manifest: Manifest; overview: Ove
             <WordMark word={event.word} />
             <span class="what">
               <a href={trendOf(event)}>
-                {event.server}: {metricTitle(manifest, event.metric)} {formatChange(event.after / event.before - 1)}
+                {event.server}: {metricTitle(words, event.metric)} {formatChange(event.after / event.before - 1)}
               </a>
               <span class="muted">
                 {' '}
-                {formatQuantity(event.before, manifest.metrics[event.metric]?.unit ?? 'count')} to{' '}
-                {formatQuantity(event.after, manifest.metrics[event.metric]?.unit ?? 'count')}, stage{' '}
-                {event.stages.join(', ')}
+                {formatQuantity(event.before, unitOf(words, event.metric))} to{' '}
+                {formatQuantity(event.after, unitOf(words, event.metric))}, stage {event.stages.join(', ')}
               </span>
             </span>
             <span class="when">
@@ -157,8 +172,12 @@ function trendOf(event: Event): string {
 }
 
 function Servers({ manifest, overview, chosen, query }: Props & { overview: Overview; chosen: Combination }) {
+  const words = wordsOf(manifest, chosen.suite);
   const metrics = overview.metrics.filter((metric) =>
-    overview.rows.some((row) => row.values[metric] !== null && row.values[metric] !== undefined),
+    worthShowing(
+      metric,
+      overview.rows.map((row) => row.values[metric]),
+    ),
   );
   const stage = chosen.stages.find((each) => each.name === overview.stage);
   const sort = query.get('sort') ?? 'server';
@@ -181,12 +200,9 @@ function Servers({ manifest, overview, chosen, query }: Props & { overview: Over
         name="servers"
         columns={[
           column('server', 'Server', {}),
-          { title: 'Trend', about: `${metricTitle(manifest, overview.sparkline)} over the newest runs` },
+          { title: 'Trend', about: `${metricTitle(words, overview.sparkline)} over the newest runs` },
           ...metrics.map((metric) =>
-            column(metric, SHORT[metric] ?? metricTitle(manifest, metric), {
-              numeric: true,
-              about: metricTitle(manifest, metric),
-            }),
+            column(metric, shortTitle(words, metric), { numeric: true, about: metricTitle(words, metric) }),
           ),
           { title: 'Measured' },
           { title: 'Sources' },
@@ -194,9 +210,10 @@ function Servers({ manifest, overview, chosen, query }: Props & { overview: Over
         rows={rows.map((row) => cells(manifest, overview, chosen, metrics, row))}
       />
       <p class="aside">
-        p50, p95 and p99 are of the delivery latency. {'\u2717'} worse and {'\u2713'} better: outside of the band of the
-        runs before, by at least the margin. {overview.rows.some((row) => row.due) && OF_DUE}
-        {countedOtherwise(manifest, metrics, chosen.method)} <a href={href('method')}>How it is measured</a>
+        p50, p95 and p99 are of the {latencyTitle(words, headlineLatency(words))}. {'\u2717'} worse and {'\u2713'}{' '}
+        better: outside of the band of the runs before, by at least the margin.{' '}
+        {overview.rows.some((row) => row.due) && OF_DUE}
+        {countedOtherwise(words, metrics, chosen.method)} <a href={href('method')}>How it is measured</a>
       </p>
     </section>
   );
@@ -210,6 +227,7 @@ function cells(
   row: OverviewRow,
 ): Cell[] {
   const { server } = row;
+  const words = wordsOf(manifest, chosen.suite);
   const about = manifest.servers[server];
   const trend = (metric: string) => href('trend', { c: chosen.id, s: server, metric, stage: overview.stage });
   return [
@@ -227,27 +245,11 @@ function cells(
       show: (
         <Sparkline
           values={row.trend}
-          about={`${metricTitle(manifest, overview.sparkline)} of the last ${row.trend.length} runs`}
+          about={`${metricTitle(words, overview.sparkline)} of the last ${row.trend.length} runs`}
         />
       ),
     },
-    ...metrics.map((metric) => {
-      const value = row.values[metric] ?? null;
-      const word = row.words[metric];
-      const text = formatQuantity(value, manifest.metrics[metric]?.unit ?? 'count');
-      const due = metric === THROUGHPUT && row.due ? `of ${formatQuantity(row.due, 'per_second')} due` : '';
-      const told = word === 'worse' || word === 'better' ? word : null;
-      return {
-        text: [text, due, told ? `(${told})` : ''].filter((each) => each).join(' '),
-        value,
-        show: (
-          <a class="plain" href={trend(metric)}>
-            {told && <span class={`mark ${told}`}>{told === 'worse' ? '\u2717 worse' : '\u2713 better'}</span>} {text}
-            {due && <span class="below">{due}</span>}
-          </a>
-        ),
-      };
-    }),
+    ...metrics.map((metric) => valueCell(words, row, metric, trend(metric))),
     {
       text: row.valid ? formatDay(row.created) : `${formatDay(row.created)}, invalid`,
       value: row.created,
@@ -255,29 +257,52 @@ function cells(
         <>
           <RunLink id={row.run} server={server}>
             {formatDay(row.created)}
-          </RunLink>
+          </RunLink>{' '}
           {!row.valid && <OutcomeMark outcome="invalid" />}
         </>
       ),
     },
-    {
-      text: about?.link ?? '',
-      show: about ? (
-        <>
-          <Outside to={about.link}>home</Outside>
-          {manifest.repository && (
-            <>
-              , <Outside to={`${manifest.repository}/tree/HEAD/${about.folder}`}>code</Outside>
-            </>
-          )}
-        </>
-      ) : (
-        <span class="muted" title="not in this checkout">
-          gone
-        </span>
-      ),
-    },
+    linksCell(manifest, server),
   ];
+}
+
+function valueCell(words: Words, row: OverviewRow, metric: string, trend: string): Cell {
+  const value = row.values[metric] ?? null;
+  const word = row.words[metric];
+  const text = formatQuantity(value, unitOf(words, metric));
+  const due = metric === THROUGHPUT && row.due ? `of ${formatQuantity(row.due, 'per_second')} due` : '';
+  const told = word === 'worse' || word === 'better' ? word : null;
+  return {
+    text: [text, due, told ? `(${told})` : ''].filter((each) => each).join(' '),
+    value,
+    show: (
+      <a class="plain" href={trend}>
+        {told && <WordMark word={told} />} {text}
+        {due && <span class="below">{due}</span>}
+      </a>
+    ),
+  };
+}
+
+function linksCell(manifest: Manifest, server: string): Cell {
+  const about = manifest.servers[server];
+  return {
+    text: about?.link ?? '',
+    show: about ? (
+      <>
+        <Outside to={about.link}>home</Outside>
+        {manifest.repository && (
+          <>
+            , <Outside to={`${manifest.repository}/tree/HEAD/${about.folder}`}>code</Outside>
+          </>
+        )}
+      </>
+    ) : (
+      <span class="muted" title="not in this checkout">
+        gone
+      </span>
+    ),
+  };
 }
 
 function sorted(rows: OverviewRow[], key: string, descending: boolean): OverviewRow[] {

@@ -3,10 +3,11 @@
 import { useLoaded } from '../data/load';
 import { countedOtherwise } from '../data/method';
 import { loadRun } from '../data/run';
-import type { Manifest, Run, RunServer } from '../data/types';
+import type { Manifest, Run, RunServer, Words } from '../data/types';
+import { metricTitle, wordsOf, worthShowing } from '../data/words';
 import { Changes, Environment, Reproduce } from '../parts/about-run';
-import { DistributionChart, KINDS } from '../parts/distribution';
-import { Choice, CommitLink, metricTitle, OutcomeMark, Pick, parametersText, Shown, Subject } from '../parts/page';
+import { DistributionChart, LatencyChoice, latencyOf } from '../parts/distribution';
+import { CommitLink, OutcomeMark, Pick, parametersText, Shown, Subject } from '../parts/page';
 import { metricCell, stageTitle } from '../parts/stages';
 import { Table } from '../parts/table';
 import { TrialTimeline } from '../parts/timeline';
@@ -31,6 +32,7 @@ export function RunPage({ manifest, query, id }: Props) {
 
 function Whole({ manifest, query, run }: { manifest: Manifest; query: URLSearchParams; run: Run }) {
   const about = run.run;
+  const words = wordsOf(manifest, about.suite);
   const server = run.servers.find((each) => each.server === query.get('server')) ?? run.servers[0];
   return (
     <>
@@ -42,7 +44,7 @@ function Whole({ manifest, query, run }: { manifest: Manifest; query: URLSearchP
           <Subject manifest={manifest} text={about.subject} />
         </p>
         <p>
-          {about.suite}, {about.profile}, {parametersText(run.parameters)}; {about.valid} of {about.trials} trials valid
+          {words.title}, {about.profile}, {parametersText(run.parameters)}; {about.valid} of {about.trials} trials valid
           {about.dirty && '; its sources had changes that are not committed'}
         </p>
         <Reasons run={run} />
@@ -58,8 +60,8 @@ function Whole({ manifest, query, run }: { manifest: Manifest; query: URLSearchP
         )}
       </section>
       <Reproduce run={run} />
-      {run.verdict && run.verdict.changes.length > 0 && <Changes manifest={manifest} changes={run.verdict.changes} />}
-      {server && <ServerPart manifest={manifest} query={query} run={run} server={server} />}
+      {run.verdict && run.verdict.changes.length > 0 && <Changes words={words} changes={run.verdict.changes} />}
+      {server && <ServerPart words={words} query={query} run={run} server={server} />}
       <Environment run={run} />
     </>
   );
@@ -94,17 +96,17 @@ function Reasons({ run }: { run: Run }) {
 }
 
 interface ServerProps {
-  manifest: Manifest;
+  words: Words;
   query: URLSearchParams;
   run: Run;
   server: RunServer;
 }
 
-function ServerPart({ manifest, query, run, server }: ServerProps) {
+function ServerPart({ words, query, run, server }: ServerProps) {
   const outcome = run.verdict?.servers.find((each) => each.server === server.server)?.outcome ?? null;
-  const kind = query.get('kind') ?? 'delivery';
   const hidden = query.getAll('hide');
-  const tails = server.stages.filter((stage) => stage.tails?.[kind]);
+  const latency = latencyOf(words, server.stages, query);
+  const tails = server.stages.filter((stage) => stage.tails?.[latency.name]?.length);
   return (
     <>
       <h2>{server.server}</h2>
@@ -124,18 +126,20 @@ function ServerPart({ manifest, query, run, server }: ServerProps) {
         )}
       </div>
       <Trials server={server} />
-      <StageTable manifest={manifest} run={run} server={server} />
-      {run.run.whole && server.of && server.of.length > 0 && <TrialTimeline run={run} server={server} query={query} />}
+      <StageTable words={words} run={run} server={server} />
+      {run.run.whole && server.of && server.of.length > 0 && (
+        <TrialTimeline words={words} run={run} server={server} query={query} />
+      )}
       {run.run.whole && (
         <section aria-labelledby="distribution">
           <h3 id="distribution">How the latencies are distributed</h3>
-          <Choice label="Latency" name="kind" value={kind} options={KINDS} />
+          <LatencyChoice words={words} latency={latency} />
           <DistributionChart
-            title={`${server.server}: ${kind} latency, by stage`}
-            version={JSON.stringify([run.run.id, server.server, kind, hidden])}
+            title={`${server.server}: ${latency.title}, by stage`}
+            version={JSON.stringify([run.run.id, server.server, latency.name, hidden])}
             distributions={tails.map((stage) => ({
               label: stage.name,
-              tail: stage.tails?.[kind] ?? [],
+              tail: stage.tails?.[latency.name] ?? [],
               shown: !hidden.includes(stage.name),
             }))}
             onToggle={(name) =>
@@ -175,12 +179,18 @@ function Trials({ server }: { server: RunServer }) {
 }
 
 /** Metrics by stage, those of the comparison's table first. */
-function StageTable({ manifest, run, server }: { manifest: Manifest; run: Run; server: RunServer }) {
+function StageTable({ words, run, server }: { words: Words; run: Run; server: RunServer }) {
   const stages = server.stages.filter((stage) => Object.keys(stage.metrics).length);
   if (!stages.length) return <p class="empty">No stage was measured.</p>;
-  const metrics = Object.keys(manifest.metrics).filter((metric) => stages.some((stage) => stage.metrics[metric]));
+  const all = new Set(['clients', ...words.columns, ...Object.keys(words.metrics)]);
+  const metrics = [...all].filter((metric) =>
+    worthShowing(
+      metric,
+      stages.map((stage) => stage.metrics[metric]?.[0]),
+    ),
+  );
   const doubtful = stages.some((stage) => stage.believed === false);
-  const otherwise = countedOtherwise(manifest, metrics, run.run.method);
+  const otherwise = countedOtherwise(words, metrics, run.run.method);
   return (
     <>
       <Table
@@ -188,8 +198,8 @@ function StageTable({ manifest, run, server }: { manifest: Manifest; run: Run; s
         first={18}
         columns={[{ title: 'Metric' }, ...stages.map((stage) => ({ title: stageTitle(stage), numeric: true }))]}
         rows={metrics.map((metric) => [
-          { text: metricTitle(manifest, metric) },
-          ...stages.map((stage) => metricCell(manifest, metric, stage)),
+          { text: metricTitle(words, metric) },
+          ...stages.map((stage) => metricCell(words, metric, stage)),
         ])}
       />
       {doubtful && <p class="aside">No trial was valid: these numbers are not to be believed.</p>}

@@ -1,14 +1,32 @@
 // The newest runs.
 
 import type { Manifest } from '../data/types';
-import { CommitLink, OutcomeMark, RunLink, Subject } from '../parts/page';
+import { wordsOf } from '../data/words';
+import { Choice, CommitLink, OutcomeMark, RunLink, Subject } from '../parts/page';
 import { Table } from '../parts/table';
 import { formatTime } from '../units';
 
-export function RunsPage({ manifest }: { manifest: Manifest }) {
+const ALL = '*';
+
+export function RunsPage({ manifest, query }: { manifest: Manifest; query: URLSearchParams }) {
+  const suites = [...new Set(manifest.runs.map((run) => run.suite))];
+  const asked = query.get('suite') ?? ALL;
+  const suite = suites.includes(asked) ? asked : ALL;
+  const runs = manifest.runs.filter((run) => suite === ALL || run.suite === suite);
   return (
     <>
       <h1>Runs</h1>
+      {suites.length > 1 && (
+        <Choice
+          label="Suite"
+          name="suite"
+          value={suite}
+          options={[
+            { value: ALL, text: 'all' },
+            ...suites.map((each) => ({ value: each, text: wordsOf(manifest, each).title })),
+          ]}
+        />
+      )}
       {manifest.runs.length === 0 && (
         <p class="empty">
           There is no run yet. <code>make bench</code> makes one.
@@ -26,7 +44,7 @@ export function RunsPage({ manifest }: { manifest: Manifest }) {
             { title: 'Servers', numeric: true },
             { title: 'Valid trials', numeric: true },
           ]}
-          rows={manifest.runs.map((run) => [
+          rows={runs.map((run) => [
             { text: run.id, show: <RunLink id={run.id}>{formatTime(run.created)}</RunLink> },
             { text: run.outcome ?? 'not judged', show: <OutcomeMark outcome={run.outcome} /> },
             {
@@ -40,7 +58,7 @@ export function RunsPage({ manifest }: { manifest: Manifest }) {
                 </>
               ),
             },
-            { text: `${run.suite}, ${run.profile}${run.comparison ? ', comparison' : ''}` },
+            { text: `${wordsOf(manifest, run.suite).title}, ${run.profile}${run.comparison ? ', comparison' : ''}` },
             { text: run.environment },
             { text: String(run.servers), value: run.servers },
             { text: `${run.valid} of ${run.trials}`, value: run.valid },

@@ -1,10 +1,11 @@
 // What a run ran on, how to do it again, and what it said of a change.
 
 import { useState } from 'preact/hooks';
-import type { JudgedChange, Manifest, Run } from '../data/types';
+import type { JudgedChange, Run, Words } from '../data/types';
+import { metricTitle, unitOf } from '../data/words';
 import { copy } from '../exporting';
 import { formatChange, formatQuantity } from '../units';
-import { metricTitle, WordMark } from './page';
+import { WordMark } from './page';
 import { Table } from './table';
 
 export function Reproduce({ run }: { run: Run }) {
@@ -26,7 +27,7 @@ export function Reproduce({ run }: { run: Run }) {
   );
 }
 
-export function Changes({ manifest, changes }: { manifest: Manifest; changes: JudgedChange[] }) {
+export function Changes({ words, changes }: { words: Words; changes: JudgedChange[] }) {
   const accepted = changes.some((change) => change.word === 'accepted');
   return (
     <section aria-labelledby="changes">
@@ -52,12 +53,12 @@ export function Changes({ manifest, changes }: { manifest: Manifest; changes: Ju
           { title: 'Rounds', numeric: true },
         ]}
         rows={changes.map((change) => {
-          const unit = manifest.metrics[change.metric]?.unit ?? 'count';
+          const unit = unitOf(words, change.metric);
           const amount = (value: number | null) =>
             change.scale === 'ratio' ? formatChange(value) : formatQuantity(value, unit);
           return [
             { text: change.server },
-            { text: metricTitle(manifest, change.metric) },
+            { text: metricTitle(words, change.metric) },
             { text: change.name },
             { text: formatQuantity(change.base, unit), value: change.base },
             { text: formatQuantity(change.head, unit), value: change.head },

@@ -28,89 +28,12 @@ const FAR = 10;
 const FEW = 3;
 
 export function Chart(props: ChartProps) {
-  const { title, plot, version, onPin, onZoom } = props;
-  const theme = useTheme();
+  const { title, plot } = props;
   const box = useRef<HTMLDivElement>(null);
-  const drawing = useRef<Drawing | null>(null);
-  const legend = useRef<HTMLUListElement>(null);
-  const readout = useRef<HTMLParagraphElement>(null);
-  const spoken = useRef<HTMLParagraphElement>(null);
-  /** where the cursor was last: a drawing that changes its size forgets it */
-  const at = useRef<number | null>(null);
-  const [badges, setBadges] = useState<Badge[]>([]);
+  const pointing = usePointing(props);
+  const { drawing, badges } = useDrawing(props, box, pointing);
+  const { pointAtBadge, chooseBadge } = badgeActions(props, drawing, pointing);
   const id = useId();
-  const latest = useRef(props);
-  latest.current = props;
-
-  const point = (index: number | null) => {
-    at.current = index ?? at.current;
-    if (readout.current) {
-      readout.current.textContent = index === null ? hint(latest.current.plot) : said(latest.current, index, 'label');
-    }
-    const values = legend.current?.querySelectorAll('output') ?? [];
-    latest.current.plot.lines.forEach((line, number) => {
-      const text = index === null ? '' : valueText(latest.current.plot, line, index);
-      const value = values[number];
-      if (value && value.textContent !== text) value.textContent = text;
-    });
-  };
-
-  useEffect(() => {
-    if (!box.current || !hasValues(plot)) return;
-    const drawn = new Drawing(box.current, plot, {
-      onCursor: point,
-      ...(onZoom ? { onZoom: (from, to) => latest.current.onZoom?.(from, to) } : {}),
-      onPin: (index) => latest.current.onPin?.(index),
-      onBadges: setBadges,
-    });
-    drawing.current = drawn;
-    at.current = null;
-    return () => {
-      drawn.destroy();
-      drawing.current = null;
-    };
-  }, [version, theme]);
-
-  const onKeyDown = (event: KeyboardEvent) => {
-    const drawn = drawing.current;
-    if (!drawn || event.altKey || event.ctrlKey || event.metaKey) return;
-    const last = plot.x.length - 1;
-    const now = at.current ?? last;
-    const marked = event.shiftKey ? (plot.marks ?? []).map((mark) => mark.index) : [];
-    const steps: Record<string, number> = {
-      ArrowLeft: marked.findLast((index) => index < now) ?? now - 1,
-      ArrowRight: marked.find((index) => index > now) ?? now + 1,
-      PageDown: now - FAR,
-      PageUp: now + FAR,
-      Home: 0,
-      End: last,
-    };
-    const wanted = steps[event.key];
-    if (wanted !== undefined) {
-      const index = Math.min(last, Math.max(0, wanted));
-      drawn.moveTo(index);
-      point(index);
-      if (spoken.current) spoken.current.textContent = spokenText(plot, said(props, index, 'text'), index);
-    } else if (event.key === 'Enter' && onPin) onPin(now);
-    else return;
-    event.preventDefault();
-  };
-
-  const pointAtBadge = (badge: Badge | null) => {
-    const index = badge?.marks[0]?.index;
-    if (index !== undefined) drawing.current?.moveTo(index);
-    point(index ?? null);
-    if (badge && readout.current) readout.current.textContent = textOf(badge);
-  };
-
-  /** One point is pinned, of several a closer look is taken. */
-  const chooseBadge = ({ marks }: Badge) => {
-    const [first, last] = [marks[0]?.index ?? 0, marks.at(-1)?.index ?? 0];
-    if (first === last || !onZoom) return onPin?.(first);
-    const around = Math.max(FAR, last - first);
-    onZoom(Math.max(0, first - around), Math.min(plot.x.length - 1, last + around));
-  };
-
   if (!hasValues(plot)) {
     return (
       <figure class="chart">
@@ -131,23 +54,130 @@ export function Chart(props: ChartProps) {
         role="img"
         aria-labelledby={`${id}-title`}
         aria-describedby={`${id}-keys`}
-        onKeyDown={onKeyDown}
+        onKeyDown={(event) => onKeyDown(event, props, drawing, pointing)}
       />
       <p id={`${id}-keys`} class="unseen">
         {HINT}
         {plot.marks?.length ? MARKS_HINT : ''}
       </p>
-      <p class="aside readout" ref={readout} aria-hidden="true">
+      <p class="aside readout" ref={pointing.readout} aria-hidden="true">
         {hint(plot)}
       </p>
-      <p class="unseen" aria-live="polite" ref={spoken} />
-      <Legend {...props} list={legend} focus={(line) => drawing.current?.focus(line)} />
+      <p class="unseen" aria-live="polite" ref={pointing.spoken} />
+      <Legend {...props} list={pointing.legend} focus={(line) => drawing.current?.focus(line)} />
       <div class="actions">
         <PictureButtons title={title} plot={plot} drawing={drawing} />
         <DataTable {...props} />
       </div>
     </figure>
   );
+}
+
+type Held<T> = { current: T | null };
+
+/** Where the cursor is, and the elements that say what stands there. */
+interface Pointing {
+  /** the newest props: a drawing outlives those it was made with */
+  latest: { current: ChartProps };
+  /** where the cursor was last: a drawing that changes its size forgets it */
+  at: Held<number>;
+  legend: Held<HTMLUListElement>;
+  readout: Held<HTMLParagraphElement>;
+  spoken: Held<HTMLParagraphElement>;
+  point: (index: number | null) => void;
+}
+
+function usePointing(props: ChartProps): Pointing {
+  const legend = useRef<HTMLUListElement>(null);
+  const readout = useRef<HTMLParagraphElement>(null);
+  const spoken = useRef<HTMLParagraphElement>(null);
+  const at = useRef<number | null>(null);
+  const latest = useRef(props);
+  latest.current = props;
+  const point = (index: number | null) => {
+    at.current = index ?? at.current;
+    if (readout.current) {
+      readout.current.textContent = index === null ? hint(latest.current.plot) : said(latest.current, index, 'label');
+    }
+    const values = legend.current?.querySelectorAll('output') ?? [];
+    latest.current.plot.lines.forEach((line, number) => {
+      const text = index === null ? '' : valueText(latest.current.plot, line, index);
+      const value = values[number];
+      if (value && value.textContent !== text) value.textContent = text;
+    });
+  };
+  return { latest, at, legend, readout, spoken, point };
+}
+
+/** Draws anew where the version or the theme changes. */
+function useDrawing({ plot, version, onZoom }: ChartProps, box: Held<HTMLDivElement>, pointing: Pointing) {
+  const theme = useTheme();
+  const drawing = useRef<Drawing | null>(null);
+  const [badges, setBadges] = useState<Badge[]>([]);
+  const { latest, at, point } = pointing;
+  useEffect(() => {
+    if (!box.current || !hasValues(plot)) return;
+    const drawn = new Drawing(box.current, plot, {
+      onCursor: point,
+      ...(onZoom ? { onZoom: (from, to) => latest.current.onZoom?.(from, to) } : {}),
+      onPin: (index) => latest.current.onPin?.(index),
+      onBadges: setBadges,
+    });
+    drawing.current = drawn;
+    at.current = null;
+    return () => {
+      drawn.destroy();
+      drawing.current = null;
+    };
+  }, [version, theme]);
+  return { drawing, badges };
+}
+
+function onKeyDown(event: KeyboardEvent, props: ChartProps, drawing: Held<Drawing>, { at, spoken, point }: Pointing) {
+  const { plot, onPin } = props;
+  const drawn = drawing.current;
+  if (!drawn || event.altKey || event.ctrlKey || event.metaKey) return;
+  const last = plot.x.length - 1;
+  const now = at.current ?? last;
+  const wanted = stepsFrom(plot, now, event.shiftKey)[event.key];
+  if (wanted !== undefined) {
+    const index = Math.min(last, Math.max(0, wanted));
+    drawn.moveTo(index);
+    point(index);
+    if (spoken.current) spoken.current.textContent = spokenText(plot, said(props, index, 'text'), index);
+  } else if (event.key === 'Enter' && onPin) onPin(now);
+  else return;
+  event.preventDefault();
+}
+
+/** Where each key leads from a point. With Shift the arrow keys lead to the next mark. */
+function stepsFrom(plot: Plot, now: number, shift: boolean): Record<string, number> {
+  const marked = shift ? (plot.marks ?? []).map((mark) => mark.index) : [];
+  return {
+    ArrowLeft: marked.findLast((index) => index < now) ?? now - 1,
+    ArrowRight: marked.find((index) => index > now) ?? now + 1,
+    PageDown: now - FAR,
+    PageUp: now + FAR,
+    Home: 0,
+    End: plot.x.length - 1,
+  };
+}
+
+function badgeActions({ plot, onPin, onZoom }: ChartProps, drawing: Held<Drawing>, { readout, point }: Pointing) {
+  const pointAtBadge = (badge: Badge | null) => {
+    const index = badge?.marks[0]?.index;
+    if (index !== undefined) drawing.current?.moveTo(index);
+    point(index ?? null);
+    if (badge && readout.current) readout.current.textContent = textOf(badge);
+  };
+  /** One point is pinned, of several a closer look is taken. */
+  const chooseBadge = ({ marks }: Badge) => {
+    const [first, last] = [marks[0]?.index ?? 0, marks.at(-1)?.index ?? 0];
+    if (first === last || !onZoom) return onPin?.(first);
+    const around = Math.max(FAR, last - first);
+    onZoom(Math.max(0, first - around), Math.min(plot.x.length - 1, last + around));
+  };
+  return { pointAtBadge, chooseBadge };
 }
 
 const HINT = 'Point at the chart, or focus it and use the arrow keys, Home and End.';
@@ -214,13 +244,11 @@ function Legend({ plot, onToggle, onOnly, list, focus }: LegendProps) {
               onClick={() => onToggle(line.label)}
               title={line.shown ? 'Hide it' : 'Show it'}
             >
-              <Swatch line={line} />
-              {line.label}
+              <Name line={line} />
             </button>
           ) : (
             <span>
-              <Swatch line={line} />
-              {line.label}
+              <Name line={line} />
             </span>
           )}
           <output />
@@ -235,11 +263,14 @@ function Legend({ plot, onToggle, onOnly, list, focus }: LegendProps) {
   );
 }
 
-function Swatch({ line }: { line: Line }) {
+function Name({ line }: { line: Line }) {
   return (
-    <svg width="22" height="8" aria-hidden="true" class={`swatch ${line.stroke.colour}`}>
-      <path d="M0 4H22" stroke-width="2.5" stroke-dasharray={line.stroke.dash.join(' ')} />
-    </svg>
+    <>
+      <svg width="22" height="8" aria-hidden="true" class={`swatch ${line.stroke.colour}`}>
+        <path d="M0 4H22" stroke-width="2.5" stroke-dasharray={line.stroke.dash.join(' ')} />
+      </svg>
+      {line.label}
+    </>
   );
 }
 

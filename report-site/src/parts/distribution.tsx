@@ -1,22 +1,19 @@
 // The percentile plot of latencies: how many nines lie below which latency.
 
+import type { StageNumbers, Words } from '../data/types';
+import { chosenLatency, latencyTitle } from '../data/words';
 import { stroke } from '../theme';
 import { formatQuantity } from '../units';
 import { Chart } from './chart';
+import { Choice } from './page';
 
 /** As TAIL_STEPS in bench/pushbench/site/runfile.py: points for each further nine. */
 const STEPS = 8;
 const HEIGHT = 300;
 
-export const KINDS = [
-  { value: 'delivery', text: 'delivery' },
-  { value: 'echo', text: 'echo' },
-  { value: 'fanout', text: 'fan-out' },
-];
-
 export interface Distribution {
   label: string;
-  /** seconds that a share of 10 ** (-index / STEPS) of the messages reached or exceeded */
+  /** seconds that a share of 10 ** (-index / STEPS) of them reached or exceeded */
   tail: number[];
   shown: boolean;
 }
@@ -50,16 +47,34 @@ export function DistributionChart({ title, version, distributions, onToggle, onO
         })),
         height: HEIGHT,
       }}
-      describe={(index) => `${percentile(index)} of the messages took at most`}
+      describe={(index) => `${percentile(index)} took at most`}
       rows={{
-        titles: ['Share of messages'],
+        titles: ['Share'],
         cells: (index) => [{ text: percentile(index), value: 1 - 10 ** (-index / STEPS) }],
       }}
       {...(onToggle ? { onToggle } : {})}
       {...(onOnly ? { onOnly } : {})}
-      empty="Nothing was delivered, so there is no latency to show."
+      empty="Nothing arrived, so there is no latency to show."
     />
   );
+}
+
+/** The latencies of a suite that these stages have, in its order. */
+function measuredLatencies(words: Words, stages: (StageNumbers | undefined)[]): string[] {
+  return Object.keys(words.latencies).filter((name) => stages.some((stage) => stage?.tails?.[name]?.length));
+}
+
+/** Which latency: the chosen one, and what it is called. */
+export function latencyOf(words: Words, stages: (StageNumbers | undefined)[], query: URLSearchParams) {
+  const measured = measuredLatencies(words, stages);
+  const name = chosenLatency(words, measured, query.get('kind'));
+  return { measured, name, title: latencyTitle(words, name) };
+}
+
+export function LatencyChoice({ words, latency }: { words: Words; latency: ReturnType<typeof latencyOf> }) {
+  if (latency.measured.length < 2) return null;
+  const options = latency.measured.map((value) => ({ value, text: words.latencies[value] ?? value }));
+  return <Choice label="Latency" name="kind" value={latency.name} options={options} />;
 }
 
 function percentile(index: number): string {

@@ -4,6 +4,7 @@ import { Component, type ComponentChildren, createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { Loaded } from '../data/load';
 import type { Combination, Manifest, Outcome, Word } from '../data/types';
+import { wordsOf } from '../data/words';
 import { go, here, href } from '../route';
 import type { Theme } from '../theme';
 
@@ -11,7 +12,7 @@ export const ThemeContext = createContext<Theme>('light');
 export const useTheme = () => useContext(ThemeContext);
 
 /** Says it where a part of a page fails, so that the rest of it stays. */
-class Sound extends Component<{ children: ComponentChildren }, { why: string | null }> {
+class ErrorBoundary extends Component<{ children: ComponentChildren }, { why: string | null }> {
   override state = { why: null };
 
   static override getDerivedStateFromError(error: unknown) {
@@ -45,14 +46,14 @@ export function Shown<T>({ loaded, children }: { loaded: Loaded<T>; children: (v
       );
     case 'ready':
       return (
-        <Sound>
+        <ErrorBoundary>
           <Delayed value={loaded.value}>{children}</Delayed>
-        </Sound>
+        </ErrorBoundary>
       );
   }
 }
 
-/** Calls what it shows when it is shown, inside of `Sound`. */
+/** Calls what it shows when it is shown, inside of `ErrorBoundary`. */
 function Delayed<T>({ value, children }: { value: T; children: (value: T) => ComponentChildren }) {
   return <>{children(value)}</>;
 }
@@ -120,10 +121,6 @@ export function serverTitle(manifest: Manifest, server: string): string {
   return manifest.servers[server]?.title ?? server;
 }
 
-export function metricTitle(manifest: Manifest, metric: string): string {
-  return manifest.metrics[metric]?.title ?? metric;
-}
-
 export function combinationTitle(manifest: Manifest, each: Combination): string {
   const environment = manifest.environments[each.environment];
   const machine = environment?.cpu_model.replace(/\((R|TM)\)/g, '').replace(/ CPU @.*| Processor.*/, '');
@@ -133,7 +130,7 @@ export function combinationTitle(manifest: Manifest, each: Combination): string 
   const parameters = alike.length > 1 ? `, ${parametersText(each.parameters)}` : '';
   const generators = environment?.generators ? `, ${environment.generators} generators` : '';
   const method = (each.method ?? 1) === 1 ? ', method 1' : '';
-  return `${each.suite}, ${each.profile}${machine ? `, ${machine}` : ''} (${each.environment}${generators}${method})${parameters}`;
+  return `${wordsOf(manifest, each.suite).title}, ${each.profile}${machine ? `, ${machine}` : ''} (${each.environment}${generators}${method})${parameters}`;
 }
 
 export function parametersText(parameters: Combination['parameters']): string {
@@ -188,24 +185,49 @@ export function CombinationPick({
   manifest,
   chosen,
   forget = [],
+  suites = true,
 }: {
   manifest: Manifest;
   chosen: Combination;
   forget?: string[];
+  /** whether another suite can be chosen */
+  suites?: boolean;
 }) {
-  const options = manifest.combinations.map((each) => ({ value: each.id, text: combinationTitle(manifest, each) }));
-  return <Pick label="What and where" name="c" value={chosen.id} options={options} forget={['stage', ...forget]} />;
+  const options = manifest.combinations
+    .filter((each) => each.suite === chosen.suite)
+    .map((each) => ({ value: each.id, text: combinationTitle(manifest, each) }));
+  return (
+    <>
+      {suites && <SuitePick manifest={manifest} suite={chosen.suite} />}
+      <Pick label="What and where" name="c" value={chosen.id} options={options} forget={['stage', ...forget]} />
+    </>
+  );
+}
+
+/** What an address says of one suite means nothing in another. */
+const OF_A_SUITE = [
+  ...['stage', 'metric', 'sort', 'all', 'range', 'pin', 's', 'hide', 'server', 'kind', 'run', 'a', 'b', 'only'],
+];
+
+/** The suites that were measured, where there are several; a choice leads to the first combination of its suite. */
+export function SuitePick({ manifest, suite }: { manifest: Manifest; suite: string }) {
+  const suites = [...new Set(manifest.combinations.map((each) => each.suite))];
+  if (suites.length < 2) return null;
+  const first = (name: string) => manifest.combinations.find((each) => each.suite === name)?.id ?? '';
+  const options = suites.map((name) => ({ value: first(name), text: wordsOf(manifest, name).title }));
+  return <Choice label="Suite" name="c" value={first(suite)} options={options} forget={OF_A_SUITE} />;
 }
 
 /** Links that choose one of a few; the chosen one says so. */
-export function Choice({ label, name, value, options }: PickProps) {
+export function Choice({ label, name, value, options, forget = [] }: PickProps) {
+  const cleared = Object.fromEntries(forget.map((each) => [each, null]));
   return (
     <fieldset class="choice">
       <legend>{label}</legend>
       {options.map((option) => (
         <a
           key={option.value}
-          href={here({ [name]: option.value })}
+          href={here({ ...cleared, [name]: option.value })}
           aria-current={option.value === value ? 'true' : undefined}
         >
           {option.text}

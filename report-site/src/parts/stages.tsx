@@ -1,12 +1,13 @@
 // The stages of a run: which one is meant, what it is called, and a cell of its numbers.
 
 import { dueInstead, THROUGHPUT } from '../data/method';
-import type { Manifest, Run, Spread, StageNumbers } from '../data/types';
+import type { Run, Spread, StageNumbers, Words } from '../data/types';
+import { unitOf } from '../data/words';
 import { formatQuantity } from '../units';
 import { Choice, Pick } from './page';
 import type { Cell } from './table';
 
-/** The stage that the address names, else the largest whose board is the suite's own. */
+/** The stage that the address names, else the largest that has no name of its own. */
 export function chosenStage(stages: StageNumbers[], query: URLSearchParams): StageNumbers | undefined {
   return (
     stages.find((each) => each.name === query.get('stage')) ??
@@ -44,14 +45,14 @@ export function stageTitle(stage: StageNumbers): string {
 }
 
 /** A metric of a stage; below a throughput that is noticeably smaller than what was due, that. */
-export function metricCell(manifest: Manifest, metric: string, stage: StageNumbers | undefined): Cell {
+export function metricCell(words: Words, metric: string, stage: StageNumbers | undefined): Cell {
   const metrics = stage?.metrics ?? {};
   const due = metric === THROUGHPUT ? dueInstead(metrics) : null;
-  return spreadCell(manifest, metric, metrics[metric], due);
+  return spreadCell(words, metric, metrics[metric], due);
 }
 
-function spreadCell(manifest: Manifest, metric: string, spread: Spread | undefined, due: number | null): Cell {
-  const unit = manifest.metrics[metric]?.unit ?? 'count';
+function spreadCell(words: Words, metric: string, spread: Spread | undefined, due: number | null): Cell {
+  const unit = unitOf(words, metric);
   const [median = null, low, high] = spread ?? [];
   const text = formatQuantity(median, unit);
   const below = due === null ? [] : [`of ${formatQuantity(due, unit)} due`];

@@ -43,24 +43,7 @@ export function Table({ name, columns, rows, caption, first = 60 }: Props) {
           <thead>
             <tr>
               {columns.map((column) => (
-                <th
-                  key={column.title}
-                  scope="col"
-                  class={column.numeric ? 'number' : ''}
-                  title={column.about}
-                  aria-sort={column.sort?.now ?? undefined}
-                >
-                  {column.sort ? (
-                    <a href={column.sort.href}>
-                      {column.title}
-                      {column.sort.now && (
-                        <span aria-hidden="true">{column.sort.now === 'ascending' ? ' \u2191' : ' \u2193'}</span>
-                      )}
-                    </a>
-                  ) : (
-                    column.title
-                  )}
-                </th>
+                <Title key={column.title} column={column} />
               ))}
             </tr>
           </thead>
@@ -69,14 +52,11 @@ export function Table({ name, columns, rows, caption, first = 60 }: Props) {
               <tr key={number}>
                 {row.map((cell, index) => {
                   const kind = `${columns[index]?.numeric ? 'number ' : ''}${cell.kind ?? ''}`;
-                  return index === 0 ? (
-                    <th key={columns[index]?.title} scope="row" class={kind}>
+                  const Tag = index ? 'td' : 'th';
+                  return (
+                    <Tag key={columns[index]?.title} scope={index ? undefined : 'row'} class={kind}>
                       {cell.show ?? cell.text}
-                    </th>
-                  ) : (
-                    <td key={columns[index]?.title} class={kind}>
-                      {cell.show ?? cell.text}
-                    </td>
+                    </Tag>
                   );
                 })}
               </tr>
@@ -93,6 +73,26 @@ export function Table({ name, columns, rows, caption, first = 60 }: Props) {
         <Exports table={() => exported(name, columns, rows)} />
       </div>
     </div>
+  );
+}
+
+function Title({ column }: { column: Column }) {
+  return (
+    <th
+      scope="col"
+      class={column.numeric ? 'number' : ''}
+      title={column.about}
+      aria-sort={column.sort?.now ?? undefined}
+    >
+      {column.sort ? (
+        <a href={column.sort.href}>
+          {column.title}
+          {column.sort.now && <span aria-hidden="true">{column.sort.now === 'ascending' ? ' \u2191' : ' \u2193'}</span>}
+        </a>
+      ) : (
+        column.title
+      )}
+    </th>
   );
 }
 

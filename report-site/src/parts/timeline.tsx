@@ -1,7 +1,9 @@
 // One trial by the second: charts below each other with one time axis and one cursor.
 
-import { load, part, useLoaded } from '../data/load';
-import type { Run, RunServer, Timeline, Timelines } from '../data/types';
+import { useLoaded } from '../data/load';
+import { loadTimelines } from '../data/timelines';
+import type { Run, RunServer, Timeline, Words } from '../data/types';
+import { capital, headlineLatency, latencyTitle } from '../data/words';
 import { stroke } from '../theme';
 import { formatNumber, formatQuantity } from '../units';
 import { Chart } from './chart';
@@ -20,29 +22,37 @@ interface Picture {
   lines: [string, string][];
 }
 
-const PICTURES: Picture[] = [
-  { title: 'Clients', of: 'timeline', format: formatNumber, lines: [['clients', 'clients']] },
-  {
-    title: 'Messages a second',
-    of: 'timeline',
-    format: formatNumber,
-    lines: [
-      ['sent', 'sent'],
-      ['delivered', 'delivered'],
-    ],
-  },
-  {
-    title: 'Delivery latency',
-    of: 'timeline',
-    format: (value) => formatQuantity(value, 'seconds'),
-    log: true,
-    lines: [
-      ['delivery_p50_seconds', 'p50'],
-      ['delivery_p95_seconds', 'p95'],
-      ['delivery_p99_seconds', 'p99'],
-      ['delivery_max_seconds', 'max'],
-    ],
-  },
+/** The charts of a trial, in the words of its suite. */
+function picturesOf(words: Words): Picture[] {
+  const { exchanges, work } = words;
+  return [
+    { title: 'Clients', of: 'timeline', format: formatNumber, lines: [['clients', 'clients']] },
+    {
+      title: `${capital(exchanges)} and ${work} a second`,
+      of: 'timeline',
+      format: formatNumber,
+      lines: [
+        ['sent', exchanges],
+        ['received', work],
+      ],
+    },
+    {
+      title: capital(latencyTitle(words, headlineLatency(words))),
+      of: 'timeline',
+      format: (value) => formatQuantity(value, 'seconds'),
+      log: true,
+      lines: [
+        ['latency_p50_seconds', 'p50'],
+        ['latency_p95_seconds', 'p95'],
+        ['latency_p99_seconds', 'p99'],
+        ['latency_max_seconds', 'max'],
+      ],
+    },
+    ...OF_EVERY_SUITE,
+  ];
+}
+
+const OF_EVERY_SUITE: Picture[] = [
   {
     title: 'Loss',
     of: 'timeline',
@@ -77,20 +87,36 @@ const PICTURES: Picture[] = [
   { title: 'Threads', of: 'resources', format: formatNumber, lines: [['threads', 'server']] },
 ];
 
-export function TrialTimeline({ run, server, query }: { run: Run; server: RunServer; query: URLSearchParams }) {
-  const name = `runs/${part(run.run.id)}/${part(server.server)}`;
-  const loaded = useLoaded(name, () => load<Timelines>(name));
+interface Props {
+  words: Words;
+  run: Run;
+  server: RunServer;
+  query: URLSearchParams;
+}
+
+export function TrialTimeline({ words, run, server, query }: Props) {
+  const key = JSON.stringify([run.run.id, server.server]);
+  const loaded = useLoaded(key, () => loadTimelines(run.run.id, server.server));
   return (
     <section aria-labelledby="timeline">
       <h3 id="timeline">By the second</h3>
       <Shown loaded={loaded}>
-        {(found) => <Pictures server={server.server} timelines={found.trials} asked={query.get('trial')} />}
+        {({ trials }) => (
+          <Pictures words={words} server={server.server} timelines={trials} asked={query.get('trial')} />
+        )}
       </Shown>
     </section>
   );
 }
 
-function Pictures({ server, timelines, asked }: { server: string; timelines: Timeline[]; asked: string | null }) {
+interface PicturesProps {
+  words: Words;
+  server: string;
+  timelines: Timeline[];
+  asked: string | null;
+}
+
+function Pictures({ words, server, timelines, asked }: PicturesProps) {
   const trial = timelines.find((each) => nameOf(each) === asked) ?? timelines[0];
   if (!trial) return <p class="empty">No trial of it is in the record.</p>;
   const options = timelines.map((each) => ({
@@ -101,11 +127,11 @@ function Pictures({ server, timelines, asked }: { server: string; timelines: Tim
     <>
       {timelines.length > 1 && <Pick label="Trial" name="trial" value={nameOf(trial)} options={options} />}
       <p class="aside">
-        Shaded: the steady windows, which alone are measured. A loss stands where the message was due. Network in is
-        what clients sent to the server, out what it sent to them.
+        Shaded: the steady windows, which alone are measured. A loss stands where it was due. Network in is what clients
+        sent to the server, out what it sent to them.
       </p>
       <div class="stack">
-        {PICTURES.map((picture) => (
+        {picturesOf(words).map((picture) => (
           <TimelineChart key={picture.title} picture={picture} trial={trial} server={server} />
         ))}
       </div>

@@ -1,0 +1,49 @@
+// The words of a suite: what its metrics, its latencies and its unit of work are called. Pure.
+
+import type { Manifest, Unit, Words } from './types';
+
+/** Of a suite that the manifest does not have there are no words but its name. */
+export function wordsOf(manifest: Manifest, suite: string): Words {
+  return manifest.suites?.[suite] ?? { ...NO_WORDS, title: suite, metrics: manifest.metrics ?? {} };
+}
+
+const NO_WORDS = { work: 'work', exchanges: 'exchanges', headline: '', cost: '', latencies: {}, columns: [] };
+
+export function metricTitle(words: Words, metric: string): string {
+  return words.metrics[metric]?.title ?? metric;
+}
+
+export function unitOf(words: Words, metric: string): Unit {
+  return words.metrics[metric]?.unit ?? 'count';
+}
+
+/** A title inside a sentence, as `in_sentence` in bench/pushbench/metrics/definitions.py: `CPU` stays. */
+export function inSentence(title: string): string {
+  return /^.[A-Z]/.test(title) ? title : title.charAt(0).toLowerCase() + title.slice(1);
+}
+
+export function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** The name of the latency that the headline is a point of. */
+export function headlineLatency(words: Words): string {
+  return words.headline.replace(/_seconds\..*$/, '');
+}
+
+/** `first token latency`, of the name of a latency. */
+export function latencyTitle(words: Words, latency: string): string {
+  return `${inSentence(words.latencies[latency] ?? latency)} latency`;
+}
+
+/** The latency that an address asks for, or else that of the headline; of those that were measured, if any was. */
+export function chosenLatency(words: Words, measured: string[], asked: string | null): string {
+  const wanted = [asked ?? '', headlineLatency(words)];
+  return wanted.find((each) => measured.includes(each)) ?? measured[0] ?? headlineLatency(words);
+}
+
+/** Costs of services and corrupt messages are worth a column only where there are any. */
+export function worthShowing(metric: string, values: (number | null | undefined)[]): boolean {
+  const known = values.filter((value) => value !== null && value !== undefined);
+  return known.some((value) => value !== 0 || !/^(services|corrupt)_/.test(metric));
+}
