@@ -10,6 +10,9 @@ STATICCHECK := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 ACTIONLINT := go run github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 JAVA_FORMAT := mvn -q -B -ntp com.spotify.fmt:fmt-maven-plugin:2.29
 
+# The tests start Python hundreds of times: without cached bytecode, each start compiles every module again.
+export PYTHONDONTWRITEBYTECODE :=
+
 .DEFAULT_GOAL := help
 .PHONY: help bench bench-all test test-fast stack stack-down images test-images test-workflows fuzz agreement bench-judge screenshots check format schemas lock lock-images bench-generator clean
 
@@ -17,13 +20,14 @@ help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | awk -F '\t' '{printf "  make %-18s %s\n", $$1, $$2}'
 
 bench: ## set up, then benchmark the baseline servers whose toolchain is there (profile quick)
-	@./pushbench run --servers tier:baseline
+	@./pushbench run --suite whiteboard --servers tier:baseline
 
 bench-all: ## benchmark every server, the scaled and the tuned ones too
 	@./pushbench run
 
 test: $(DEV)/stamp ## run every test, real servers and real load included
-	cd k6 && go test -parallel 16 ./internal/... ./push/...
+	@# -trimpath as in the build of the generator, which then finds its packages compiled. Nothing is compiled beside tests of timing.
+	cd k6 && go build -trimpath ./... && go test -trimpath -p 1 ./internal/... ./push/...
 	@./pushbench build --test
 	@./pushbench verify --driver process
 	@# Most tests wait more than they work; those with real load share the machine with nobody.
@@ -31,34 +35,35 @@ test: $(DEV)/stamp ## run every test, real servers and real load included
 	cd bench && ../$(BIN)/python -m pytest -m "alone and not measurement"
 
 test-fast: $(DEV)/stamp ## run what takes less than a minute
-	cd k6 && go test -short -parallel 16 ./internal/... ./push/...
+	cd k6 && go build -trimpath ./... && go test -trimpath -p 1 -short ./internal/... ./push/...
 	cd bench && ../$(BIN)/python -m pytest -n 3 --dist worksteal -m "not slow and not workflows"
 
-fuzz: $(DEV)/stamp ## feed mutated inputs to each reader of what others wrote: 10,000 (INPUTS=N, TARGET=NAME, SEED=N), frames 30 s
-	cd bench && ../$(BIN)/python -m tests.fuzz.campaign $(if $(INPUTS),--inputs $(INPUTS)) $(if $(TARGET),--target "$(TARGET)") \
+fuzz: $(DEV)/stamp ## feed mutated inputs to each reader of what others wrote: 10,000 (INPUTS=N, TARGET=NAME, SEED=N), the generator's 30 s each
+	cd bench && PYTHONPATH=../compose/runner ../$(BIN)/python -m tests.fuzz.campaign $(if $(INPUTS),--inputs $(INPUTS)) $(if $(TARGET),--target "$(TARGET)") \
 		$(if $(SEED),--seed $(SEED))
-	$(if $(TARGET),,cd k6 && for target in FuzzAnswer FuzzMessage FuzzNext; do \
-		go test ./internal/wire -run '^$$' -fuzz "^$$target\$$" -fuzztime 30s || exit 1; done)
+	$(if $(TARGET),,cd k6 && for target in http1/FuzzReader http1/FuzzRequest sse/FuzzEvents wire/FuzzAnswer wire/FuzzMessage \
+		wire/FuzzNext; do \
+		go test ./internal/$${target%/*} -run '^$$' -fuzz "^$${target#*/}\$$" -fuzztime 30s || exit 1; done)
 
 test-workflows: $(DEV)/stamp ## run the GitHub workflows on this machine, with act: real servers, a forge in a folder
 	cd bench && ../$(BIN)/python -m pytest -m workflows tests/workflows
 
-test-images: images $(DEV)/stamp ## verify every server in its container, measure it for seconds, and build two of them again
+test-images: images $(DEV)/stamp ## verify every server in its container, measure it for seconds, and build three of them again
 	@# 3 means that the machine was disturbed, which says nothing of the images.
 	./pushbench run --driver docker --profile smoke --out .cache/pushbench/test-images || test $$? = 3
-	cd bench && ../$(BIN)/python -m pytest -m images
+	cd bench && ../$(BIN)/python -m pytest -n 2 --dist worksteal -m images
 
 bench-judge: $(DEV)/stamp ## measure what judging by a history of 5,000 runs takes
-	cd bench && ../$(BIN)/python -m pytest -q -s -m measurement tests/test_judge_speed.py
+	cd bench && ../$(BIN)/python -m pytest -q -s -m measurement tests/judging/test_judge_speed.py
 
 screenshots: $(DEV)/stamp ## pictures of every page of the report site, to look at
 	@cd bench && ../$(BIN)/python -m tests.site.pictures ../.cache/pushbench/pictures
 
 agreement: $(DEV)/stamp ## measure whether both drivers find the same CPU per delivery
-	cd bench && ../$(BIN)/python -m pytest -s -m measurement tests/test_agreement.py
+	cd bench && ../$(BIN)/python -m pytest -s -m measurement tests/drivers/test_agreement.py
 
 stack: $(DEV)/stamp ## VictoriaMetrics, Grafana, cAdvisor and Redis, to watch runs with --live; off the server's CPUs
-	@PUSHBENCH_STACK_CPUS=$$(cd bench && ../$(BIN)/python -c 'import os; from pushbench.environment import *; \
+	@PUSHBENCH_STACK_CPUS=$$(cd bench && ../$(BIN)/python -c 'import os; from pushbench.machine.environment import *; \
 		print(*split_cpus(physical_cores(os.sched_getaffinity(0))).generator, sep=",")') \
 		docker compose --file compose/stack.yml up --detach --wait $(SERVICES)
 
@@ -98,7 +103,7 @@ format: $(DEV)/stamp ## format every language
 schemas: ## write docs/schemas from the models
 	./pushbench schema --write
 
-bench-generator: ## what generating load costs, beside a k6/websockets script and a bare epoll reader
+bench-generator: ## what generating load costs, beside plain k6 scripts and a bare epoll loop (ARGS="-only streams": one part)
 	@mkdir -p $(K6_BIN)
 	cd k6 && go build -trimpath -o ../$(K6_BIN)/ . ./cmd/...
 	@$(K6_BIN)/bench-generator -bin $(K6_BIN) -sources k6 $(ARGS)
