@@ -36,9 +36,14 @@ def render_terminal(
     if verdict.changes:
         terminal.print_subheading(console, notes.against(record))
         terminal.print_table(console, changes_table(verdict))
-    terminal.print_sections(console, notes.sections(record, verdict))
+    terminal.print_sections(console, _reasons_last(notes.sections(record, verdict)))
     terminal.print_verdict(console, record, verdict)
     return _text(console)
+
+
+def _reasons_last(sections: Sequence[notes.Section]) -> list[notes.Section]:
+    """What a terminal and a job's log show when they are cut is their end."""
+    return sorted(sections, key=lambda section: section.title == "Reasons")
 
 
 def render_trial(record: Record, verdict: Verdict, trial: Trial, *, width: int = 80, color: bool = False) -> str:
@@ -62,7 +67,7 @@ def render_verdict(record: Record, verdict: Verdict, *, width: int = 80, color: 
     if verdict.levels:
         terminal.print_subheading(console, "Against the history")
         terminal.print_table(console, levels_table(verdict))
-    terminal.print_sections(console, notes.sections(record, verdict))
+    terminal.print_sections(console, _reasons_last(notes.sections(record, verdict)))
     terminal.print_verdict(console, record, verdict)
     return _text(console)
 
