@@ -76,6 +76,7 @@ class Profile(Document):
     steady_seconds: PositiveFloat
     drain_seconds: PositiveFloat
     repeats_disturbed: bool = Field(True, description="a trial that the machine disturbed is measured again, once")
+    judges_times: bool = Field(True, description="limits and margins on times are asked")
     parameters: Parameters = Field(default={}, description="instead of the suite's")
 
     @model_validator(mode="after")
@@ -132,6 +133,8 @@ class Load:
     words: Vocabulary
     repeats_disturbed: bool = True
     """A trial that the machine disturbed is measured again, once."""
+    judges_times: bool = True
+    """Limits and margins on times are asked."""
 
 
 @dataclass(frozen=True)
@@ -164,9 +167,16 @@ class Suite:
         for stage in chosen.stages:
             for name, value in stage.parameters.items():
                 self._value(parameters, name, str(value), where=f"{self.file}: stage {stage.name}")
-        schedule = chosen.schedule(parameters)
-        repeats = chosen.repeats_disturbed
-        return Load(self.id, profile, self.scenario, schedule, parameters, self.spec.words, repeats)
+        return Load(
+            suite=self.id,
+            profile=profile,
+            scenario=self.scenario,
+            schedule=chosen.schedule(parameters),
+            parameters=parameters,
+            words=self.spec.words,
+            repeats_disturbed=chosen.repeats_disturbed,
+            judges_times=chosen.judges_times,
+        )
 
     def _value(self, known: Parameters, name: str, text: str, where: str | None = None) -> Value:
         if name not in known:

@@ -9,7 +9,13 @@ from pushbench.records.record import Record
 
 def can_ask(record: Record, stage: int, metric: Metric) -> bool:
     """Whether a stage can be judged by the metric: its method has it, and something of the kind was to happen."""
-    return _has(record, metric) and (not metric.name.startswith("connect_seconds.") or _connects(record, stage))
+    happens = not metric.name.startswith("connect_seconds.") or _connects(record, stage)
+    return asks(record, metric) and _has(record, metric) and happens
+
+
+def asks(record: Record, metric: Metric) -> bool:
+    """Whether the record's profile asks for the metric: a profile of seconds asks for no times."""
+    return record.judges_times or not metric.is_time
 
 
 def margins(record: Record, thresholds: Thresholds, stage: int) -> list[Regression]:

@@ -172,6 +172,10 @@ def older_method(method: int, metrics: Sequence[Metric]) -> str:
     return f"measured by method {method}: limits and margins do not ask for {asked} (docs/method.md)"
 
 
+def times_not_asked(profile: str) -> str:
+    return f"profile {profile} is too short to judge times: limits and margins do not ask for them"
+
+
 def signed(found: JudgedChange, value: float | None) -> str:
     """A change as people say it: `+5.2 %`, or with the metric's unit where it has no ratio."""
     if value is None:

@@ -179,6 +179,7 @@ def new_record(
         parameters=load.parameters,
         schedule=load.schedule,
         repeats_disturbed=load.repeats_disturbed,
+        judges_times=load.judges_times,
         thresholds_digest=digest(project.thresholds, known_suites(read_suites(project.scenarios))),
         live=live,
         skipped=list(skipped),

@@ -52,6 +52,11 @@ class Metric:
     def in_sentence(self) -> str:
         return in_sentence(self.title)
 
+    @property
+    def is_time(self) -> bool:
+        """Whether a server that has just begun is worse by it than it will be: times, and the share of who is late."""
+        return self.unit is Unit.SECONDS or self.name == "connect_late_ratio"
+
 
 def in_sentence(title: str) -> str:
     """A title as it stands inside a sentence: `Loss` is `loss`, `CPU` stays."""

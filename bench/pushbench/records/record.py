@@ -301,6 +301,7 @@ class Record(Document):
     parameters: Parameters
     schedule: Schedule
     repeats_disturbed: bool = Field(True, description="a trial that the machine disturbed is measured again, once")
+    judges_times: bool = Field(True, description="limits and margins on times are asked")
     thresholds_digest: str | None
     live: bool = Field(False, description="metrics were streamed meanwhile, which costs the generator some CPU")
     skipped: list[Skipped] = []

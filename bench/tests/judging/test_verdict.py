@@ -325,3 +325,15 @@ def rename(text: str, names: dict[str, str]) -> str:
     for old, new in names.items():
         text = text.replace(f'"server":{json.dumps(old)}', f'"server":{json.dumps(new)}')
     return text
+
+
+def test_a_profile_that_judges_no_times_fails_for_all_else(tmp_path: Path) -> None:
+    limits = "loss_ratio: {max: 1%}, delivery_seconds.p95: {max: 1ms}, connect_late_ratio: {max: 0%}"
+    thresholds = make_thresholds(tmp_path, f"version: 1\nsuites:\n  whiteboard:\n    limits: {{{limits}}}\n")
+    slow = {"delivery_seconds.p95": 0.5, "connect_late_ratio": 0.1}
+    records = [make_record([measured(server, values)]) for server, values in (("go", slow), ("bun", slow | LOSS))]
+    assert [judge(record, thresholds).outcome for record in records] == ["fail", "fail"]
+    late, lossy = (judge(record.model_copy(update={"judges_times": False}), thresholds) for record in records)
+    assert (late.outcome, {limit.metric for limit in late.limits}) == ("pass", {"loss_ratio"})
+    assert late.notes == ["profile quick is too short to judge times: limits and margins do not ask for them"]
+    assert (lossy.outcome, lossy.reasons) == ("fail", ["bun: loss 2.10 % at 1,000 clients, limit 1 %"])
