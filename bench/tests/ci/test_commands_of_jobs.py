@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from pushbench.ci.admitting import artifact_name
+from pushbench.ci.drafting import of_plan
 from pushbench.ci.plan import Plan
 from pushbench.ci.result import read_results
 from pushbench.cli import app
@@ -14,7 +15,8 @@ from pushbench.foundation.errors import UserError
 from pushbench.foundation.project import Project
 from pushbench.records import history
 from tests.ci.budgets import LONG, SHORT, checkout
-from tests.ci.events import environment, pull_request, push
+from tests.ci.events import HOSTILE, environment, pull_request, push
+from tests.ci.job_results import make_plan
 from tests.ci.repositories import commit, git, origin, require_no_pages, shallow
 from tests.factories import make_record, make_trial
 
@@ -26,6 +28,7 @@ def of_job(folder: Path, monkeypatch: pytest.MonkeyPatch, name: str, payload: ob
     for key, value in environment(folder, name, payload).items():
         monkeypatch.setenv(key, value)
     monkeypatch.setenv("GITHUB_OUTPUT", str(folder / "output"))
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(folder / "summary.md"))
     return folder / "output"
 
 
@@ -99,7 +102,18 @@ def test_plan_reads_in_the_branch_what_changed_and_who_waited_the_longest(
     assert sorted(in_full) == full
     assert sorted(planned.reduced) == sorted({*SHORT, *LONG} - set(full))
     assert '"reduced":["' in output.read_text()
+    summary = (tmp_path / "summary.md").read_text()
+    assert [line for line in summary.splitlines() if line.startswith("- Run with the profile full: ")]
+    assert f"- {len(full)} of 6 servers get the profile full, the others quick: " in summary
     require_no_pages(published.parent / "origin", published)
+
+
+def test_the_summary_of_a_plan_shows_what_strangers_chose_as_text() -> None:
+    text = of_plan(make_plan(notes=[HOSTILE, "`gh run list` says more"]))
+    assert "<script>" not in text
+    assert "\\<script\\>" in text
+    assert "- `gh run list` says more" in text
+    assert len(text.splitlines()) == 4, "no line of theirs is a line of ours"
 
 
 def test_plan_refuses_a_time_that_is_none_before_it_asks_anybody(
