@@ -170,3 +170,19 @@ test('what was measured stands beside a publication of its suite alone', async (
   await visit(page, '#/published/token-stream');
   assert.match(await page.locator('main').innerText(), /Nothing here measures this yet/);
 });
+
+test('a run of some servers says how many, and why not more', async () => {
+  const c = whiteboard.combination.id;
+  const hash = `#/?${query({ c })}`;
+  assert.doesNotMatch(await said(hash), /It measured/);
+  const { page: other, close } = await open(browser, server.url);
+  await other.route('**/overview.js*', async (route) => {
+    const response = await route.fetch();
+    const body = (await response.text()).replace(/("newest":\{.*?"servers":)\d+/, (_, before) => `${before}2`);
+    await route.fulfill({ response, body });
+  });
+  await visit(other, hash);
+  const text = await other.locator('main').innerText();
+  assert.match(text, /It measured 2 of 6 servers with the profile \w+\. A run without time for all of them/);
+  await close();
+});

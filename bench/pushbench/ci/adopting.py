@@ -12,7 +12,8 @@ from pathlib import Path, PurePosixPath
 
 from pushbench.catalog.servers import read_servers
 from pushbench.ci.fetching import fetch, has
-from pushbench.ci.plan import Plan, Settings, Step
+from pushbench.ci.plan import Plan
+from pushbench.ci.steps import Settings, Step
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.git import Answer, git
 from pushbench.foundation.project import Project

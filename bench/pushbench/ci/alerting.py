@@ -26,7 +26,7 @@ class Told:
 
     causes: Mapping[Cause, Sequence[str]]
     passed: frozenset[str]
-    """servers that were measured and passed wherever they were judged"""
+    """servers that were measured, not for lack of time with a smaller profile, and passed wherever they were judged"""
     compared: frozenset[str]
     """those of them that were judged against another arm"""
     decided: frozenset[str]
@@ -62,14 +62,14 @@ def read_run(run: Run, jobs: Sequence[Job], results: Results | None, problem: st
     red = {server.server for server in servers if server.outcome != "pass"}
     seen = {server.server for server in servers if server.valid_trials}
     both = {change.server for each in measured for change in each.verdict.changes}
+    reduced = set(results.result.plan.reduced) if results else set()
+    whole = [each for each in measured if not reduced.issuperset(each.record.servers)]
     ended = [job for job in jobs if job.conclusion in ("success", "failure")]
     return Told(
         {cause: list(_lines(sentences)) for cause, sentences in causes.items()},
-        passed=frozenset(_named(seen - red)),
+        passed=frozenset(_named(seen - red - reduced)),
         compared=frozenset(_named((seen & both) - red)),
-        decided=frozenset(
-            _named({each.verdict.suite for each in measured if each.verdict.outcome in ("pass", "fail")})
-        ),
+        decided=frozenset(_named({each.verdict.suite for each in whole if each.verdict.outcome in ("pass", "fail")})),
         steps_done=frozenset(
             (Cause.of("job", job.name).subject, Cause.of("job", job.name, step.name).detail)
             for job in ended

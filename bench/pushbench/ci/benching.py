@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pushbench.building.builds import Note
-from pushbench.ci.plan import Plan, Step
+from pushbench.ci.plan import Plan
 from pushbench.ci.result import Outcome, Result, Results, StepResult, write_measured, write_result
+from pushbench.ci.steps import Step
 from pushbench.ci.trend import TREND
 from pushbench.foundation.errors import EXIT_FAIL, EXIT_GAVE_WAY, EXIT_PASS, EXIT_UNDECIDED, EXIT_USAGE, UserError
 from pushbench.foundation.project import Project

@@ -14,11 +14,12 @@ from pushbench.ci.github_answers import Annotation, Conclusion, Job, Run
 from pushbench.ci.github_statuses import State
 from pushbench.ci.headlines import headline, not_working
 from pushbench.ci.intending import PLAIN, with_intended
-from pushbench.ci.plan import Plan
+from pushbench.ci.plan import LONGEST_NOTE, Plan
 from pushbench.ci.result import Outcome, Results, StepResult
 from pushbench.foundation.text import one_line
 from pushbench.judging.verdict import Verdict
 from pushbench.reporting.comment import MARK, Link, Message, Part, comment
+from pushbench.reporting.markdown import inline
 from pushbench.reporting.summary import summarize
 
 CONCLUSIONS: dict[Outcome, Conclusion] = {
@@ -156,6 +157,16 @@ def message(results: Results, thresholds: str | None = None) -> Message:
     steps = [*_of_steps(result.steps), *(_sentence(note) for note in result.plan.notes)]
     first = headline(result.outcome, [part.summary.verdict for part in parts])
     return Message(result.outcome, parts, steps, about=_about(result.plan, parts), headline=first)
+
+
+def of_plan(plan: Plan) -> str:
+    """What is going to be measured, and why, as Markdown for the summary of the job that planned it."""
+    steps = [
+        f"{step.kind} with the profile {step.argument('--profile')}: {', '.join(step.servers)}; {step.why}"
+        for step in plan.steps
+    ]
+    said = [one_line(_sentence(each), LONGEST_NOTE) for each in (*steps, *plan.notes)]
+    return "\n".join(["### Plan", "", *(f"- {inline(each)}" for each in said)])
 
 
 def _about(plan: Plan, parts: Sequence[Part]) -> str:

@@ -13,16 +13,17 @@ from pushbench.ci.github import GitHub
 from pushbench.ci.github_answers import Run
 from pushbench.ci.github_changes import home
 from pushbench.ci.github_dispatch import Started, dispatch
-from pushbench.ci.plan import Plan, Step
+from pushbench.ci.plan import Plan
 from pushbench.ci.reporting import expected_run, fetch_results
 from pushbench.ci.result import Measured, Result, Results, StepResult
+from pushbench.ci.steps import Step
 from pushbench.ci.trend import TREND, Origin, origin
 from pushbench.ci.trust import BENCH
 from pushbench.foundation.errors import UserError
 
 WORD = r"[a-z0-9][a-z0-9._/-]{0,99}"
 COMMANDS: Mapping[str, re.Pattern[str]] = {
-    "run": re.compile(rf"run --suite {WORD} --profile {WORD}", re.ASCII),
+    "run": re.compile(rf"run --suite {WORD} --profile {WORD}( --servers {WORD}(,{WORD})*)?", re.ASCII),
     "control": re.compile(rf"calibrate measure --servers {WORD} --profile {WORD} --max-time {WORD}", re.ASCII),
 }
 """what pushes and nights measure, as `plan` makes it"""
@@ -65,6 +66,7 @@ def _require_plan(results: Results, begun: Origin, run: Run) -> None:
         "base": plan.base is None and plan.pull_request is None and not plan.untrusted,
         "driver": plan.driver in DRIVERS,
         "steps": steps == plan.steps and bool(steps) and all(_is_ours(step) for step in steps),
+        "reduced": set(plan.reduced) <= set(plan.images),
         "images": plan.images == sorted({server for step in steps for server in step.servers}),
         "records": all(_belongs(each, results.measured, plan) for each in results.result.steps),
     }
@@ -86,7 +88,8 @@ def _belongs(each: StepResult, measured: Mapping[int, Measured], plan: Plan) -> 
     if record.commit is None or record.commit.sha != plan.sha:
         return False
     asked = ["run", "--suite", record.suite, "--profile", record.profile]
-    return each.step.kind != "run" or each.step.arguments == asked
+    named = ["--servers", ",".join(each.step.servers)]
+    return each.step.kind != "run" or each.step.arguments in (asked, asked + named)
 
 
 def _reopened(results: Results) -> Results:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import PurePosixPath
@@ -12,12 +12,13 @@ from typing import Literal
 from pydantic import Field
 
 from pushbench.catalog.servers import Server, select
+from pushbench.ci import steps as commands
+from pushbench.ci.budget import Budget, Share, share
 from pushbench.ci.event import Event, Inputs
+from pushbench.ci.steps import Kind, Settings, Step, by_suite
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.model import Document
 from pushbench.foundation.text import one_line
-
-Kind = Literal["run", "compare", "control"]
 
 THRESHOLDS = "thresholds.yml"
 HARNESS = (
@@ -37,34 +38,6 @@ LONGEST_NOTE, LONGEST_NAME, MOST_NAMES = 2_000, 100, 20
 """of what a plan says: strangers choose names of folders, logs show them, and a variable holds the whole plan"""
 
 
-@dataclass(frozen=True)
-class Settings:
-    """What an installation may have otherwise, by repository variables."""
-
-    push_profile: str = "full"
-    check_profile: str = "quick"
-    """of servers that have nothing to be compared with"""
-    compare_profile: str = "compare"
-    max_time: str = "10m"
-    driver: str = "auto"
-
-    @classmethod
-    def read(cls, environment: Mapping[str, str]) -> Settings:
-        """From PUSHBENCH_PUSH_PROFILE and so on; what is unset or empty is as here."""
-        names = ("push_profile", "check_profile", "compare_profile", "max_time", "driver")
-        given = {name: environment.get(f"PUSHBENCH_{name.upper()}", "") for name in names}
-        return cls(**{name: value for name, value in given.items() if value})
-
-
-class Step(Document):
-    """One `pushbench` command."""
-
-    kind: Kind
-    arguments: list[str] = Field(description="of `./pushbench`, without --out")
-    servers: list[str]
-    why: str = Field(description="a sentence")
-
-
 class Plan(Document):
     """What a job measures, and what is said of what it does not."""
 
@@ -79,6 +52,7 @@ class Plan(Document):
     images: list[str] = Field(description="servers whose images the steps need")
     notes: list[str] = Field(description="sentences")
     left_out: list[str] = Field(default=[], description="what changed and is not measured: no pass without it")
+    reduced: list[str] = Field(default=[], description="servers with a smaller profile, for which there is no time")
 
 
 @dataclass(frozen=True)
@@ -98,29 +72,40 @@ class Change:
     """servers of which it accepts one that it did not accept before"""
 
 
-def make_plan(event: Event, catalog: Sequence[Server], change: Change | None, settings: Settings, day: date) -> Plan:
-    """`change` is needed for pull requests and where the inputs name a base."""
-    steps: list[Step]
+def make_plan(
+    event: Event,
+    catalog: Sequence[Server],
+    change: Change | None,
+    settings: Settings,
+    day: date,
+    *,
+    budget: Budget | None = None,
+) -> Plan:
+    """What the event measures. `change` is needed for pull requests and where the inputs name a base; without a
+    `budget` there is time for everything."""
+    steps: list[Step] = []
     notes: list[str] = []
     match "schedule" if event.night else event.name:
         case "push" if event.other_branch:
-            steps = []
             notes.append(f"a push to another branch than {event.default_branch}: only that one has a trend")
-        case "push":
-            steps = list(_measure(catalog, settings.push_profile, "every push is a point of the trend"))
         case "merge_group":
-            steps = []
             notes.append("a merge queue: each of its pull requests was measured alone")
         case "schedule":
             _require_alone(event)
-            why = "once a night the same commit again, which tells how much nights differ"
-            steps = [*_measure(catalog, settings.push_profile, why), _control(catalog, settings, day)]
+            steps = [commands.control(catalog, settings, day)]
         case "pull_request":
             assert change, "a pull request has a base"
             steps = list(_of_change(event, catalog, change, settings, notes))
         case "workflow_dispatch":
             _require_consistent(event.inputs)
             steps = list(_of_inputs(event, catalog, change, settings, notes))
+    reduced: list[str] = []
+    if measures_everything(event):
+        shared = _shared(event, catalog, settings, budget, steps)
+        reduced = [server.id for server in shared.small]
+        notes += shared.notes
+        whole = list(_measure(event, shared, settings))
+        steps = [*steps, *whole] if event.pull_request else [*whole, *steps]
     if event.name == "pull_request" and event.untrusted and steps:
         notes.append(_waiting(event))
     left_out = _left_out(event, catalog, change)
@@ -137,7 +122,20 @@ def make_plan(event: Event, catalog: Sequence[Server], change: Change | None, se
         images=sorted({server for step in steps for server in step.servers}),
         notes=[one_line(note, LONGEST_NOTE) for note in notes],
         left_out=left_out,
+        reduced=reduced,
     )
+
+
+def measures_everything(event: Event) -> bool:
+    """Whether the event asks for every server: a point of the trend, or a pull request with the label for it."""
+    if event.pull_request:
+        return FULL_LABEL in event.pull_request.labels
+    return event.night or (event.name == "push" and not event.other_branch)
+
+
+def whole_profile(event: Event, settings: Settings) -> str:
+    """The profile of a run of every server."""
+    return "full" if event.pull_request else settings.push_profile
 
 
 def touched(paths: Sequence[str]) -> tuple[frozenset[str], bool]:
@@ -154,6 +152,27 @@ def is_link(parts: Sequence[str]) -> bool:
     return len(parts) == 2 and parts[0] == "servers" and "." not in parts[1]
 
 
+def _shared(
+    event: Event, catalog: Sequence[Server], settings: Settings, budget: Budget | None, beside: Sequence[Step]
+) -> Share:
+    if budget is None:
+        return Share(catalog, [], [])
+    return share(catalog, settings, whole_profile(event, settings), budget, beside)
+
+
+def _measure(event: Event, shared: Share, settings: Settings) -> Iterator[Step]:
+    """Runs of every server. Those with the larger profile come last: a site begins with what was measured last."""
+    why = "every push is a point of the trend"
+    if event.night:
+        why = "once a night the same commit again, which tells how much nights differ"
+    if event.pull_request:
+        why = f"the label {FULL_LABEL} asks for it"
+    profile, named = whole_profile(event, settings), bool(shared.small)
+    no_time = f"{why}; there is no time for the profile {profile}"
+    yield from commands.run(shared.small, settings.check_profile, no_time)
+    yield from commands.run(shared.large, profile, why, named=named)
+
+
 def _of_change(
     event: Event, catalog: Sequence[Server], change: Change, settings: Settings, notes: list[str]
 ) -> Iterator[Step]:
@@ -162,7 +181,7 @@ def _of_change(
     named = select(catalog, _names(given)) if _names(given) else None
     own = [server for server in catalog if server.folder.name in folders] if named is None else named
     known = [server for server in own if server.folder.name in change.servers_at_base]
-    for suite, servers in _by_suite(known).items():
+    for suite, servers in by_suite(known).items():
         ids = [server.id for server in servers]
         rounds = ["--max-rounds", given.rounds] if given.rounds else []
         accept = ["--accept"] if given.accept == "true" and change.head else []
@@ -178,14 +197,19 @@ def _of_change(
     if new and event.untrusted:
         notes.append(f"new, and measured when they are merged: {', '.join(server.id for server in new)}")
     else:
-        yield from _check(new, settings, "they are new: there is nothing to compare them with")
+        yield from commands.run(
+            new, settings.check_profile, "they are new: there is nothing to compare them with", named=True
+        )
     if harness and not event.untrusted:
         rest = [server for server in catalog if server not in new]
-        yield from _check(rest, settings, "what measures changed, which both arms of a comparison would share")
+        yield from commands.run(
+            rest,
+            settings.check_profile,
+            "what measures changed, which both arms of a comparison would share",
+            named=True,
+        )
     elif harness:
         notes.append("what measures is that of the base branch: its changes here were not tried")
-    if event.pull_request and FULL_LABEL in event.pull_request.labels:
-        yield from _measure(catalog, "full", f"the label {FULL_LABEL} asks for it")
     absent = folders - {server.folder.name for server in catalog} if named is None else frozenset()
     if event.untrusted and (unmerged := sorted(absent - change.servers_at_base)):
         notes.append(f"new, and measured when they are merged: {', '.join(unmerged)}")
@@ -208,7 +232,7 @@ def _of_inputs(
         raise UserError("the input accept needs the inputs pull_request and head", hint="it is about one pull request")
     names = _names(given)
     chosen = select(catalog, names) if names else catalog
-    own = {suite: servers for suite, servers in _by_suite(chosen).items() if given.suite in ("", suite)}
+    own = {suite: servers for suite, servers in by_suite(chosen).items() if given.suite in ("", suite)}
     if not own:
         raise UserError(f"no server is of the suite {given.suite!r}", hint="see `pushbench suites`")
     for suite, servers in own.items():
@@ -247,42 +271,12 @@ def _touched_by(change: Change) -> tuple[frozenset[str], bool]:
     return touched([path for path in change.paths if not (change.accepts_only and path == THRESHOLDS)])
 
 
-def _measure(catalog: Sequence[Server], profile: str, why: str) -> Iterator[Step]:
-    for suite, servers in _by_suite(catalog).items():
-        arguments = ["run", "--suite", suite, "--profile", profile]
-        yield Step(kind="run", arguments=arguments, servers=[server.id for server in servers], why=why)
-
-
-def _control(catalog: Sequence[Server], settings: Settings, day: date) -> Step:
-    """A server against itself: whatever it finds is the judge's mistake. Another one each night."""
-    candidates = [server.id for server in catalog if server.spec.tier == "baseline"]
-    server = candidates[day.toordinal() % len(candidates)]
-    why = "against itself: what it finds is a false alarm"
-    load = ["--profile", settings.compare_profile, "--max-time", settings.max_time]
-    arguments = ["calibrate", "measure", "--servers", server, *load]
-    return Step(kind="control", arguments=arguments, servers=[server], why=why)
-
-
-def _check(servers: Sequence[Server], settings: Settings, why: str) -> Iterator[Step]:
-    for suite, own in _by_suite(servers).items():
-        ids = [server.id for server in own]
-        arguments = ["run", "--suite", suite, "--profile", settings.check_profile, "--servers", ",".join(ids)]
-        yield Step(kind="run", arguments=arguments, servers=ids, why=why)
-
-
 def _compare_arguments(
     suite: str, change: Change, settings: Settings, options: Sequence[str], profile: str = ""
 ) -> list[str]:
     arms = ["--base", change.base, *(["--head", change.head] if change.head else [])]
     load = ["--suite", suite, "--profile", profile or settings.compare_profile]
     return ["compare", *arms, *load, "--max-time", settings.max_time, *options]
-
-
-def _by_suite(servers: Sequence[Server]) -> dict[str, list[Server]]:
-    found: dict[str, list[Server]] = {}
-    for server in servers:
-        found.setdefault(server.spec.suite, []).append(server)
-    return found
 
 
 def _require_alone(event: Event) -> None:

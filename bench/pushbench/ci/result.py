@@ -17,7 +17,8 @@ from typing import Literal, TypeVar
 from pydantic import Field, NonNegativeInt, ValidationError
 
 from pushbench.ci.agreement import UnknownMetric, disagreement
-from pushbench.ci.plan import Plan, Step
+from pushbench.ci.plan import Plan
+from pushbench.ci.steps import Step
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.files import write_atomically
 from pushbench.foundation.model import Document

@@ -7,8 +7,9 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-from pushbench.ci.plan import Plan, Step
+from pushbench.ci.plan import Plan
 from pushbench.ci.result import Outcome, Result, StepResult
+from pushbench.ci.steps import Step
 from tests.ci.events import HEAD
 
 STEP = Step(kind="run", arguments=["run"], servers=["node-ws"], why="somebody asked for it")

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from pushbench.ci import result as results
-from pushbench.ci.plan import Kind, Step
 from pushbench.ci.result import Result, StepResult
+from pushbench.ci.steps import Kind, Step
 from pushbench.judging.thresholds import Thresholds
 from pushbench.judging.verdict import judge
 from pushbench.records.record import Accepting, Commit, Record

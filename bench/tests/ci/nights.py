@@ -8,8 +8,9 @@ from typing import Any
 from pushbench.ci import result as results
 from pushbench.ci.event import Inputs
 from pushbench.ci.going_on import take_up
-from pushbench.ci.plan import Plan, Step
+from pushbench.ci.plan import Plan
 from pushbench.ci.result import Result, Results, StepResult
+from pushbench.ci.steps import Step
 from pushbench.judging.thresholds import NO_THRESHOLDS
 from pushbench.judging.verdict import judge
 from pushbench.records.record import PlannedTrial, Record

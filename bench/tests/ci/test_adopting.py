@@ -8,7 +8,7 @@ import pytest
 
 from pushbench.catalog.servers import read_catalog
 from pushbench.ci.adopting import Adoption, adopt
-from pushbench.ci.plan import Settings
+from pushbench.ci.steps import Settings
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.project import Project
 from tests.ci.repositories import commit, git

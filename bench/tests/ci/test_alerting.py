@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -44,10 +45,18 @@ class Nights:
         self.notes: list[str] = []
         self.told: list[str] = []
 
-    def play(self, *trials: Trial, of: dict[str, Any] | None = None, jobs: list[dict[str, Any]] | None = None) -> None:
+    def play(
+        self,
+        *trials: Trial,
+        of: dict[str, Any] | None = None,
+        jobs: list[dict[str, Any]] | None = None,
+        reduced: Sequence[str] = (),
+    ) -> None:
         self.double.run = of or night()
         self.double.jobs = jobs if jobs is not None else [job("plan"), job("bench")]
-        self.double.artifacts = {"results": artifact(self.folder, make_record(trials))} if trials else {}
+        self.double.artifacts = {}
+        if trials:
+            self.double.artifacts["results"] = artifact(self.folder, make_record(trials), reduced=list(reduced))
         self.notes, self.told = [], []
         with self.double.github(self.notes.append) as github:
             alert(github, RUN, self.notes.append, self.told.append)
@@ -97,6 +106,24 @@ def test_a_night_that_did_not_measure_the_server_leaves_its_issue_as_it_is(night
     nights.play(make_trial("fastapi"))
     nights.play(invalid(make_trial("node-ws")), make_trial("fastapi"))
     assert nights.double.issues[0] == before
+
+
+def test_a_night_that_measured_the_server_with_a_smaller_profile_leaves_its_issue_as_it_is(nights: Nights) -> None:
+    nights.play(measured("node-ws", SLOW))
+    before = dict(nights.double.issues[0])
+    nights.play(make_trial("node-ws"), make_trial("fastapi"), reduced=["node-ws"])
+    assert nights.double.issues[0] == before
+    nights.play(make_trial("node-ws"), make_trial("fastapi"), reduced=["fastapi"])
+    assert nights.double.issues[0]["state"] == "closed"
+
+
+def test_a_suite_without_a_valid_run_stays_so_until_more_than_smaller_profiles_are_valid(nights: Nights) -> None:
+    nights.play(invalid(make_trial("node-ws")))
+    assert nights.open == {frozenset({Cause("invalid", "whiteboard")})}
+    nights.play(make_trial("node-ws"), reduced=["node-ws"])
+    assert nights.open == {frozenset({Cause("invalid", "whiteboard")})}
+    nights.play(make_trial("node-ws"), make_trial("fastapi"), reduced=["node-ws"])
+    assert nights.open == set()
 
 
 def test_a_server_that_passes_because_there_was_nothing_to_measure_is_not_mended(tmp_path: Path) -> None:

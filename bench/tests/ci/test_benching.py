@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 
 from pushbench.ci.benching import Bench
-from pushbench.ci.plan import Plan, Step
+from pushbench.ci.plan import Plan
 from pushbench.ci.result import read_results
+from pushbench.ci.steps import Step
 from pushbench.cli import app
 from pushbench.foundation.project import Project
 from pushbench.judging.thresholds import NO_THRESHOLDS

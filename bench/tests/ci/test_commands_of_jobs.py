@@ -7,12 +7,18 @@ from pathlib import Path
 import pytest
 
 from pushbench.ci.admitting import artifact_name
+from pushbench.ci.drafting import of_plan
 from pushbench.ci.plan import Plan
+from pushbench.ci.result import read_results
 from pushbench.cli import app
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.project import Project
-from tests.ci.events import environment, pull_request, push
+from pushbench.records import history
+from tests.ci.budgets import LONG, SHORT, checkout
+from tests.ci.events import HOSTILE, environment, pull_request, push
+from tests.ci.job_results import make_plan
 from tests.ci.repositories import commit, git, origin, require_no_pages, shallow
+from tests.factories import make_record, make_trial
 
 __all__ = ["origin", "shallow"]
 
@@ -22,6 +28,7 @@ def of_job(folder: Path, monkeypatch: pytest.MonkeyPatch, name: str, payload: ob
     for key, value in environment(folder, name, payload).items():
         monkeypatch.setenv(key, value)
     monkeypatch.setenv("GITHUB_OUTPUT", str(folder / "output"))
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(folder / "summary.md"))
     return folder / "output"
 
 
@@ -58,6 +65,65 @@ def test_fetch_brings_the_commits_of_the_plan(origin: Path, shallow: Path, monke
     assert git(shallow, "merge-base", sha, base) == base
     assert git(shallow, "rev-list", "--count", "HEAD") == "2"
     require_no_pages(origin, shallow)
+
+
+@pytest.fixture
+def published(tmp_path: Path) -> Path:
+    """A shallow clone of a repository whose gh-pages knows a run of four of its servers in full."""
+    project = checkout(tmp_path / "origin")
+    git(project.root, "init")
+    sha = commit(project.root)
+    made = make_record([make_trial(server) for server in ("alpha", "beta", "delta", "gamma")])
+    assert made.commit
+    own = {"suite": "tiny", "profile": "full", "commit": made.commit.model_copy(update={"sha": sha})}
+    commit(project.root, servers__gamma__main="2")
+    git(project.root, "checkout", "--orphan", "gh-pages")
+    git(project.root, "rm", "-rfq", ".")
+    history.append(project.root / "history", made.model_copy(update=own))
+    commit(project.root)
+    git(project.root, "checkout", "main")
+    git(tmp_path, "clone", "--quiet", "--depth", "1", project.root.as_uri(), "clone")
+    return tmp_path / "clone"
+
+
+@pytest.mark.parametrize(
+    ("branch", "full"),
+    [("gh-pages", ["epsilon", "gamma"]), ("no-branch", ["alpha", "beta", "delta"]), ("", ["alpha", "beta", "delta"])],
+)
+def test_plan_reads_in_the_branch_what_changed_and_who_waited_the_longest(
+    published: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, branch: str, full: list[str]
+) -> None:
+    output = of_job(tmp_path, monkeypatch, "push", push())
+    monkeypatch.setenv("PUSHBENCH_JOB_TIME", "35m")
+    monkeypatch.setattr(Project, "current", lambda: Project.at(published))
+    app(["ci", "plan", *(["--history", branch] if branch else [])], standalone_mode=False)
+    planned = read_results(published / "out" / "ci" / "results").result.plan
+    in_full = [server for step in planned.steps if step.argument("--profile") == "full" for server in step.servers]
+    assert sorted(in_full) == full
+    assert sorted(planned.reduced) == sorted({*SHORT, *LONG} - set(full))
+    assert '"reduced":["' in output.read_text()
+    summary = (tmp_path / "summary.md").read_text()
+    assert [line for line in summary.splitlines() if line.startswith("- Run with the profile full: ")]
+    assert f"- {len(full)} of 6 servers get the profile full, the others quick: " in summary
+    require_no_pages(published.parent / "origin", published)
+
+
+def test_the_summary_of_a_plan_shows_what_strangers_chose_as_text() -> None:
+    text = of_plan(make_plan(notes=[HOSTILE, "`gh run list` says more"]))
+    assert "<script>" not in text
+    assert "\\<script\\>" in text
+    assert "- `gh run list` says more" in text
+    assert len(text.splitlines()) == 4, "no line of theirs is a line of ours"
+
+
+def test_plan_refuses_a_time_that_is_none_before_it_asks_anybody(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    output = of_job(tmp_path, monkeypatch, "push", push())
+    monkeypatch.setenv("PUSHBENCH_JOB_TIME", "soon")
+    with pytest.raises(UserError, match="PUSHBENCH_JOB_TIME is 'soon', expected a duration such as 5h"):
+        app(["ci", "plan", "--history", "gh-pages"], standalone_mode=False)
+    assert not output.exists()
 
 
 def test_command_ignores_a_comment_on_an_issue(

@@ -108,6 +108,12 @@ BROKEN: dict[str, tuple[str, Break, str, str]] = {
         "expected a duration",
         "gh variable set PUSHBENCH_MAX_TIME",
     ),
+    "no-job-time": (
+        "variables",
+        lambda it: it.variables.update(PUSHBENCH_JOB_TIME="five hours"),
+        "PUSHBENCH_JOB_TIME is 'five hours', expected a duration",
+        "gh variable set PUSHBENCH_JOB_TIME",
+    ),
     "shared-typo": (
         "variables",
         lambda it: it.shared_variables.update(PUSHBENCH_SITES="https://x"),

@@ -12,8 +12,9 @@ import pytest
 from pushbench.ci.benching import Bench
 from pushbench.ci.event import Inputs
 from pushbench.ci.going_on import start
-from pushbench.ci.plan import Plan, Step
+from pushbench.ci.plan import Plan
 from pushbench.ci.result import Result, Results, read_results
+from pushbench.ci.steps import Step
 from pushbench.cli import app
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.project import Project
@@ -201,6 +202,11 @@ def test_a_run_that_measured_everything_is_not_taken_up(tmp_path: Path) -> None:
 STRANGE = {"kind": "run", "servers": ["node-ws"], "why": "x"}
 
 
+def _of_some(*servers: str) -> Step:
+    """A run of the servers of `MEASURE`, which names these."""
+    return MEASURE.model_copy(update={"arguments": [*MEASURE.arguments, "--servers", ",".join(servers)]})
+
+
 @pytest.mark.parametrize(
     ("forged", "what"),
     [
@@ -219,11 +225,20 @@ STRANGE = {"kind": "run", "servers": ["node-ws"], "why": "x"}
         (night(MEASURE, pull_request=7), "base"),
         (night(MEASURE, driver="x"), "driver"),
         (night(MEASURE, images=["node-ws", "other"]), "images"),
+        (night(MEASURE, reduced=["other"]), "reduced"),
+        (night(_of_some("fastapi", "--x")), "steps, records"),
+        (night(_of_some("fastapi")), "records"),
     ],
 )
 def test_a_forged_plan_is_refused(tmp_path: Path, forged: Plan, what: str) -> None:
     with pytest.raises(UserError, match=f"is not one of a push or night: its {what}$"):
         taken_up(left_by(partial(forged), tmp_path / "artifact"))
+
+
+def test_a_night_with_two_profiles_can_be_taken_up(tmp_path: Path) -> None:
+    planned = night(_of_some(*SERVERS), CONTROL, reduced=[SERVERS[0]])
+    found = taken_up(left_by(partial(planned), tmp_path / "artifact"))
+    assert found.result.plan == planned
 
 
 def test_a_record_of_another_commit_or_profile_is_refused(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +20,16 @@ import pytest
 from markdown_it import MarkdownIt
 
 from pushbench.ci import result as results
-from pushbench.ci.plan import Kind, Step
+from pushbench.ci.budget import Turn
+from pushbench.ci.event import Event
+from pushbench.ci.plan import make_plan as plan_of_push
 from pushbench.ci.reporting import report
 from pushbench.ci.result import Result, StepResult
+from pushbench.ci.steps import Kind, Settings, Step
 from pushbench.judging.verdict import judge
 from pushbench.records.record import OneSided
 from pushbench.reporting.comment import MARK
+from tests.ci.budgets import budget_of, catalog_of, checkout, limits_of
 from tests.ci.double_reporting import Reported
 from tests.ci.events import BASE, HEAD
 from tests.ci.github_double import FORK, RUN, job, pull, run
@@ -249,6 +254,28 @@ def in_progress(_: Path) -> Case:
 
 
 @case
+def push_with_two_profiles(folder: Path) -> Case:
+    """A push whose job has no time for every server in full."""
+    project = checkout(folder / "checkout")
+    turns = {"alpha": Turn("2026-11-09T02:30:00+00:00", changed=True), "beta": Turn("2026-11-01T02:30:00+00:00")}
+    pushed = Event(name="push", repository="acme/pushbench", sha=HEAD)
+    day, budget = date(2026, 11, 21), budget_of(project, 0.8, **turns)
+    plan = plan_of_push(pushed, catalog_of(project), None, Settings(), day, budget=budget)
+    done = []
+    for number, step in enumerate(plan.steps, 1):
+        record = make_record([make_trial(server) for server in step.servers])
+        of_step = {"suite": step.argument("--suite"), "profile": step.argument("--profile"), "id": f"{number}"}
+        record = record.model_copy(update=of_step)
+        verdict = judge(record, limits_of(catalog_of(project), folder))
+        done.append(StepResult(step=step, outcome=verdict.outcome, seconds=900.0, said="", measured=number))
+        results.write_measured(folder, number, record, verdict)
+    results.write_result(folder, Result(plan=plan, steps=done))
+    double = Reported(run=run(event="push", head_branch="main"), pulls=[])
+    double.artifacts["results"] = zipped(files(folder))
+    return Case(double)
+
+
+@case
 def gave_way(folder: Path) -> Case:
     step = Step(kind="run", arguments=["run"], servers=["node-ws"], why="every push is a point of the trend")
     said = "gave way to the run 5000 of pull request 7"
@@ -307,6 +334,12 @@ def test_a_comment_is_the_text_that_was_read_aloud(name: str, tmp_path: Path) ->
 
 def test_every_golden_comment_has_its_state() -> None:
     assert {path.stem for path in GOLDEN.glob("*.md")} == set(CASES)
+
+
+def test_a_push_with_two_profiles_can_be_read_in_60_columns() -> None:
+    text = (GOLDEN / "push-with-two-profiles.md").read_text().partition("<details>")[0]
+    assert "|" not in text, "a table would not wrap"
+    assert max(len(word) for line in text.splitlines() if "](" not in line for word in line.split()) <= 60
 
 
 @pytest.mark.parametrize("name", CASES)

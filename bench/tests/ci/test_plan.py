@@ -11,8 +11,9 @@ import pytest
 
 from pushbench.catalog.servers import Server, read_catalog
 from pushbench.ci.event import Event
-from pushbench.ci.plan import Change, Plan, Settings, make_plan, touched
+from pushbench.ci.plan import Change, Plan, make_plan, touched
 from pushbench.ci.result import Result, StepResult
+from pushbench.ci.steps import Settings
 from pushbench.foundation.errors import UserError
 from tests.ci.events import HEAD, HOSTILE, pull_request, push, read
 from tests.support import make_project

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from pushbench.catalog.servers import Server, read_catalog
 from pushbench.ci.event import read_event
-from pushbench.ci.plan import Change, Settings, make_plan
+from pushbench.ci.plan import Change, make_plan
+from pushbench.ci.steps import Settings
 from tests.ci.events import BASE, HEAD, REPOSITORY, pull_request, push
 from tests.fuzz.target import Target
 from tests.support import make_project

@@ -111,6 +111,13 @@ function Newest({ manifest, overview, chosen }: NewestProps) {
           measured then was not the server.
         </p>
       ))}
+      {newest.servers < overview.rows.length && (
+        <p class="aside">
+          It measured {newest.servers} of {overview.rows.length} servers with the profile {chosen.profile}. A run
+          without time for all of them begins with those that changed, then with those that waited the longest. Each row
+          is of the server's last run with this profile.
+        </p>
+      )}
       <p class="aside">
         {chosen.runs === 1
           ? 'The first run of its kind: levels and bands need five.'

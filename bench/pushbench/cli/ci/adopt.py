@@ -31,7 +31,7 @@ def adopt(
     With --base it completes the history of that repository; a private one needs GITHUB_TOKEN for that.
     """
     from pushbench.ci.adopting import Adoption, adopt
-    from pushbench.ci.plan import Settings
+    from pushbench.ci.steps import Settings
     from pushbench.foundation.project import Project
 
     wanted = Adoption(repository, folder, profile, base)

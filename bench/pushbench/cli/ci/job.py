@@ -24,9 +24,12 @@ RunOption = Annotated[int, typer.Option("--run", min=1, help="Of the workflow be
 
 
 def tell(made: Plan, *, as_json: bool) -> None:
+    """Hand the plan to later jobs, and show it: as the step's summary and on stdout."""
     from pushbench.ci import actions
+    from pushbench.ci.drafting import of_plan
 
     actions.set_outputs({"plan": made.model_dump_json(by_alias=True)})
+    actions.add_summary(of_plan(made))
     if as_json:
         options.print_json(made.model_dump(mode="json", by_alias=True))
         return

@@ -4,31 +4,54 @@ from __future__ import annotations
 
 import os
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pushbench.cli.ci.job import fresh_out, github_of_job, results_folder, tell
+from pushbench.cli.ci.job import branch_of, fresh_out, github_of_job, results_folder, tell
 from pushbench.cli.options import JsonOption
 
 if TYPE_CHECKING:
-    from pushbench.ci.event import Inputs
+    from collections.abc import Sequence
+
+    from pushbench.catalog.servers import Server
+    from pushbench.ci.budget import Budget
+    from pushbench.ci.event import Event, Inputs
+    from pushbench.ci.steps import Settings
     from pushbench.foundation.project import Project
 
-_EXAMPLE = "Example: `pushbench ci plan --json` in a job of GitHub Actions; its output plan is for later jobs."
+_EXAMPLES = (
+    "Examples, in a job of GitHub Actions: `pushbench ci plan --json`; its output plan is for later jobs. "
+    "`PUSHBENCH_JOB_TIME=5h pushbench ci plan --history gh-pages`: as much with the profile full as 5 hours allow."
+)
 
 
 def register(group: typer.Typer) -> None:
-    group.command("plan", epilog=_EXAMPLE)(plan)
+    group.command("plan", epilog=_EXAMPLES)(plan)
 
 
-def plan(*, as_json: JsonOption = False) -> None:
+def plan(
+    *,
+    history: Annotated[
+        str,
+        typer.Option(
+            "--history",
+            help="Where there is no time for every server in full: those that waited the longest, by this branch.",
+            metavar="BRANCH",
+            show_default=False,
+        ),
+    ] = "",
+    as_json: JsonOption = False,
+) -> None:
     """Say what the event of this job measures, and why not more.
 
     A run that goes on with one that gave way has the plan and the results of that run.
 
     Reads GITHUB_EVENT_NAME, GITHUB_EVENT_PATH, GITHUB_REPOSITORY and GITHUB_SHA; PUSHBENCH_PUSH_PROFILE,
     PUSHBENCH_CHECK_PROFILE, PUSHBENCH_COMPARE_PROFILE, PUSHBENCH_MAX_TIME and PUSHBENCH_DRIVER change what is measured.
+    PUSHBENCH_JOB_TIME, such as 5h, bounds a push or night: changed servers and those that waited the longest get the
+    profile of pushes, the others that of checks. Says so, and how long it takes. Without it every server gets it.
     Fetches what it compares; a private repository needs GITHUB_TOKEN for that, with the permission contents: read.
     To go on with a run, also GITHUB_API_URL and GITHUB_TOKEN, which needs the permission actions: read.
     """
@@ -36,18 +59,21 @@ def plan(*, as_json: JsonOption = False) -> None:
     from pushbench.ci import actions
     from pushbench.ci.change import read_change
     from pushbench.ci.event import read_event
-    from pushbench.ci.plan import Settings, make_plan
+    from pushbench.ci.plan import make_plan
     from pushbench.ci.result import Result, StepResult, write_result
+    from pushbench.ci.steps import Settings
     from pushbench.foundation.project import Project
 
-    project = Project.current()
+    project, settings = Project.current(), Settings.read(os.environ)
     event = read_event(os.environ)
     if event.inputs.continue_:
         _take_up(project, event.inputs, as_json=as_json)
         return
     change = read_change(project.root, event, os.environ.get("GITHUB_TOKEN", ""))
     today = datetime.now(UTC).date()
-    made = make_plan(event, read_catalog(project.servers), change, Settings.read(os.environ), today)
+    catalog = read_catalog(project.servers)
+    budget = _budget(project, event, catalog, settings, history)
+    made = make_plan(event, catalog, change, settings, today, budget=budget)
     waits = made.untrusted and event.name == "pull_request"
     steps = [
         StepResult(step=step, outcome="inconclusive" if waits else "unfinished", seconds=0, said="", measured=None)
@@ -63,6 +89,31 @@ def plan(*, as_json: JsonOption = False) -> None:
         }
     )
     tell(made, as_json=as_json)
+
+
+def _budget(
+    project: Project, event: Event, catalog: Sequence[Server], settings: Settings, history: str
+) -> Budget | None:
+    """None where the event does not ask for every server. The branch is fetched only where the time is bounded."""
+    import tempfile
+
+    from pushbench.catalog.suites import read_suites
+    from pushbench.ci.budget import Budget
+    from pushbench.ci.fetching import fetch
+    from pushbench.ci.last_measured import read_turns
+    from pushbench.ci.plan import measures_everything, whole_profile
+    from pushbench.ci.publishing import HISTORY
+
+    if not measures_everything(event):
+        return None
+    seconds, turns = settings.job_seconds, {}
+    if seconds is not None and history:
+        fetch(project.root, [], os.environ.get("GITHUB_TOKEN", ""))
+        with tempfile.TemporaryDirectory(prefix="pushbench-") as folder:
+            if branch_of(project, history).fetch(Path(folder)):
+                profile = whole_profile(event, settings)
+                turns = read_turns(Path(folder) / HISTORY, project.root, catalog, profile)
+    return Budget(seconds, {suite.id: suite for suite in read_suites(project.scenarios)}, turns)
 
 
 def _take_up(project: Project, inputs: Inputs, *, as_json: bool) -> None:

@@ -1,0 +1,191 @@
+"""Which servers a push or night measures with the larger profile, so that all of it fits into its job. Pure.
+
+Servers that changed since their last run with that profile come first, then those that waited the longest for one. The
+others get the smaller profile. So each server has its turn, and the history alone decides when.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from pushbench.catalog.servers import Server
+from pushbench.catalog.suites import Suite
+from pushbench.ci.steps import Settings, Step
+from pushbench.drivers.driver import START_SECONDS, STOP_SECONDS
+from pushbench.drivers.services import READY_SECONDS
+from pushbench.foundation.errors import UserError
+from pushbench.generator.load import MARGIN_SECONDS, planned_seconds
+from pushbench.measuring.plan import trial_seconds
+from pushbench.metrics.units import format_elapsed
+from pushbench.records.record import Schedule
+
+JOB_SECONDS = 330 * 60.0
+"""after which bench.yml ends the job bench"""
+VERIFY_SECONDS = 10.0
+"""of each server before its first trial: about what a slow one takes; several are verified at a time"""
+TIMES = 2
+"""that a trial is measured at most"""
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Seconds on the machine that measures."""
+
+    expected: float = 0.0
+    """where the servers keep up and nothing disturbs the machine"""
+    most: float = 0.0
+    """where each trial takes as long as it is allowed to, and is measured twice"""
+
+    def __add__(self, other: Cost) -> Cost:
+        return Cost(self.expected + other.expected, self.most + other.most)
+
+
+@dataclass(frozen=True)
+class Turn:
+    """The last time that a server was measured with the larger profile."""
+
+    last: str = ""
+    """an instant; empty where it never was"""
+    changed: bool = False
+    """its folder is another one since then"""
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What there is to decide by."""
+
+    seconds: float | None
+    """of a job; None where there is no bound"""
+    suites: Mapping[str, Suite]
+    turns: Mapping[str, Turn]
+    """by the id of a server; one that is not there has not had its turn yet"""
+
+
+@dataclass(frozen=True)
+class Share:
+    """How the servers of a plan are measured."""
+
+    large: Sequence[Server]
+    small: Sequence[Server]
+    notes: Sequence[str]
+    """sentences: who gets what and why, and how long it takes"""
+
+
+def share(servers: Sequence[Server], settings: Settings, profile: str, budget: Budget, beside: Sequence[Step]) -> Share:
+    """Choose the servers that get `profile`, as many as fit; the others get that of checks.
+
+    `beside` is what else the job does. Raises UserError for a suite without one of the profiles.
+    """
+    large = {server.id: cost(budget.suites, server.spec.suite, profile) for server in servers}
+    other = total(cost_of(step, settings, budget.suites) for step in beside)
+    whole = other + total(large.values())
+    if budget.seconds is None:
+        return Share(servers, [], list(_too_long(whole)))
+    if whole.expected <= budget.seconds:
+        return Share(servers, [], [_time(whole), *_too_long(whole)])
+    small = {server.id: cost(budget.suites, server.spec.suite, settings.check_profile) for server in servers}
+    chosen = _chosen(servers, large, small, budget, other)
+    planned = other + total(large[each] if each in chosen else small[each] for each in large)
+    said = _Said(budget, profile, settings.check_profile, chosen, len(servers), whole, planned)
+    return Share(
+        [server for server in servers if server.id in chosen],
+        [server for server in servers if server.id not in chosen],
+        list(said.notes()),
+    )
+
+
+def cost_of(step: Step, settings: Settings, suites: Mapping[str, Suite]) -> Cost:
+    """The time of a step. Comparisons end by themselves when their time is up."""
+    if step.kind != "run":
+        return Cost(settings.max_seconds, settings.max_seconds)
+    return total(cost(suites, step.argument("--suite"), step.argument("--profile")) for _ in step.servers)
+
+
+def cost(suites: Mapping[str, Suite], suite: str, profile: str) -> Cost:
+    """The time of a server's verification and trial. Raises UserError for a profile that the suite does not have."""
+    if suite not in suites:
+        raise UserError(f"there is no suite {suite!r}", hint="see `pushbench suites`")
+    load = suites[suite].load(profile, {})
+    times = TIMES if load.repeats_disturbed else 1
+    return Cost(
+        VERIFY_SECONDS + trial_seconds(load.schedule),
+        VERIFY_SECONDS + longest_trial_seconds(load.schedule) * times,
+    )
+
+
+def longest_trial_seconds(schedule: Schedule) -> float:
+    """How long a trial with a service takes at most. What takes longer is ended, and the trial has failed."""
+    return READY_SECONDS + START_SECONDS + planned_seconds(schedule) + MARGIN_SECONDS + STOP_SECONDS
+
+
+def total(costs: Iterable[Cost]) -> Cost:
+    return sum(costs, Cost())
+
+
+def _chosen(
+    servers: Sequence[Server], large: Mapping[str, Cost], small: Mapping[str, Cost], budget: Budget, other: Cost
+) -> list[str]:
+    """The ids of those that get the larger profile, in the order in which they got it."""
+    assert budget.seconds is not None
+    more = {each: large[each].expected - small[each].expected for each in large}
+    chosen = [each for each in large if more[each] <= 0]
+    left = budget.seconds - other.expected - sum(min(large[each].expected, small[each].expected) for each in large)
+    for server in sorted(servers, key=lambda each: _order(budget.turns, each.id)):
+        if server.id not in chosen and more[server.id] <= left:
+            chosen.append(server.id)
+            left -= more[server.id]
+    return chosen
+
+
+def _order(turns: Mapping[str, Turn], server: str) -> tuple[bool, str, str]:
+    """What changed comes first, then what waited the longest."""
+    turn = turns.get(server, Turn())
+    return not turn.changed, turn.last, server
+
+
+def _too_long(planned: Cost) -> Iterator[str]:
+    if planned.expected > JOB_SECONDS:
+        yield (
+            f"this takes about {format_elapsed(planned.expected)}, and the job ends after "
+            f"{format_elapsed(JOB_SECONDS)}: set the variable PUSHBENCH_JOB_TIME to 5h"
+        )
+
+
+def _time(planned: Cost) -> str:
+    return (
+        f"the plan takes about {format_elapsed(planned.expected)}, and at most {format_elapsed(planned.most)}, where "
+        "each trial is as slow as it may be and is measured twice"
+    )
+
+
+@dataclass(frozen=True)
+class _Said:
+    """What is said of servers with different profiles."""
+
+    budget: Budget
+    large: str
+    small: str
+    """profiles"""
+    chosen: Sequence[str]
+    servers: int
+    whole: Cost
+    planned: Cost
+
+    def notes(self) -> Iterator[str]:
+        assert self.budget.seconds is not None
+        yield (
+            f"{len(self.chosen)} of {self.servers} servers get the profile {self.large}, the others {self.small}: with "
+            f"{self.large}, all take about {format_elapsed(self.whole.expected)}, and PUSHBENCH_JOB_TIME is "
+            f"{format_elapsed(self.budget.seconds)}"
+        )
+        changed = [each for each in self.chosen if self.budget.turns.get(each, Turn()).changed]
+        waited = [each for each in self.chosen if each not in changed]
+        if changed:
+            yield f"these changed since their last run with {self.large}: {', '.join(changed)}"
+        if waited:
+            yield f"these waited the longest for a run with {self.large}: {', '.join(waited)}"
+        if self.planned.expected > self.budget.seconds:
+            yield f"even with {self.small} the servers take longer than PUSHBENCH_JOB_TIME"
+        yield _time(self.planned)
+        yield from _too_long(self.planned)

@@ -1,0 +1,103 @@
+"""The steps of a plan, each one `pushbench` command, and what an installation may have otherwise in them. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Literal
+
+from pydantic import Field
+
+from pushbench.catalog.servers import Server
+from pushbench.foundation.errors import UserError
+from pushbench.foundation.model import Document
+from pushbench.metrics.definitions import Unit
+from pushbench.metrics.units import parse_quantity
+
+Kind = Literal["run", "compare", "control"]
+LONGEST_VALUE = 80
+"""characters of a variable's value in an error"""
+
+
+class Step(Document):
+    """One `pushbench` command."""
+
+    kind: Kind
+    arguments: list[str] = Field(description="of `./pushbench`, without --out")
+    servers: list[str]
+    why: str = Field(description="a sentence")
+
+    def argument(self, option: str) -> str:
+        """The value of an option that the command has."""
+        return self.arguments[self.arguments.index(option) + 1]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What an installation may have otherwise, by repository variables."""
+
+    push_profile: str = "full"
+    check_profile: str = "quick"
+    """of servers that have nothing to be compared with, and of those for which a push has no time left"""
+    compare_profile: str = "compare"
+    max_time: str = "10m"
+    driver: str = "auto"
+    job_time: str = ""
+    """of a push or night; empty: it takes as long as it takes"""
+
+    @classmethod
+    def read(cls, environment: Mapping[str, str]) -> Settings:
+        """From PUSHBENCH_PUSH_PROFILE and so on; what is unset or empty is as here. Raises UserError."""
+        names = ("push_profile", "check_profile", "compare_profile", "max_time", "driver", "job_time")
+        given = {name: environment.get(f"PUSHBENCH_{name.upper()}", "") for name in names}
+        found = cls(**{name: value for name, value in given.items() if value})
+        _ = found.job_seconds
+        return found
+
+    @property
+    def job_seconds(self) -> float | None:
+        """Of a push or night; None where there is no bound. Raises UserError."""
+        return _seconds("PUSHBENCH_JOB_TIME", self.job_time) if self.job_time else None
+
+    @property
+    def max_seconds(self) -> float:
+        """Of a comparison of one suite. Raises UserError."""
+        return _seconds("PUSHBENCH_MAX_TIME", self.max_time)
+
+
+def run(servers: Sequence[Server], profile: str, why: str, *, named: bool = True) -> Iterator[Step]:
+    """A run of each suite; the servers are not `named` where they are all that there are."""
+    for suite, own in by_suite(servers).items():
+        ids = [server.id for server in own]
+        which = ["--servers", ",".join(ids)] if named else []
+        arguments = ["run", "--suite", suite, "--profile", profile, *which]
+        yield Step(kind="run", arguments=arguments, servers=ids, why=why)
+
+
+def control(catalog: Sequence[Server], settings: Settings, day: date) -> Step:
+    """A server against itself: whatever it finds is the judge's mistake. Another one each night."""
+    candidates = [server.id for server in catalog if server.spec.tier == "baseline"]
+    server = candidates[day.toordinal() % len(candidates)]
+    why = "against itself: what it finds is a false alarm"
+    load = ["--profile", settings.compare_profile, "--max-time", settings.max_time]
+    arguments = ["calibrate", "measure", "--servers", server, *load]
+    return Step(kind="control", arguments=arguments, servers=[server], why=why)
+
+
+def by_suite(servers: Sequence[Server]) -> dict[str, list[Server]]:
+    found: dict[str, list[Server]] = {}
+    for server in servers:
+        found.setdefault(server.spec.suite, []).append(server)
+    return found
+
+
+def _seconds(name: str, value: str) -> float:
+    """The duration that a variable has. Raises UserError."""
+    try:
+        seconds = parse_quantity(value, Unit.SECONDS)
+    except UserError:
+        seconds = 0.0
+    if seconds <= 0:
+        raise UserError(f"{name} is {value[:LONGEST_VALUE]!r}, expected a duration such as 5h or 10m")
+    return seconds
