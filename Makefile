@@ -116,7 +116,7 @@ lock-images: ## look the digests of the services' images up again, and write com
 	@./pushbench services --lock
 
 clean: ## remove everything that was built or installed below this folder, records excepted
-	rm -rf .cache servers/*/node_modules servers/*/.venv servers/*/target
+	rm -rf .cache servers/*/node_modules servers/*/dist servers/*/.venv servers/*/target
 
 $(DEV)/stamp: bench/requirements-dev.txt
 	@echo "setting up the development tools in $(DEV)" >&2

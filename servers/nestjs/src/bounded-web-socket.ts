@@ -1,0 +1,12 @@
+import { WebSocket } from 'ws';
+
+const MAX_QUEUED_BYTES = 1024 * 1024;
+
+/** A connection whose client is disconnected when it does not read, rather than queued for without bound. */
+export class BoundedWebSocket extends WebSocket {
+  override send(data: string | Buffer, options: object = {}): void {
+    if (this.readyState !== WebSocket.OPEN) return;
+    if (this.bufferedAmount + Buffer.byteLength(data) > MAX_QUEUED_BYTES) this.terminate();
+    else super.send(data, options);
+  }
+}

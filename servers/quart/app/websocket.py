@@ -1,0 +1,16 @@
+"""Quart's WebSocket with a bound for what a client sent and the application has not taken."""
+
+import asyncio
+
+from hypercorn.typing import WebsocketScope
+from quart import Quart
+from quart.asgi import ASGIWebsocketConnection
+
+# As many as Hypercorn queues for an application. When both are full, it no longer reads from the client.
+MAX_QUEUED_MESSAGES = 10
+
+
+class Websocket(ASGIWebsocketConnection):
+    def __init__(self, app: Quart, scope: WebsocketScope) -> None:
+        super().__init__(app, scope)
+        self.queue = asyncio.Queue(MAX_QUEUED_MESSAGES)
