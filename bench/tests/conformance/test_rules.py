@@ -9,9 +9,10 @@ from contextlib import ExitStack
 import pytest
 
 from pushbench.conformance import Subject, rules_for, verify
+from pushbench.conformance.whiteboard import whiteboard_socketio
 
-JSON, STOMP = "whiteboard-json", "whiteboard-stomp"
-EVERY_RULE = {rule.name for protocol in (JSON, STOMP) for rule in rules_for("whiteboard", protocol, ["fake"])}
+JSON, SOCKETIO, STOMP = PROTOCOLS = "whiteboard-json", "whiteboard-socketio", "whiteboard-stomp"
+EVERY_RULE = {rule.name for protocol in PROTOCOLS for rule in rules_for("whiteboard", protocol, ["fake"])}
 SLOW_READERS = {
     "slow-reader-harms-nobody",
     "slow-reader-holds-no-sender",
@@ -71,6 +72,16 @@ FAULTS: list[tuple[str, str, set[str]]] = [
     (STOMP, "dies-of-broken-frames", {"broken-frame-is-harmless"}),
     (STOMP, "anyone-draws", {"drawing-needs-membership"}),
     (STOMP, "spoils-large", {"sixty-kib-arrive-unchanged", "message-of-64-kib-is-accepted"}),
+    (SOCKETIO, "leaving-never-fails", {"leaving-needs-membership"}),
+    (SOCKETIO, "believes-bodies", {"event-and-body-belong-together", "broken-packet-is-harmless"}),
+    (SOCKETIO, "dies-of-broken-packets", {"broken-packet-is-harmless"}),
+    (SOCKETIO, "passes-binary-on", {"binary-ends-its-connection"}),
+    (SOCKETIO, "offers-upgrades", {"only-web-sockets-are-spoken"}),
+    (SOCKETIO, "speaks-polling", {"only-web-sockets-are-spoken"}),
+    (SOCKETIO, "forgets-notes", {"text-is-unchanged", "sixty-kib-arrive-unchanged", "extreme-json-is-harmless"}),
+    (SOCKETIO, "takes-any-stroke", {"bad-message-is-an-error"}),
+    (SOCKETIO, "spoils-large", {"sixty-kib-arrive-unchanged", "message-of-64-kib-is-accepted"}),
+    (SOCKETIO, "crosses-one-in-1000", {"many-boards-are-not-mixed"}),
     (JSON, "alters-one-in-1000", {"many-boards-are-not-mixed"}),
     (JSON, "crosses-one-in-1000", {"many-boards-are-not-mixed"}),
     (STOMP, "crosses-one-in-1000", {"many-boards-are-not-mixed"}),
@@ -91,7 +102,7 @@ DEAR = [
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("protocol", [JSON, STOMP])
+@pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_a_good_server_keeps_all_rules(whiteboard: Callable[..., Subject], protocol: str) -> None:
     found = verify(whiteboard(protocol))
     assert {result.name: result.detail for result in found.failures} == {}
@@ -135,12 +146,12 @@ def test_servers_that_start_at_the_same_time_have_ports_of_their_own(whiteboard:
         assert len({target.url for target in targets}) == 3
 
 
-@pytest.mark.parametrize("protocol", [JSON, STOMP])
+@pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_compression_is_seen_over_each_protocol(whiteboard: Callable[..., Subject], protocol: str) -> None:
     assert not verify(whiteboard(protocol, "compresses"), ["compression-stays-off"]).passed
 
 
-@pytest.mark.parametrize("protocol", [JSON, STOMP])
+@pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_every_rule_is_broken_by_some_fault(protocol: str) -> None:
     breakable = {name for _, _, broken in FAULTS for name in broken}
     assert {rule.name for rule in rules_for("whiteboard", protocol, ["fake"])} <= breakable
@@ -148,14 +159,41 @@ def test_every_rule_is_broken_by_some_fault(protocol: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("fault", "rule"),
+    ("protocol", "fault", "rule"),
     [
-        ("errors-close", "bad-message-is-an-error"),
-        ("errors-are-silent", "drawing-needs-membership"),
-        ("joined-without-user", "join-is-acknowledged"),
+        (JSON, "errors-close", "bad-message-is-an-error"),
+        (JSON, "errors-are-silent", "drawing-needs-membership"),
+        (JSON, "joined-without-user", "join-is-acknowledged"),
+        (SOCKETIO, "acknowledges-others", "join-is-acknowledged"),
     ],
 )
 def test_a_fault_that_breaks_nearly_everything_breaks_the_rule_about_it(
-    whiteboard: Callable[..., Subject], fault: str, rule: str
+    whiteboard: Callable[..., Subject], protocol: str, fault: str, rule: str
 ) -> None:
-    assert not verify(whiteboard(JSON, fault), only=[rule]).passed
+    assert not verify(whiteboard(protocol, fault), only=[rule]).passed
+
+
+@pytest.mark.slow
+def test_equal_json_is_unchanged_over_socket_io(whiteboard: Callable[..., Subject]) -> None:
+    found = verify(whiteboard(SOCKETIO, "reserialises"), ["text-is-unchanged"])
+    assert {result.name: result.detail for result in found.failures} == {}
+
+
+@pytest.mark.parametrize(
+    ("sent", "arrived", "same"),
+    [
+        ('{"a": [1.50, -0, 1e3]}', '{"a":[1.5,0,1000]}', True),
+        ('{"a":123456789012345678}', '{"a":123456789012345680}', True),
+        ('{"a":1e999}', '{"a":null}', True),
+        (r'{"a":"\u00e9","b":1}', '{"b":1,"a":"\u00e9"}', True),
+        ('{"a":1}', '{"a":true}', False),
+        ('{"a":1}', '{"a":"1"}', False),
+        ('{"a":1}', '{"a":1.0000001}', False),
+        ('{"a":[1,2]}', '{"a":[2,1]}', False),
+        ('{"a":1}', '{"a":1,"b":null}', False),
+        ('{"a":1}', "[", False),
+    ],
+)
+def test_socket_io_promises_equal_json(sent: str, arrived: str, *, same: bool) -> None:
+    client = whiteboard_socketio.ProtocolClient.__new__(whiteboard_socketio.ProtocolClient)
+    assert client.same(sent, arrived) == same

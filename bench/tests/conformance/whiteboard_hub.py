@@ -60,6 +60,8 @@ class Hub:
                 text = held
         if "reserialises" in FAULTS:
             text = json.dumps(draw, separators=(",", ":"), ensure_ascii=False)
+        if "forgets-notes" in FAULTS and "note" in draw:
+            text = json.dumps({name: value for name, value in draw.items() if name != "note"})
         if "spoils-large" in FAULTS and len(text) > 50_000:
             text = text[:40_000] + "7" + text[40_001:]
         if "hoards" in FAULTS and len(text) > 10_000:

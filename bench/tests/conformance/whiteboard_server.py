@@ -1,7 +1,7 @@
 """A whiteboard server that keeps every rule, or breaks those that its arguments, the faults, are about.
 
-It shows that each rule can fail, and that none fails without a reason. It speaks whiteboard-json on /ws and
-whiteboard-stomp on /stomp. Every fault is an `if` beside what it spoils.
+It shows that each rule can fail, and that none fails without a reason. It speaks whiteboard-json on /ws,
+whiteboard-stomp on /stomp and whiteboard-socketio on /socket.io/. Every fault is an `if` beside what it spoils.
 """
 
 from __future__ import annotations
@@ -20,11 +20,13 @@ from websockets.asyncio.server import Server, ServerConnection, serve
 from websockets.datastructures import Headers
 from websockets.http11 import Request, Response
 
-from tests.conformance.whiteboard_hub import Hub
+from tests.conformance.whiteboard_hub import Hub, Session
 from tests.conformance.whiteboard_messages import FAULTS, MESSAGE_LIMIT
 from tests.conformance.whiteboard_protocols import JsonSession, StompSession
+from tests.conformance.whiteboard_socketio_session import SocketIOSession
 
 SEND_BUFFER = 128 << 10
+SESSIONS: dict[str, type[Session]] = {"/ws": JsonSession, "/stomp": StompSession, "/socket.io/": SocketIOSession}
 
 
 def respond(connection: ServerConnection, request: Request) -> Response | None:
@@ -33,7 +35,9 @@ def respond(connection: ServerConnection, request: Request) -> Response | None:
         name = "" if "healthz-is-anonymous" in FAULTS else os.environ["SERVER"]
         body = json.dumps({"server": name, "runtime": sys.version.split()[0], "framework": "websockets"})
         return Response(200, "OK", Headers({"Content-Length": str(len(body))}), body.encode())
-    if path in ("/ws", "/stomp"):
+    if "speaks-polling" in FAULTS and "transport=polling" in request.path:
+        return connection.respond(HTTPStatus.OK, "welcome")
+    if path in SESSIONS:
         return None
     if "any-upgrade" in FAULTS and "Upgrade" in request.headers:
         return None
@@ -69,11 +73,11 @@ async def main() -> None:
     async def handle(connection: ServerConnection) -> None:
         nonlocal running
         running += 1
-        stomp = connection.request and connection.request.path == "/stomp"
+        path = connection.request.path.partition("?")[0] if connection.request else ""
         try:
             if "hundred-clients" in FAULTS and running > 100:
                 await connection.close(1013)
-            await (StompSession if stomp else JsonSession)(connection, hub).run()
+            await SESSIONS.get(path, JsonSession)(connection, hub).run()
         finally:
             running -= 1
 

@@ -52,6 +52,7 @@ type client struct {
 	groupNumber int // of its population
 	group       *ledger.Group
 	deadline    time.Duration // of the attempt to connect
+	silent      time.Duration // when the server has been silent for longer than it said; never where it said nothing
 	settled     bool          // how long it took to connect is booked
 	messages    schedule.Sequence
 	asks        []ask // by the places in Protocol.Beside; none where the population has none
@@ -66,7 +67,7 @@ func newClient(e *Engine, p *population, seat schedule.Seat, number int, group *
 	size := p.Groups.Size
 	c := &client{
 		population: p, seat: seat, number: number, groupNumber: number / size, slot: number % size, group: group,
-		fd: -1, timer: -1,
+		fd: -1, timer: -1, silent: never,
 	}
 	if group != nil {
 		c.place = group.Place(c.slot)
@@ -108,7 +109,7 @@ func (l *loop) joined(c *client, now time.Duration) {
 
 func (l *loop) scheduleNext(c *client) {
 	_, asked := c.nextAsk()
-	l.schedule(c, min(c.nextMessage(), asked))
+	l.schedule(c, min(c.nextMessage(), asked, c.silent))
 }
 
 // nextMessage is when the client's next message is due; never where there is none.
@@ -144,11 +145,7 @@ func (l *loop) act(c *client, now time.Duration) {
 			l.actAlone(c, now)
 			return
 		}
-		if c.at != c.nextMessage() {
-			l.sendAsk(c)
-			return
-		}
-		l.sendMessage(c)
+		l.actAsMember(c)
 	case dropped:
 		if c.at != c.nextMessage() {
 			l.sendAsk(c)
@@ -160,6 +157,26 @@ func (l *loop) act(c *client, now time.Duration) {
 	case leaving:
 		l.close(c)
 	case closed:
+	}
+}
+
+// actAsMember does what the timer of a member was set for.
+func (l *loop) actAsMember(c *client) {
+	switch c.at {
+	case c.silent:
+		l.drop(c, errors.New("the server has been silent for longer than it said"))
+	case c.nextMessage():
+		l.sendMessage(c)
+	default:
+		l.sendAsk(c)
+	}
+}
+
+// bear sets how long the server may be silent from now on.
+func (l *loop) bear(c *client, patience, now time.Duration) {
+	c.silent = now + patience
+	if c.state == member {
+		l.scheduleNext(c)
 	}
 }
 
@@ -193,6 +210,9 @@ func (l *loop) handle(c *client, event *protocol.Event, now time.Duration) {
 	l.write(c, event.Reply)
 	if c.state >= dropped {
 		return
+	}
+	if event.Patience > 0 {
+		l.bear(c, event.Patience, now)
 	}
 	switch event.Kind {
 	case protocol.Delivery:

@@ -140,7 +140,7 @@ func (l *loop) release(c *client) {
 	l.byFD[c.fd] = nil
 	_ = unix.Close(c.fd)
 	c.fd = -1
-	c.session, c.backlog = nil, nil
+	c.session, c.backlog, c.silent = nil, nil, never
 	if c.state >= opening {
 		l.engine.gauges.connected.Add(-1)
 	}

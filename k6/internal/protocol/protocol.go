@@ -24,6 +24,7 @@ type Identity struct {
 // Protocol is how clients reach a server and talk to it: in a conversation over a WebSocket, or by requests.
 type Protocol struct {
 	path         string
+	query        string // of the path that is dialled
 	subprotocols string
 	// NewConversation begins what a client says, without the frames that carry it.
 	NewConversation func(Identity) Conversation
@@ -86,6 +87,6 @@ func (p Protocol) Target(base string) (*url.URL, error) {
 	if target.Port() == "" {
 		target.Host += ":80"
 	}
-	target.Path = strings.TrimSuffix(target.Path, "/") + p.path
+	target.Path, target.RawQuery = strings.TrimSuffix(target.Path, "/")+p.path, p.query
 	return target, nil
 }

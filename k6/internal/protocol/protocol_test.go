@@ -38,7 +38,7 @@ func receive(session Conversation, payload string, send Send) (event Event) {
 }
 
 func TestADrawIsTheDocumentedMessage(t *testing.T) {
-	for _, name := range []string{"whiteboard-json", "whiteboard-stomp"} {
+	for _, name := range []string{"whiteboard-json", "whiteboard-socketio", "whiteboard-stomp"} {
 		text := drawOf(t, session(t, name))
 		var draw struct {
 			Type, BoardID, UserID string
@@ -174,6 +174,10 @@ func FuzzReceiveNeverPanics(f *testing.F) {
 	f.Fuzz(func(_ *testing.T, data []byte) {
 		receive(newWhiteboard(me), string(data), func([]byte) {})
 		receive(newWhiteboardStomp(me), string(data), func([]byte) {})
+		connected := newWhiteboardSocketIO(me)
+		for _, payload := range []string{socketIOOpen, "40", string(data)} {
+			receive(connected, payload, func([]byte) {})
+		}
 	})
 }
 

@@ -21,6 +21,7 @@ const (
 	Corrupt              // a message whose content is not what its sender sent; Reason says how
 	Refused              // the server reported an error; Reason says which
 	Closed               // the server ends the connection; Reason says how
+	Broken               // the server breaks the protocol; Reason says how
 	Other                // nothing that matters
 )
 
@@ -38,12 +39,17 @@ type Event struct {
 	// Last says of Done that the connection cannot be used again.
 	Last   bool
 	Reason string
+	// Patience is how long from now on the server may be silent; 0 where this event changes nothing about it.
+	Patience time.Duration
 	// Reply is what the client sends at once; it holds until the next call of the session.
 	Reply []byte
 }
 
 // refuse makes the event a Refused.
 func (e *Event) refuse(reason string) { e.Kind, e.Reason = Refused, reason }
+
+// breakOff makes the event a Broken.
+func (e *Event) breakOff(reason string) { e.Kind, e.Reason = Broken, reason }
 
 // corrupt makes the event a Corrupt, and describes what no client sent.
 func (e *Event) corrupt(format string, values ...any) {

@@ -3,6 +3,7 @@ package protocol
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"io"
 	"math/rand/v2"
 	"net/url"
@@ -21,7 +22,8 @@ type Conversation interface {
 	Open(send Send) (ready bool)
 	// Join asks for membership. It may be repeated until the server acknowledges.
 	Join(send Send)
-	// Receive understands one payload, which it does not keep. It fills in an event that is empty.
+	// Receive understands one payload, which it does not keep. It fills in an event that is empty. After one that is
+	// Broken the session ends with an error.
 	Receive(payload []byte, send Send, event *Event)
 	// Message appends a message of the suite to buf.
 	Message(buf []byte, seq uint32, due time.Duration) []byte
@@ -64,6 +66,9 @@ func (w *webSocket) Next(data []byte, event *Event) (int, error) {
 		return n, err
 	}
 	w.understand(found, event)
+	if event.Kind == Broken {
+		return n, errors.New(event.Reason)
+	}
 	if len(w.reply) > 0 {
 		event.Reply, w.reply = w.reply, w.reply[:0]
 	}
@@ -74,6 +79,8 @@ func (w *webSocket) understand(found wire.Event, event *Event) {
 	switch found.Kind {
 	case wire.Payload:
 		w.conversation.Receive(found.Data, w.send, event)
+	case wire.Bytes:
+		event.breakOff("a binary message, where only text is spoken")
 	case wire.Pinged:
 		w.reply = wire.Append(w.reply, wire.Pong, mask(), found.Data)
 	case wire.Ponged:

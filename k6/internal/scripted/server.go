@@ -30,9 +30,15 @@ type Faults struct {
 	CorruptEvery int64
 	// CrossEvery delivers to a member of another board as well.
 	CrossEvery int64
-	// UnansweredEvery, TwiceEvery and ForeignEvery choose the pings that get no pong, two, or the pong of a ping that
-	// nobody sent.
+	// UnansweredEvery, TwiceEvery and ForeignEvery choose the pings of WebSockets, and the joins of Socket.IO, that get
+	// no answer, two, or the answer to one that nobody sent.
 	UnansweredEvery, TwiceEvery, ForeignEvery int64
+	// PingInterval and PingTimeout are what the server says in an open packet of Socket.IO; 0 is a minute.
+	PingInterval, PingTimeout time.Duration
+	// PingsUntil is when, after Arm, the server sends its last ping of Socket.IO, 0 for never.
+	PingsUntil time.Duration
+	// BinaryFirst answers so many joins with a binary message.
+	BinaryFirst int64
 	// Most is how often deliveries are corrupted or crossed at most; 0 is without end.
 	Most int64
 	// RefuseBeyond refuses connections once there are that many; 0 accepts all.
@@ -60,6 +66,7 @@ type Counts struct {
 	Connections, Deliveries                                         int64
 	Dropped, Duplicated, Held, Swapped, Corrupted, Crossed, Refused int64
 	Pings, Unanswered, AnsweredTwice, Misanswered                   int64
+	EnginePings, EnginePongs, LatePongs, Binaries                   int64
 }
 
 // Server is a running scripted server.
@@ -78,6 +85,7 @@ type Server struct {
 	dropped, duplicated, held, swapped, corrupted, crossed, refused, connections atomic.Int64
 
 	pings, unanswered, answeredTwice, misanswered atomic.Int64
+	enginePings, enginePongs, latePongs, binaries atomic.Int64
 
 	closeOnce sync.Once
 	mu        sync.Mutex
@@ -103,7 +111,8 @@ func Start(address string, faults Faults) (*Server, error) {
 	}
 	s := &Server{faults: faults, listener: listener, closed: make(chan struct{}), boards: map[string]*board{}}
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /ws", s.serve)
+	mux.HandleFunc("GET /ws", s.serve(newPlain))
+	mux.HandleFunc("GET /socket.io/", s.serve(newSocketIO))
 	mux.HandleFunc("GET /counts", func(w http.ResponseWriter, _ *http.Request) {
 		_ = json.NewEncoder(w).Encode(s.Counts())
 	})
@@ -135,10 +144,16 @@ func (s *Server) Counts() Counts {
 		s.connections.Load(), s.deliveries.Load(),
 		s.dropped.Load(), s.duplicated.Load(), s.held.Load(), s.swapped.Load(), s.corrupted.Load(), s.crossed.Load(),
 		s.refused.Load(), s.pings.Load(), s.unanswered.Load(), s.answeredTwice.Load(), s.misanswered.Load(),
+		s.enginePings.Load(), s.enginePongs.Load(), s.latePongs.Load(), s.binaries.Load(),
 	}
 }
 
-func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
+// serve has clients speak one dialect.
+func (s *Server) serve(speak func(*Server, *member) dialect) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) { s.accept(w, r, speak) }
+}
+
+func (s *Server) accept(w http.ResponseWriter, r *http.Request, speak func(*Server, *member) dialect) {
 	defer s.connections.Add(-1)
 	n, limit := s.connections.Add(1), s.faults.RefuseBeyond
 	if limit > 0 && n > limit || s.faults.RefuseFor > 0 && s.sinceArm() < s.faults.RefuseFor {
@@ -165,20 +180,26 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		conn.SetCloseHandler(func(int, string) error { return nil })
 	}
 	conn.SetPingHandler(func(data string) error { return s.pong(conn, data) })
+	says := speak(s, m)
+	says.greet()
+	defer says.end()
 	for {
 		_, text, err := conn.ReadMessage()
 		if err != nil {
 			return
 		}
 		s.stall(s.faults.StallAt, s.faults.StallFor)
-		switch {
-		case bytes.HasPrefix(text, []byte(`{"type":"draw"`)):
+		switch verb, body := says.understand(text); {
+		case verb == draw:
 			s.broadcast(joined, m, text)
-		case bytes.HasPrefix(text, []byte(`{"type":"join"`)) && s.closedEarly.Add(1) <= s.faults.CloseFirst:
+		case verb == join && s.closedEarly.Add(1) <= s.faults.CloseFirst:
 			return
-		case bytes.HasPrefix(text, []byte(`{"type":"join"`)):
-			joined = s.join(joined, m, text)
-		case joined != nil:
+		case verb == join && s.binaries.Add(1) <= s.faults.BinaryFirst:
+			m.send(websocket.BinaryMessage, body)
+		case verb == join:
+			joined = s.join(joined, m, body)
+			says.acknowledge(bytes.Replace(body, []byte(`"join"`), []byte(`"joined"`), 1))
+		case verb == leave && joined != nil:
 			joined.remove(m)
 			joined = nil
 		}
@@ -199,7 +220,6 @@ func (s *Server) join(already *board, m *member, text []byte) *board {
 		found.add(m)
 		already = found
 	}
-	m.write(bytes.Replace(text, []byte(`"join"`), []byte(`"joined"`), 1))
 	return already
 }
 
@@ -228,10 +248,12 @@ func (b *board) snapshot() []*member {
 	return b.members
 }
 
-func (m *member) write(text []byte) {
+func (m *member) write(text []byte) { m.send(websocket.TextMessage, text) }
+
+func (m *member) send(kind int, message []byte) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	_ = m.conn.WriteMessage(websocket.TextMessage, text)
+	_ = m.conn.WriteMessage(kind, message)
 }
 
 func (s *Server) broadcast(b *board, sender *member, text []byte) {
@@ -300,29 +322,6 @@ func (s *Server) deliverFaulty(b *board, m, sender *member, text []byte) {
 		s.deliveries.Add(1)
 		m.write(held)
 	}
-}
-
-// pong answers a ping, or does with it what is wrong.
-func (s *Server) pong(conn *websocket.Conn, data string) error {
-	number := s.pings.Add(1)
-	every := func(n int64) bool { return n > 0 && number%n == 0 }
-	answer := func(data string) error {
-		return conn.WriteControl(websocket.PongMessage, []byte(data), time.Now().Add(time.Second))
-	}
-	switch {
-	case s.faults.Silent || every(s.faults.UnansweredEvery):
-		s.unanswered.Add(1)
-		return nil
-	case every(s.faults.ForeignEvery):
-		s.misanswered.Add(1)
-		return answer("ping\xff\xff\xff\xff")
-	case every(s.faults.TwiceEvery):
-		s.answeredTwice.Add(1)
-		if err := answer(data); err != nil {
-			return err
-		}
-	}
-	return answer(data)
 }
 
 // once counts a fault, unless there were as many as there may be.

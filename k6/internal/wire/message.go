@@ -17,6 +17,7 @@ var (
 // Message puts the data frames of one connection together. The zero value waits for the first frame.
 type Message struct {
 	opcode byte // of its first frame; Continuation where no message has begun
+	last   byte // the opcode of the last message that was complete
 	parts  []byte
 }
 
@@ -30,6 +31,7 @@ func (m *Message) Add(frame Frame) (payload []byte, complete bool, err error) {
 	case !begun && frame.Opcode == Continuation:
 		return nil, false, ErrNoMessage
 	case !begun && frame.Final:
+		m.last = frame.Opcode
 		return frame.Payload, true, check(frame.Opcode, frame.Payload)
 	case len(m.parts)+len(frame.Payload) > MaxPayload:
 		return nil, false, ErrMessage
@@ -41,10 +43,12 @@ func (m *Message) Add(frame Frame) (payload []byte, complete bool, err error) {
 	if !frame.Final {
 		return nil, false, nil
 	}
-	opcode := m.opcode
-	m.opcode = Continuation
-	return m.parts, true, check(opcode, m.parts)
+	m.last, m.opcode = m.opcode, Continuation
+	return m.parts, true, check(m.last, m.parts)
 }
+
+// Binary tells whether the last message that was complete is binary.
+func (m *Message) Binary() bool { return m.last == Binary }
 
 func check(opcode byte, payload []byte) error {
 	if opcode == Text && !utf8.Valid(payload) {

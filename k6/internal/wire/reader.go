@@ -7,10 +7,11 @@ type Kind uint8
 const (
 	Nothing Kind = iota // all data was taken, and more is needed
 	Opened              // the opening handshake is over
-	Payload             // Data is a message
+	Payload             // Data is a message of text
 	Pinged              // Data is what a pong has to return
 	Ponged              // Data is what a ping sent, or anything else where nobody asked
 	Closed              // Data is the payload of the server's close frame
+	Bytes               // Data is a binary message
 )
 
 // Event is what Next found. Data aliases what Next was given, or the Reader, and holds until the next call.
@@ -109,6 +110,9 @@ func (r *Reader) event(frame Frame) (Event, error) {
 	payload, complete, err := r.message.Add(frame)
 	if err != nil || !complete {
 		return Event{}, err
+	}
+	if r.message.Binary() {
+		return Event{Bytes, payload}, nil
 	}
 	return Event{Payload, payload}, nil
 }

@@ -50,12 +50,13 @@ func TestWhatAServerSendsIsReadAlikeInAnyPieces(t *testing.T) {
 	for _, frame := range [][]byte{
 		part(Text, true, "one"), part(Text, false, "t"), part(Ping, true, "are you there"),
 		part(Continuation, false, ""), part(Continuation, true, "wo"), part(Binary, true, ""),
+		part(Binary, false, "\xff"), part(Continuation, true, "\xfe"),
 		part(Pong, true, "unasked"), part(Text, true, long), part(Text, true, huge), part(Close, true, "\x03\xe8bye"),
 	} {
 		data = append(data, frame...)
 	}
 	want := []string{
-		"2 one", "3 are you there", "2 two", "2 ", "4 unasked", "2 " + long, "2 " + huge, "5 \x03\xe8bye",
+		"2 one", "3 are you there", "2 two", "6 ", "6 \xff\xfe", "4 unasked", "2 " + long, "2 " + huge, "5 \x03\xe8bye",
 	}
 	for name, sizes := range map[string]func() int{
 		"whole":  func() int { return len(data) },

@@ -30,6 +30,8 @@ rule, and well below the send timeouts (10 s and more) of servers that block on 
 class Client(ABC):
     path: ClassVar[str]
     subprotocols: ClassVar[Sequence[Subprotocol] | None] = None
+    carries_any_text: ClassVar[bool] = True
+    """Whether a message can carry a text that is no JSON."""
 
     def __init__(self, connection: ClientConnection, user: str) -> None:
         self.connection, self.user = connection, user
@@ -57,6 +59,14 @@ class Client(ABC):
     def event(self, message: str | bytes) -> Event | None:
         """What a received message means; None when it is not meant for this user."""
 
+    def answer(self, message: str | bytes) -> str | None:
+        """What the protocol has a client send at once when it receives a message; None for nothing."""
+        return None
+
+    def same(self, sent: str, arrived: str) -> bool:
+        """Whether a draw arrived as the protocol promises, which most do byte for byte."""
+        return sent == arrived
+
     # What a client does
 
     async def start(self, within: float) -> None:
@@ -67,6 +77,8 @@ class Client(ABC):
         try:
             while True:
                 message = await self.connection.recv()
+                if answer := self.answer(message):
+                    await self.connection.send(answer)
                 if event := self.event(message):
                     self.inbox.put(event)
         except ConnectionClosed:
@@ -104,10 +116,10 @@ class Client(ABC):
     # What a client sees
 
     async def receives(self, *texts: str, within: float = PROMPT) -> None:
-        """The next draws are these, byte for byte and in this order; `within` is for each."""
+        """The next draws are these, unchanged and in this order; `within` is for each."""
         for text in texts:
             drawn = await self.next_drawn(f"draw {escaped(text)}", within)
-            if drawn != text:
+            if not self.same(text, drawn):
                 raise Mismatch(f"draw {difference(text, drawn)}", f"draw {difference(drawn, text)}")
 
     async def next_drawn(self, expected: str = "a draw", within: float = PROMPT) -> str:

@@ -93,7 +93,7 @@ def first_difference(user: str, sent: list[str], received: list[str]) -> tuple[s
     return f"draw {at} of {user} to be {escaped(expected)}", escaped(seen)
 
 
-@rule("A draw arrives byte for byte as it was sent: escapes, blanks, numbers, unknown fields and all of Unicode.")
+@rule("A draw arrives as it was sent: escapes, blanks, numbers, unknown fields and all of Unicode.")
 async def text_is_unchanged(clients: Clients) -> None:
     board = clients.board()
     artist, member = await clients.members(board, 2)
@@ -115,7 +115,7 @@ async def text_is_unchanged(clients: Clients) -> None:
         await member.receives(text)
 
 
-@rule("A draw with a stroke of 60 KiB arrives byte for byte at every member.")
+@rule("A draw with a stroke of 60 KiB arrives as it was sent at every member.")
 async def sixty_kib_arrive_unchanged(clients: Clients) -> None:
     board = clients.board()
     artist, *others = await clients.members(board, 4)

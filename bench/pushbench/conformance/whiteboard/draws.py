@@ -25,16 +25,17 @@ Draw = Callable[..., str]
 
 
 def bad_messages(board: str, user: str) -> dict[str, str]:
-    """Messages that a server must answer with an error, each under the name of what is wrong with it."""
+    """JSON that a server must answer with an error, each under the name of what is wrong with it."""
 
     def draw(**changes: object) -> str:
         return draw_text(board, user, 7, **changes)
 
-    return _broken_texts(draw()) | _bad_fields(board, user, draw) | _bad_strokes(draw)
+    return _no_messages(draw()) | _bad_fields(board, user, draw) | _bad_strokes(draw)
 
 
-def _broken_texts(good: str) -> dict[str, str]:
-    """Texts that are no JSON object."""
+def broken_texts(board: str, user: str) -> dict[str, str]:
+    """Texts that are no JSON, each under the name of what is wrong with it."""
+    good = draw_text(board, user, 7)
     return {
         "nothing": "",
         "blanks": "  \n",
@@ -48,6 +49,32 @@ def _broken_texts(good: str) -> dict[str, str]:
         "raw control character": good.replace('"draw"', '"draw","note":"\x01"'),
         "bad escape": good.replace('"draw"', '"draw","note":"\\q"'),
         "leading zero": good.replace('"seq":7', '"seq":07'),
+        "stroke with NaN": draw_text(board, user, 7, stroke=[POINT, [float("nan"), 2]]),
+        "NaN in an unknown field": draw_text(board, user, 7, note=float("nan")),
+        "stroke with Infinity": draw_text(board, user, 7, stroke=[POINT, [float("inf"), 2]]),
+    }
+
+
+def extreme_texts() -> dict[str, str]:
+    """Texts that are no JSON, and deep."""
+    return {"20,000 opening brackets": "[" * 20_000, "10,000 opening objects": '{"a":' * 10_000}
+
+
+def extreme_draws(draw: str) -> dict[str, str]:
+    """JSON at the edge of what parsers take, made of the draw whose seq is 1."""
+    return {
+        "a field 10,000 arrays deep": draw.replace('"draw"', '"draw","note":' + "[" * 10_000 + "]" * 10_000),
+        "a number of 20,000 digits": draw.replace('"draw"', '"draw","note":' + "9" * 20_000),
+        "a seq of 5,000 digits": draw.replace('"seq":1', '"seq":' + "9" * 5_000),
+        "a coordinate of 1e999": draw.replace("[514,390]", "[1e999,390]"),
+        "5,000 fields": draw.replace('"draw"', '"draw",' + ",".join(f'"f{i}":0' for i in range(5_000))),
+        "a lone surrogate": draw.replace('"draw"', r'"draw","note":"\ud83d"'),
+    }
+
+
+def _no_messages(good: str) -> dict[str, str]:
+    """JSON without the fields of a message."""
+    return {
         "null": "null",
         "true": "true",
         "number": "42",
@@ -96,7 +123,7 @@ def _bad_fields(board: str, user: str, draw: Draw) -> dict[str, str]:
 
 
 def _bad_strokes(draw: Draw) -> dict[str, str]:
-    """Draws with a bad stroke, or with a number that JSON does not have."""
+    """Draws with a bad stroke."""
     return {
         "draw without stroke": draw(stroke=None),
         "stroke is a string": draw(stroke="[[1,2]]"),
@@ -109,7 +136,4 @@ def _bad_strokes(draw: Draw) -> dict[str, str]:
         "stroke with a string in a point": draw(stroke=[POINT, [1, "2"]]),
         "stroke with null in a point": draw(stroke=[POINT, [None, 2]]),
         "stroke with true in a point": draw(stroke=[POINT, [True, 2]]),
-        "stroke with NaN": draw(stroke=[POINT, [float("nan"), 2]]),
-        "NaN in an unknown field": draw(note=float("nan")),
-        "stroke with Infinity": draw(stroke=[POINT, [float("inf"), 2]]),
     }
