@@ -54,6 +54,27 @@ func (b bench) boards() error {
 	return nil
 }
 
+// socketIO compares deliveries over Socket.IO with a plain script, and with deliveries over WebSockets alone.
+func (b bench) socketIO() error {
+	over := []string{"PROTOCOL=whiteboard-socketio"}
+	push, alone := b.push(), b.push()
+	script := b.script("k6/websockets", "cmd/bench-generator/websockets.js")
+	push.environment, script.environment = over, over
+	alone.name = "push, plain ws"
+	load := onBoards(clients, 20)
+	load.title += ", over Socket.IO"
+	all, err := b.compare(load, push, script, alone)
+	if err != nil {
+		return err
+	}
+	printRatio("ratio to k6/websockets over Socket.IO", all.cost(push), all.cost(script))
+	printRatio("ratio to k6/x/push over WebSockets alone", all.cost(push), all.cost(alone))
+	if !all.sustained(script) {
+		fmt.Println("(k6/websockets did not take every delivery at this rate; its cost is that of those it took)")
+	}
+	return nil
+}
+
 // streams compares tokens of server-sent events, which each client asks for again and again. k6/http cannot read a
 // stream as it comes: it takes the whole body, and knows nothing of the tokens.
 func (b bench) streams() error {

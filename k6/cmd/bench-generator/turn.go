@@ -29,10 +29,11 @@ const (
 
 // subject is a client process under measurement.
 type subject struct {
-	name      string
-	binary    string
-	arguments []string
-	endless   bool // it goes on until it is stopped, and says nothing on boards: there the server makes the messages
+	name        string
+	binary      string
+	arguments   []string
+	environment []string // more than that of the load
+	endless     bool     // it goes on until it is stopped, and says nothing on boards: there the server makes the messages
 }
 
 // turn is what one subject cost in one window.
@@ -56,7 +57,8 @@ func (b bench) turn(s subject, l load) (turn, error) {
 	}
 	defer server.end()
 	seconds := (b.window + settle + 2*time.Second).Seconds()
-	client, err := start(l.subjectCPUs, filepath.Join(b.bin, s.binary), s.arguments, l.variables(url, seconds))
+	variables := append(l.variables(url, seconds), s.environment...)
+	client, err := start(l.subjectCPUs, filepath.Join(b.bin, s.binary), s.arguments, variables)
 	if err != nil {
 		return turn{}, err
 	}

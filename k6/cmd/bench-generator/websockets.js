@@ -1,4 +1,5 @@
-// What somebody would write with k6's own WebSocket module: join, draw once a second, take the latency of every delivery.
+// What somebody would write with k6's own WebSocket module: join, draw once a second, take the latency of every
+// delivery. With PROTOCOL=whiteboard-socketio the messages are packets of Socket.IO.
 
 import exec from 'k6/execution';
 import { Counter, Trend } from 'k6/metrics';
@@ -6,6 +7,7 @@ import { WebSocket } from 'k6/websockets';
 
 const clients = Number(__ENV.CLIENTS);
 const seconds = Number(__ENV.SECONDS);
+const socketIO = __ENV.PROTOCOL === 'whiteboard-socketio';
 const delivery = new Trend('delivery', true);
 const deliveries = new Counter('deliveries');
 const stroke = Array.from({ length: 20 }, (_, i) => [412 + 5 * i, 288 + 3 * i]);
@@ -29,19 +31,23 @@ export default function () {
   const number = exec.vu.idInTest - 1;
   const boardId = `b-${Math.floor(number / Number(__ENV.BOARD_SIZE))}`;
   const userId = `u-${number}`;
-  const ws = new WebSocket(`${__ENV.URL}/ws`);
+  const ws = new WebSocket(`${__ENV.URL}${socketIO ? '/socket.io/?EIO=4&transport=websocket' : '/ws'}`);
   let seq = 0;
   let next;
 
   const draw = () => {
-    ws.send(JSON.stringify({ type: 'draw', boardId, userId, seq: seq++, sentAt: Date.now(), stroke }));
+    const text = JSON.stringify({ type: 'draw', boardId, userId, seq: seq++, sentAt: Date.now(), stroke });
+    ws.send(socketIO ? `42["draw",${text}]` : text);
     next += 1000;
     setTimeout(draw, next - Date.now());
   };
 
-  ws.onopen = () => ws.send(JSON.stringify({ type: 'join', boardId, userId }));
-  ws.onmessage = (event) => {
-    const message = JSON.parse(event.data);
+  const join = () => {
+    const text = JSON.stringify({ type: 'join', boardId, userId });
+    ws.send(socketIO ? `420["join",${text}]` : text);
+  };
+
+  const understand = (message) => {
     if (message.type === 'draw') {
       delivery.add(Date.now() - message.sentAt);
       deliveries.add(1);
@@ -49,6 +55,18 @@ export default function () {
       next = Date.now() + Math.random() * 1000;
       setTimeout(draw, next - Date.now());
     }
+  };
+
+  if (!socketIO) {
+    ws.onopen = join;
+    ws.onmessage = (event) => understand(JSON.parse(event.data));
+    return;
+  }
+  ws.onmessage = ({ data }) => {
+    if (data === '2') ws.send('3');
+    else if (data.startsWith('0')) ws.send('40');
+    else if (data.startsWith('40')) join();
+    else understand(JSON.parse(data.slice(data.indexOf('['))).pop());
   };
 }
 
