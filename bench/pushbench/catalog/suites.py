@@ -116,6 +116,9 @@ class SuiteFile(SuiteEntry):
     parameters: Parameters = Field(description="with their defaults")
     choices: dict[str, list[Value]] = Field(default={}, description="of a parameter, where not every value will do")
     minimum: dict[str, float] = Field(default={}, description="of a parameter that is a number")
+    connections: dict[Name, PositiveInt] = Field(
+        default={}, description="how many a client has, by protocol, where that is more than one"
+    )
     words: Vocabulary = Field(description="what is shown to the suite's users")
     profiles: Annotated[dict[Name, Profile], Field(min_length=1)]
 
@@ -132,6 +135,13 @@ class Load:
     words: Vocabulary
     repeats_disturbed: bool = True
     """A trial that the machine disturbed is measured again, once."""
+    connections: int = 1
+    """of a client, at most"""
+
+    @property
+    def most_connections(self) -> int:
+        """Those of the largest stage."""
+        return self.connections * max(stage.clients for stage in self.schedule.stages)
 
 
 @dataclass(frozen=True)
@@ -166,7 +176,8 @@ class Suite:
                 self._value(parameters, name, str(value), where=f"{self.file}: stage {stage.name}")
         schedule = chosen.schedule(parameters)
         repeats = chosen.repeats_disturbed
-        return Load(self.id, profile, self.scenario, schedule, parameters, self.spec.words, repeats)
+        connections = max(self.spec.connections.values(), default=1)
+        return Load(self.id, profile, self.scenario, schedule, parameters, self.spec.words, repeats, connections)
 
     def _value(self, known: Parameters, name: str, text: str, where: str | None = None) -> Value:
         if name not in known:
