@@ -79,6 +79,7 @@ def stage_report(
         "out_of_order": 0,
         "ineligible": 0,
         "corrupt": 0,
+        "superseded": 0,
     }
     messages = (received + lost) // 10
     return StageReport(

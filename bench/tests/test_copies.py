@@ -26,7 +26,7 @@ SPRING_SSE = ("spring-mvc-sse", "spring-webflux-sse")
 
 COPIES = {
     "text.txt": ("go-sse", "node-sse", "starlette-sse"),
-    "src/server.js": ("node-sse", "node-ws", "socketio"),
+    "src/server.js": ("node-location", "node-sse", "node-ws", "socketio"),
     "src/message.js": ("bun", *NODE),
     "test/message.test.js": NODE,
     "app/messages.py": PYTHON,
@@ -46,8 +46,9 @@ COPIES = {
     f"{JAVA_SSE}/StreamRequest.java": SPRING_SSE,
     f"{JAVA_SSE}/Text.java": SPRING_SSE,
     "src/test/java/pushbench/tokenstream/StreamRequestTest.java": SPRING_SSE,
-    "Dockerfile of Go": ("go", "go-posts"),
-    "Dockerfile of Node.js": ("node-cluster-redis", "node-ws", "socketio"),
+    "Dockerfile of Go": ("go", "go-location", "go-posts"),
+    "go.sum": ("go", "go-location"),
+    "Dockerfile of Node.js": ("node-cluster-redis", "node-location", "node-ws", "socketio"),
     "Dockerfile of Python": PYTHON,
     "Dockerfile of Spring": ("spring-mvc-sse", *SPRING, *SPRING_POSTS),
     "class-archive.sh": (*SPRING, *SPRING_SSE, *SPRING_POSTS),

@@ -117,6 +117,9 @@ class SuiteFile(SuiteEntry):
     parameters: Parameters = Field(description="with their defaults")
     choices: dict[str, list[Value]] = Field(default={}, description="of a parameter, where not every value will do")
     minimum: dict[str, float] = Field(default={}, description="of a parameter that is a number")
+    connections: dict[Name, PositiveInt] = Field(
+        default={}, description="how many a client has, by protocol, where that is more than one"
+    )
     words: Vocabulary = Field(description="what is shown to the suite's users")
     profiles: Annotated[dict[Name, Profile], Field(min_length=1)]
 
@@ -135,6 +138,13 @@ class Load:
     """A trial that the machine disturbed is measured again, once."""
     judges_times: bool = True
     """Limits and margins on times are asked."""
+    connections: int = 1
+    """of a client, at most"""
+
+    @property
+    def most_connections(self) -> int:
+        """Those of the largest stage."""
+        return self.connections * max(stage.clients for stage in self.schedule.stages)
 
 
 @dataclass(frozen=True)
@@ -176,6 +186,7 @@ class Suite:
             words=self.spec.words,
             repeats_disturbed=chosen.repeats_disturbed,
             judges_times=chosen.judges_times,
+            connections=max(self.spec.connections.values(), default=1),
         )
 
     def _value(self, known: Parameters, name: str, text: str, where: str | None = None) -> Value:

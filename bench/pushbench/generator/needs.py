@@ -14,7 +14,7 @@ from math import ceil
 from pushbench.foundation.errors import UserError
 
 OWN_FILES = 100
-"""of a generator besides one a client: about 20 of k6, and three for each event loop, which is one for two CPUs"""
+"""of a generator besides one a connection: about 20 of k6, and three for each event loop, which is one for two CPUs"""
 PORTS_USED = 0.45
 """of the range, for connections from one address. connect(2) tries all ports of one parity before it takes one of the
 other (`__inet_hash_connect` in Linux's net/ipv4/inet_hashtables.c), so it is slow beyond half of them. The rest is for
@@ -38,11 +38,11 @@ class Limits:
     """local ports for connections from one address to one server"""
 
     @property
-    def clients_of_process(self) -> int:
+    def connections_of_process(self) -> int:
         return self.open_files - OWN_FILES
 
     @property
-    def clients_of_address(self) -> int:
+    def connections_of_address(self) -> int:
         return int(self.ports * PORTS_USED)
 
 
@@ -57,12 +57,12 @@ class Means:
     """why a server may not hold the clients, which changes nothing"""
 
 
-def generators_for(clients: int, limits: Limits, wanted: int | None) -> int:
+def generators_for(connections: int, limits: Limits, wanted: int | None) -> int:
     """As many as `wanted`, or as the file limit asks for. Raises UserError where that is too few."""
-    what = f"one may open {limits.open_files:,} files, and the largest stage has {clients:,} clients"
-    if limits.clients_of_process < 1:
+    what = f"one may open {limits.open_files:,} files, and the largest stage has {connections:,} connections"
+    if limits.connections_of_process < 1:
         raise UserError(f"no generator can play: {what}", hint="raise `ulimit -n`")
-    needed = ceil(clients / limits.clients_of_process)
+    needed = ceil(connections / limits.connections_of_process)
     if wanted is not None and wanted < needed:
         raise UserError(
             f"--generators {wanted} is too few: {what}", hint=f"give --generators {needed}, or raise `ulimit -n`"
@@ -70,15 +70,16 @@ def generators_for(clients: int, limits: Limits, wanted: int | None) -> int:
     return wanted or needed
 
 
-def sources_for(clients: int, limits: Limits, wanted: Sequence[str] | None, *, loopback: bool) -> list[str]:
+def sources_for(connections: int, limits: Limits, wanted: Sequence[str] | None, *, loopback: bool) -> list[str]:
     """The addresses that are `wanted`, or as many as the ports ask for: none where the one of the kernel's choice is
     enough. `loopback` says whether the server is there. Raises UserError where they are too few or cannot reach it."""
     wanted = wanted or []
-    what = f"one address has ports for {limits.clients_of_address:,} clients, and the largest stage has {clients:,}"
+    room = limits.connections_of_address
+    what = f"one address has ports for {room:,} connections, and the largest stage has {connections:,}"
     ways = "widen net.ipv4.ip_local_port_range"
-    if limits.clients_of_address < 1:
+    if room < 1:
         raise UserError("no client can connect: there are no local ports", hint=ways)
-    needed = ceil(clients / limits.clients_of_address)
+    needed = ceil(connections / room)
     if unreachable := [each for each in wanted if ipaddress.IPv4Address(each).is_loopback and not loopback]:
         raise UserError(f"--source-addresses: {unreachable[0]} is of the loopback device, where no container is")
     if wanted and len(wanted) < needed:
@@ -104,13 +105,13 @@ def spin_us(cpus: int, generators: int, trials: int, *, services: bool) -> int:
     return SPIN_US if cpus >= loops + services else 0
 
 
-def server_doubt(clients: int, limits: Limits) -> str | None:
+def server_doubt(connections: int, limits: Limits) -> str | None:
     """Whether a server may have too few files, as a sentence. What it does about that is its own result."""
-    if limits.open_files >= clients:
+    if limits.open_files >= connections:
         return None
     return (
-        f"a process may open {limits.open_files:,} files (`ulimit -n`), fewer than the {clients:,} clients of the "
-        "largest stage: a server of one process cannot hold them all"
+        f"a process may open {limits.open_files:,} files (`ulimit -n`), fewer than the {connections:,} connections of "
+        "the largest stage: a server of one process cannot hold them all"
     )
 
 

@@ -89,16 +89,18 @@ def means_of(load: Load, driver: Driver, options: Options, note: Note) -> Means:
 
     The process driver's servers listen on the loopback device, containers do not.
     """
-    found, clients = limits.read_limits(), max(stage.clients for stage in load.schedule.stages)
+    found, connections = limits.read_limits(), load.most_connections
     loopback = driver.name == "process"
-    generators = needs.generators_for(clients, found, options.generators)
-    sources = needs.sources_for(clients, found, options.sources, loopback=loopback)
+    generators = needs.generators_for(connections, found, options.generators)
+    sources = needs.sources_for(connections, found, options.sources, loopback=loopback)
     limits.require_own(sources)
     if generators > (options.generators or 1):
-        note(f"{generators} generators, for one may open {found.open_files:,} files, and there are {clients:,} clients")
+        has = f"one may open {found.open_files:,} files, and there are {connections:,} connections"
+        note(f"{generators} generators, for {has}")
     if len(sources) > len(options.sources or ()):
-        note(f"clients connect from {len(sources)} addresses, for one has {found.clients_of_address:,} ports for them")
-    doubt = needs.server_doubt(clients, found) if loopback else None
+        ports = found.connections_of_address
+        note(f"clients connect from {len(sources)} addresses, for one has {ports:,} ports for them")
+    doubt = needs.server_doubt(connections, found) if loopback else None
     if doubt:
         note(doubt)
     return Means(generators, sources, doubt)

@@ -89,6 +89,7 @@ def _load(words: Vocabulary) -> list[Metric]:
         Metric("duplicate_ratio", "Duplicates", Unit.RATIO),
         Metric("out_of_order_ratio", "Out of order", Unit.RATIO),
         Metric("corrupt_ratio", "Corrupt", Unit.RATIO),
+        *([Metric("superseded", "Superseded", Unit.COUNT)] if words.supersedes else []),
     ]
 
 

@@ -59,6 +59,7 @@ def stage_result(report: StageReport, window: Window, cpus: int, words: Vocabula
         end_seconds=report.end_us / 1e6,
         metrics={
             **_load_metrics(report, seconds),
+            **({"superseded": report.receipts.superseded} if words.supersedes else {}),
             **_latency_metrics(histograms, words.headline_latency),
             **_resource_metrics(window, report, seconds, cpus, f"per_{words.work.name}"),
         },

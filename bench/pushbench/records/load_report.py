@@ -41,7 +41,7 @@ class Messages(Document):
 
 
 class Receipts(Document):
-    """The ledger over all (message, member) pairs of the stage: expected = received + lost."""
+    """The ledger over all (message, member) pairs of the stage: expected = received + superseded + lost."""
 
     expected: NonNegativeInt
     received: NonNegativeInt = Field(validation_alias=AliasChoices("received", "delivered"))
@@ -50,6 +50,10 @@ class Receipts(Document):
     out_of_order: NonNegativeInt = Field(description="received after a later message of the same sender")
     ineligible: NonNegativeInt = Field(description="received by a client that was no member when it was sent; no fault")
     corrupt: NonNegativeInt = Field(description="received with another content than was sent; counted as not received")
+    superseded: NonNegativeInt = Field(
+        default=0,
+        description="not received before a newer message of the same sender, which makes it needless; no fault",
+    )
 
 
 class Traffic(Document):
@@ -62,7 +66,7 @@ class Traffic(Document):
     received_bytes: NonNegativeInt = Field(description="server to clients")
 
 
-SCHEMA = 4
+SCHEMA = 5
 
 Kind = Literal["own", "each", "first", "last", "gap"]
 """What is measured of an exchange; a suite gives these names in its users' words."""
@@ -160,7 +164,7 @@ class GeneratorVersions(Document):
 class LoadReport(Document):
     """What one generator process did and saw."""
 
-    schema_: Literal[4] = Field(default=4, alias="schema")
+    schema_: Literal[5] = Field(default=5, alias="schema")
     generator: GeneratorVersions
     protocol: str
     url: str

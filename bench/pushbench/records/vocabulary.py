@@ -60,6 +60,9 @@ class Vocabulary(Document):
         "their protocol and owe one receipt each, to their client"
     )
     headline: str = Field(description="the latency metric that is shown where there is room for one")
+    supersedes: bool = Field(
+        default=False, description="a receipt may make earlier ones needless, which are then superseded and not lost"
+    )
 
     @property
     def exchange(self) -> Exchange:

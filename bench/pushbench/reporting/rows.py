@@ -63,6 +63,7 @@ def _load(words: Vocabulary) -> list[TableRow]:
         plain(metrics["throughput_per_second"]),
         plain(metrics["loss_ratio"], ranged=True),
         TableRow("corrupt_ratio", metrics["corrupt_ratio"].title, "%", 100.0, ranged=True, shown="where not 0"),
+        *([replace(plain(metrics["superseded"]), shown="where not 0")] if words.supersedes else []),
     ]
 
 

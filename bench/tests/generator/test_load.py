@@ -103,7 +103,7 @@ def test_segments_are_equal_parts_of_one_sequence() -> None:
         ("crash", r"the generator \(k6\) ended with exit code 107; its last words: the scenario threw an exception"),
         ("garbage", r"the generator \(k6\) told something that is no event: b'no event'"),
         ("silent", r"the generator \(k6\) wrote no load report"),
-        ("newer", "the load report has schema 5, this Pushbench reads 4"),
+        ("newer", "the load report has schema 6, this Pushbench reads 5"),
     ],
 )
 def test_a_generator_that_fails_is_told(tmp_path: Path, behaviour: str, told: str) -> None:
@@ -178,7 +178,7 @@ def test_a_generator_that_is_not_there_is_the_users_to_solve(tmp_path: Path) -> 
     [
         ("{", "the load report cannot be read"),
         ("[]", "the load report has schema None"),
-        ('{"schema": 4}', "the load report does not fit its schema: generator: Field required"),
+        ('{"schema": 5}', "the load report does not fit its schema: generator: Field required"),
     ],
 )
 def test_a_broken_report_is_told_in_one_line(tmp_path: Path, content: str, told: str) -> None:

@@ -29,7 +29,7 @@ def test_too_few_generators_are_told_with_the_number_that_is_enough() -> None:
     with pytest.raises(UserError) as refused:
         generators_for(50_000, HERE, 2)
     assert refused.value.what == (
-        "--generators 2 is too few: one may open 20,000 files, and the largest stage has 50,000 clients"
+        "--generators 2 is too few: one may open 20,000 files, and the largest stage has 50,000 connections"
     )
     assert refused.value.hint == "give --generators 3, or raise `ulimit -n`"
     with pytest.raises(UserError, match="no generator can play: one may open 64 files"):
@@ -61,7 +61,7 @@ def test_many_loopback_addresses_are_all_different() -> None:
 def test_clients_of_a_container_need_real_addresses_where_one_is_not_enough() -> None:
     assert sources_for(12_000, HERE, None, loopback=False) == []
     with pytest.raises(
-        UserError, match="one address has ports for 12,704 clients, and the largest stage has 25,000"
+        UserError, match="one address has ports for 12,704 connections, and the largest stage has 25,000"
     ) as e:
         sources_for(25_000, HERE, None, loopback=False)
     assert e.value.hint
@@ -102,7 +102,7 @@ def test_a_server_that_may_open_fewer_files_than_there_are_clients_is_only_doubt
     assert server_doubt(20_000, HERE) is None
     told = server_doubt(50_000, HERE)
     assert told
-    assert told.startswith("a process may open 20,000 files (`ulimit -n`), fewer than the 50,000 clients")
+    assert told.startswith("a process may open 20,000 files (`ulimit -n`), fewer than the 50,000 connections")
 
 
 def test_addresses_are_read_from_a_list() -> None:
@@ -131,14 +131,16 @@ def test_the_limits_of_this_machine_are_read(monkeypatch: pytest.MonkeyPatch) ->
     assert limits.read_limits().ports == 28_232
 
 
-def means(monkeypatch: pytest.MonkeyPatch, options: Options, *clients: int) -> tuple[Means, list[str]]:
+def means(
+    monkeypatch: pytest.MonkeyPatch, options: Options, *clients: int, connections: int = 1
+) -> tuple[Means, list[str]]:
     """Of a load with these stages for a server of the process driver, and what is said."""
     monkeypatch.setattr(limits, "read_limits", lambda: HERE)
     stages = [StagePlan(clients=each, ramp_seconds=0, settle_seconds=0, steady_seconds=1) for each in clients]
     schedule = Schedule(warmup_seconds=0, stages=stages, drain_seconds=1)
     parts: Any = [None, type("Driver", (), {"name": "process"})]
     notes: list[str] = []
-    load = Load("whiteboard", "huge", parts[0], schedule, {}, ORIGINAL)
+    load = Load("whiteboard", "huge", parts[0], schedule, {}, ORIGINAL, connections=connections)
     return means_of(load, parts[1], options, notes.append), notes
 
 
@@ -147,9 +149,11 @@ def test_the_largest_stage_decides_and_what_is_unusual_is_said(monkeypatch: pyte
     found, notes = means(monkeypatch, Options(), 100, 50_000, 1_000)
     assert (found.generators, found.sources) == (3, [f"127.0.0.{number}" for number in (2, 3, 4, 5)])
     assert notes[:2] == [
-        "3 generators, for one may open 20,000 files, and there are 50,000 clients",
+        "3 generators, for one may open 20,000 files, and there are 50,000 connections",
         "clients connect from 4 addresses, for one has 12,704 ports for them",
     ]
     assert notes[2:] == [found.doubt]
+    twice = means(monkeypatch, Options(), 100, 25_000, connections=2)
+    assert twice == (found, notes), "clients with two connections need as much as twice as many clients"
     asked = Options(generators=3, sources=found.sources)
     assert means(monkeypatch, asked, 50_000)[1] == [found.doubt], "what was asked for is not told"

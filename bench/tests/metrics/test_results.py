@@ -6,7 +6,9 @@ import pytest
 
 from pushbench.generator.load import Started
 from pushbench.machine.sampling import Sample
+from pushbench.metrics.definitions import metrics_of
 from pushbench.metrics.results import Window, resources, stage_result, timeline, windows
+from pushbench.records.vocabulary import ORIGINAL
 from tests.factories import METRICS
 from tests.samples import WITH_PINGS, load_report, machine, pings, result_of, stage_report, usage, window
 
@@ -95,6 +97,16 @@ def test_an_exchange_beside_the_first_has_a_latency_and_its_losses_count_and_it_
     for same in ("throughput_per_second", "offered_per_second", "cpu_seconds_per_delivery", "messages_per_second"):
         assert result.metrics[same] == alone.metrics[same]
     assert result.beside["ping"].lost == 60
+
+
+def test_what_was_superseded_is_a_count_of_suites_that_have_such_receipts() -> None:
+    report = stage_report(received=5_400, superseded=600, expected=6_000)
+    words = ORIGINAL.model_copy(update={"supersedes": True})
+    result = stage_result(report, window(), 4, words)
+    assert (result.metrics["superseded"], result.metrics["loss_ratio"]) == (600, 0.0)
+    assert result.receipts.superseded == 600
+    assert set(result.metrics) == set(metrics_of(words))
+    assert "superseded" not in result_of(report, window(), 4).metrics
 
 
 def test_a_stage_without_messages_has_no_loss() -> None:

@@ -69,7 +69,7 @@ func (l *loop) newAsks(p *population, groupNumber, slot int) []ask {
 		kind := slices.Index(l.engine.protocol.Beside(), beside.Name)
 		phases := l.engine.phases ^ uint64(kind+1)<<56
 		asks[kind] = ask{
-			place:    l.sidelines[kind].ledger.NewGroup(1).Place(0),
+			place:    l.sidelines[kind].ledger.NewGroup(1, ledger.Terms{}).Place(0),
 			messages: beside.Pattern.Sequence(phases, groupNumber, slot),
 		}
 	}

@@ -56,6 +56,8 @@ type client struct {
 	settled     bool          // how long it took to connect is booked
 	messages    schedule.Sequence
 	asks        []ask // by the places in Protocol.Beside; none where the population has none
+	polls       schedule.Sequence
+	aside       *aside // nil where there is no second connection
 
 	at    time.Duration // when the loop has to look at it again
 	timer int           // index in the loop's heap; -1 when it is not there
@@ -74,6 +76,9 @@ func newClient(e *Engine, p *population, seat schedule.Seat, number int, group *
 	}
 	if p.Groups.Pattern.Own() {
 		c.messages = p.Groups.Pattern.Sequence(e.phases, c.groupNumber, c.slot)
+	}
+	if e.polls.Period > 0 {
+		c.polls = e.polls.Sequence(e.phases^pollKey, c.groupNumber, c.slot)
 	}
 	return c
 }
@@ -104,12 +109,15 @@ func (l *loop) joined(c *client, now time.Duration) {
 	c.askJoined(now)
 	l.settle(c, now)
 	c.messages.SkipTo(now)
+	if l.engine.polls.Period > 0 {
+		c.polls.SkipTo(now)
+	}
 	l.scheduleNext(c)
 }
 
 func (l *loop) scheduleNext(c *client) {
 	_, asked := c.nextAsk()
-	l.schedule(c, min(c.nextMessage(), asked, c.silent))
+	l.schedule(c, min(c.nextMessage(), l.nextPoll(c), asked, c.silent))
 }
 
 // nextMessage is when the client's next message is due; never where there is none.
@@ -167,6 +175,8 @@ func (l *loop) actAsMember(c *client) {
 		l.drop(c, errors.New("the server has been silent for longer than it said"))
 	case c.nextMessage():
 		l.sendMessage(c)
+	case l.nextPoll(c):
+		l.poll(c)
 	default:
 		l.sendAsk(c)
 	}
@@ -184,14 +194,19 @@ func (l *loop) sendMessage(c *client) {
 	due := c.at
 	stage := l.engine.stageOf(due)
 	c.messages.Advance()
-	if len(c.backlog) > backlogLimit {
+	if c.held() > backlogLimit {
 		c.place.Unsent(due, stage)
 		l.scheduleNext(c)
 		return
 	}
 	seq := c.place.Send(due, stage)
-	l.payload = c.session.Message(l.payload[:0], seq, due)
-	l.write(c, l.payload)
+	if c.aside != nil {
+		l.payload = c.aside.session.Message(l.payload[:0], seq, due)
+		l.writeAside(c, l.payload)
+	} else {
+		l.payload = c.session.Message(l.payload[:0], seq, due)
+		l.write(c, l.payload)
+	}
 	l.second.Sent++
 	if stage != ledger.Unmeasured {
 		l.stages[stage].lateness.Record(l.now() - due)

@@ -31,11 +31,15 @@ func (l *loop) connect(c *client, now time.Duration) {
 		return
 	}
 	c.fd, c.state = fd, connecting
-	l.register(c)
-	event := unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLRDHUP | unix.EPOLLOUT, Fd: int32(c.fd)}
-	if err := unix.EpollCtl(l.epoll, unix.EPOLL_CTL_ADD, c.fd, &event); err != nil {
-		l.setback(c, fmt.Errorf("epoll: %w", err), now)
+	if err := l.register(c, fd); err != nil {
+		l.setback(c, err, now)
 		return
+	}
+	if l.engine.protocol.Aside() {
+		if err := l.connectAside(c); err != nil {
+			l.setback(c, err, now)
+			return
+		}
 	}
 	c.deadline = now + connectTimeout
 	l.schedule(c, c.deadline)
@@ -58,7 +62,7 @@ func (l *loop) connected(c *client, now time.Duration) {
 		return
 	}
 	c.state = shaking
-	l.interest(c, unix.EPOLLIN|unix.EPOLLRDHUP)
+	l.interest(c.fd, unix.EPOLLIN|unix.EPOLLRDHUP)
 	l.received(c, nil, now) // a conversation may begin with nothing
 }
 

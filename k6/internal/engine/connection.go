@@ -13,21 +13,28 @@ import (
 // readSize is what one read takes at most: several hundred draws.
 const readSize = 64 << 10
 
-// register finds the client by its socket from now on.
-func (l *loop) register(c *client) {
-	for c.fd >= len(l.byFD) {
+// register finds the client by one of its sockets from now on, and has the kernel tell when that is connected.
+func (l *loop) register(c *client, fd int) error {
+	for fd >= len(l.byFD) {
 		l.byFD = append(l.byFD, nil)
 	}
-	l.byFD[c.fd] = c
+	l.byFD[fd] = c
+	event := unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLRDHUP | unix.EPOLLOUT, Fd: int32(fd)}
+	if err := unix.EpollCtl(l.epoll, unix.EPOLL_CTL_ADD, fd, &event); err != nil {
+		return fmt.Errorf("epoll: %w", err)
+	}
+	return nil
 }
 
 // ready reads and writes what the kernel says is possible.
 func (l *loop) ready(fd int, events uint32) {
 	c := l.byFD[fd]
-	if c == nil {
-		return
-	}
 	switch {
+	case c == nil:
+		return
+	case fd != c.fd:
+		l.readyAside(c, events)
+		return
 	case c.state == connecting:
 		l.connected(c, l.now())
 		return
@@ -98,38 +105,52 @@ func (l *loop) write(c *client, data []byte) {
 	if c.fd < 0 || len(data) == 0 {
 		return
 	}
-	if len(c.backlog) > 0 {
-		c.backlog = append(c.backlog, data...)
-		return
-	}
-	n, err := write(c.fd, data)
-	if err != nil && err != unix.EAGAIN {
-		l.drop(c, fmt.Errorf("connection lost: %w", err))
-		return
-	}
-	l.passage.SentBytes += int64(n)
-	if n < len(data) {
-		c.backlog = append(c.backlog[:0], data[n:]...)
-		l.interest(c, unix.EPOLLIN|unix.EPOLLRDHUP|unix.EPOLLOUT)
+	if err := l.transmit(c.fd, &c.backlog, data); err != nil {
+		l.drop(c, err)
 	}
 }
 
 func (l *loop) flush(c *client) {
-	n, err := write(c.fd, c.backlog)
-	if err != nil && err != unix.EAGAIN {
-		l.drop(c, fmt.Errorf("connection lost: %w", err))
-		return
-	}
-	l.passage.SentBytes += int64(n)
-	c.backlog = append(c.backlog[:0], c.backlog[n:]...)
-	if len(c.backlog) == 0 {
-		l.interest(c, unix.EPOLLIN|unix.EPOLLRDHUP)
+	if err := l.transmitBacklog(c.fd, &c.backlog); err != nil {
+		l.drop(c, err)
 	}
 }
 
-func (l *loop) interest(c *client, events uint32) {
-	event := unix.EpollEvent{Events: events, Fd: int32(c.fd)}
-	_ = unix.EpollCtl(l.epoll, unix.EPOLL_CTL_MOD, c.fd, &event)
+// transmit sends bytes over a socket, or adds to its backlog what the kernel does not take.
+func (l *loop) transmit(fd int, backlog *[]byte, data []byte) error {
+	if len(*backlog) > 0 {
+		*backlog = append(*backlog, data...)
+		return nil
+	}
+	n, err := write(fd, data)
+	if err != nil && err != unix.EAGAIN {
+		return fmt.Errorf("connection lost: %w", err)
+	}
+	l.passage.SentBytes += int64(n)
+	if n < len(data) {
+		*backlog = append((*backlog)[:0], data[n:]...)
+		l.interest(fd, unix.EPOLLIN|unix.EPOLLRDHUP|unix.EPOLLOUT)
+	}
+	return nil
+}
+
+// transmitBacklog goes on with what the kernel did not take.
+func (l *loop) transmitBacklog(fd int, backlog *[]byte) error {
+	n, err := write(fd, *backlog)
+	if err != nil && err != unix.EAGAIN {
+		return fmt.Errorf("connection lost: %w", err)
+	}
+	l.passage.SentBytes += int64(n)
+	*backlog = append((*backlog)[:0], (*backlog)[n:]...)
+	if len(*backlog) == 0 {
+		l.interest(fd, unix.EPOLLIN|unix.EPOLLRDHUP)
+	}
+	return nil
+}
+
+func (l *loop) interest(fd int, events uint32) {
+	event := unix.EpollEvent{Events: events, Fd: int32(fd)}
+	_ = unix.EpollCtl(l.epoll, unix.EPOLL_CTL_MOD, fd, &event)
 }
 
 // release closes the socket.
@@ -137,6 +158,7 @@ func (l *loop) release(c *client) {
 	if c.fd < 0 {
 		return
 	}
+	l.releaseAside(c)
 	l.byFD[c.fd] = nil
 	_ = unix.Close(c.fd)
 	c.fd = -1

@@ -62,7 +62,8 @@ type Engine struct {
 	address  netip.AddrPort // of the target
 	windows  []schedule.Window
 	end      time.Duration
-	phases   uint64 // the seed of this generator's phases
+	phases   uint64           // the seed of this generator's phases
+	polls    schedule.Pattern // when members ask for news; the zero value where they do not
 	origin   time.Time
 
 	loops       []*loop
@@ -110,6 +111,9 @@ func New(config Config) (*Engine, error) {
 		config: config, protocol: found, target: target, address: address, phases: config.Seed,
 		windows: config.Schedule.Windows(), end: config.Schedule.End(), finished: make(chan struct{}),
 	}
+	if found.PollPeriod > 0 {
+		e.polls = schedule.Pattern{Period: found.PollPeriod, Count: 1}
+	}
 	for i, p := range populations {
 		e.populations = append(e.populations, newPopulation(i, p))
 	}
@@ -146,6 +150,11 @@ func (e *Engine) Play(ctx context.Context, origin time.Time) {
 		<-l.ended
 	}
 	e.collector.close()
+}
+
+// terms are what members of a group owe each other.
+func (e *Engine) terms() ledger.Terms {
+	return ledger.Terms{Others: e.protocol.Others, Newest: e.protocol.Newest}
 }
 
 // split tells whether other generators play the rest of the clients.

@@ -29,7 +29,7 @@ func (l *loop) seat(p *population) {
 			continue
 		}
 		if groups[groupNumber] == nil && !l.engine.protocol.Requests() {
-			groups[groupNumber] = l.ledger.NewGroup(p.Groups.Size)
+			groups[groupNumber] = l.ledger.NewGroup(p.Groups.Size, l.engine.terms())
 			l.groups = append(l.groups, groups[groupNumber])
 		}
 		c := newClient(l.engine, p, seat, number, groups[groupNumber])

@@ -11,7 +11,7 @@ import (
 // Version of the extension, reported with every load.
 const Version = "0.1.0"
 
-// Report is the load report, schema 4. docs/schemas/load-report.json describes every field.
+// Report is the load report, schema 5. docs/schemas/load-report.json describes every field.
 type Report struct {
 	Schema             int            `json:"schema"`
 	Generator          Versions       `json:"generator"`
@@ -81,6 +81,7 @@ type Receipts struct {
 	OutOfOrder int64 `json:"out_of_order"`
 	Ineligible int64 `json:"ineligible"`
 	Corrupt    int64 `json:"corrupt"`
+	Superseded int64 `json:"superseded"`
 }
 
 // Traffic is TCP payload of the clients' sockets, in a steady window or in a second.
@@ -148,7 +149,7 @@ type ErrorCount struct {
 func (e *Engine) Report(k6 string, parameters map[string]any) (*Report, error) {
 	<-e.finished
 	r := &Report{
-		Schema:    4,
+		Schema:    5,
 		Generator: Versions{Version, k6, runtime.Version()},
 		Protocol:  e.config.Protocol, URL: e.config.URL, Seed: e.config.Seed, Segment: e.config.Segment,
 		Parameters:         parameters,
@@ -221,7 +222,7 @@ func messagesOf(counts ledger.Counts) Messages {
 func receiptsOf(counts ledger.Counts) Receipts {
 	return Receipts{
 		counts.Expected, counts.Received, counts.Lost(),
-		counts.Duplicate, counts.OutOfOrder, counts.Ineligible, counts.Corrupt,
+		counts.Duplicate, counts.OutOfOrder, counts.Ineligible, counts.Corrupt, counts.Superseded,
 	}
 }
 

@@ -92,7 +92,7 @@ func TestAConnectionThatEndsForWantOfBuffersIsNoDisconnectOfTheServer(t *testing
 	e := newEngine(t, server, oneStage)
 	l, p := e.loops[0], e.populations[0]
 	for reason, want := range map[unix.Errno]int64{unix.ENOBUFS: 0, unix.ECONNRESET: 1} {
-		c := newClient(e, p, p.seats[0], 0, l.ledger.NewGroup(groupSize))
+		c := newClient(e, p, p.seats[0], 0, l.ledger.NewGroup(groupSize, e.terms()))
 		c.state = opening
 		before := e.gauges.disconnects.Load()
 		l.drop(c, fmt.Errorf("connection lost: %w", reason))

@@ -18,10 +18,12 @@ type Counts struct {
 	Due, Sent, Unsent                         int64
 	Expected, Received, Duplicate, OutOfOrder int64
 	Ineligible, Corrupt                       int64
+	// Superseded are receipts that were owed until the member got a newer message of the same sender: see Terms.
+	Superseded int64
 }
 
 // Lost is every expected receipt that has not come.
-func (c Counts) Lost() int64 { return c.Expected - c.Received }
+func (c Counts) Lost() int64 { return c.Expected - c.Received - c.Superseded }
 
 // Add sums two counts.
 func (c *Counts) Add(other Counts) {
@@ -34,6 +36,7 @@ func (c *Counts) Add(other Counts) {
 	c.OutOfOrder += other.OutOfOrder
 	c.Ineligible += other.Ineligible
 	c.Corrupt += other.Corrupt
+	c.Superseded += other.Superseded
 }
 
 // Owing is about the messages that were due in one second, measured or not.
@@ -111,6 +114,7 @@ func secondOf(due time.Duration) int { return int(due / time.Second) }
 // Group is a set of clients that receive each other's messages.
 type Group struct {
 	ledger  *Ledger
+	terms   Terms
 	members []*Member // by slot; nil where nobody is
 	present []uint64  // bit per slot: joined and not leaving
 	count   int
@@ -126,8 +130,8 @@ func (l *Ledger) Owed() int64 {
 }
 
 // NewGroup makes a group with room for size members.
-func (l *Ledger) NewGroup(size int) *Group {
-	g := &Group{ledger: l, members: make([]*Member, size), present: make([]uint64, (size+63)/64)}
+func (l *Ledger) NewGroup(size int, terms Terms) *Group {
+	g := &Group{ledger: l, terms: terms, members: make([]*Member, size), present: make([]uint64, (size+63)/64)}
 	l.groups = append(l.groups, g)
 	return g
 }
@@ -226,19 +230,23 @@ func (m *Member) Send(due time.Duration, stage int) uint32 {
 	m.trim(due)
 	g := m.group
 	seq := m.base + uint32(m.sent())
-	m.log = append(m.log, uint64(due), uint64(stage)<<32|uint64(g.count))
+	owed := m.owedTo()
+	m.log = append(m.log, uint64(due), uint64(stage)<<32|uint64(owed))
 	m.log = append(m.log, g.present...)
+	if g.terms.Others {
+		m.log[len(m.log)-len(g.present)+m.slot/64] &^= 1 << (m.slot % 64)
+	}
 	for range g.present {
 		m.log = append(m.log, 0)
 	}
-	g.ledger.book(due, stage, g.count).Sent++
-	g.ledger.outstanding += int64(g.count)
+	g.ledger.book(due, stage, owed).Sent++
+	g.ledger.outstanding += int64(owed)
 	return seq
 }
 
 // Unsent books a message that was due then but could not be sent: it is lost to every member.
 func (m *Member) Unsent(due time.Duration, stage int) {
-	l, owed := m.group.ledger, m.group.count
+	l, owed := m.group.ledger, m.owedTo()
 	l.book(due, stage, owed).Unsent++
 	l.second(due).Lost += int64(owed)
 }
@@ -330,6 +338,9 @@ func (m *Member) Receive(slot int, seq uint32, due time.Duration) Receipt {
 	sent.settle()
 	receipt.Complete = sent.owed() == 0
 	if newest := &sender.newest[m.slot]; seq+1 > *newest {
+		if g.terms.Newest {
+			m.supersede(sender, *newest, seq)
+		}
 		*newest = seq + 1
 	} else {
 		counts.OutOfOrder++

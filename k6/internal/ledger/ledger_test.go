@@ -10,7 +10,7 @@ import (
 // group makes a ledger of one stage and a group of which everybody has joined.
 func group(size int) (*Ledger, []*Member) {
 	l := New(1)
-	g := l.NewGroup(size)
+	g := l.NewGroup(size, Terms{})
 	members := make([]*Member, size)
 	for slot := range members {
 		members[slot] = g.Place(slot)
@@ -44,7 +44,7 @@ func TestEveryPairEndsAsExactlyOneThing(t *testing.T) {
 
 func TestALateJoinerIsOwedOnlyWhatComesAfter(t *testing.T) {
 	l := New(1)
-	g := l.NewGroup(2)
+	g := l.NewGroup(2, Terms{})
 	early, late := g.Place(0), g.Place(1)
 	early.Join()
 	before := early.Send(1, 0)
@@ -114,7 +114,7 @@ func TestWhatIsGivenUpIsLostAndNotWaitedFor(t *testing.T) {
 	l, m := group(2)
 	m[0].Send(1, 0)
 	l.GiveUp()
-	later := l.NewGroup(1).Place(0)
+	later := l.NewGroup(1, Terms{}).Place(0)
 	later.Join()
 	seq := later.Send(2, 0)
 	if l.Outstanding() != 1 {
@@ -210,7 +210,7 @@ func TestTheLedgerAgreesWithAPlainModel(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	const size = 100
 	l := New(1)
-	g := l.NewGroup(size)
+	g := l.NewGroup(size, Terms{})
 	members := make([]*Member, size)
 	joined := map[int]bool{}
 	for slot := range members {
@@ -266,7 +266,7 @@ func TestTheLedgerAgreesWithAPlainModel(t *testing.T) {
 
 func TestALateDuplicateCountsInTheStageOfItsMessageThoughThatWasForgotten(t *testing.T) {
 	l := New(2)
-	g := l.NewGroup(1)
+	g := l.NewGroup(1, Terms{})
 	m := g.Place(0)
 	m.Join()
 	stageOf := func(second int) int { // 0 to 9 s are measured in the first stage, 20 to 29 s in the second

@@ -21,14 +21,25 @@ type Identity struct {
 	Query string
 }
 
-// Protocol is how clients reach a server and talk to it: in a conversation over a WebSocket, or by requests.
+// Protocol is how clients reach a server and talk to it: in a conversation over a WebSocket, by requests of their own,
+// or as members of groups by requests.
 type Protocol struct {
-	path         string
-	query        string // of the path that is dialled
+	path  string
+	query string // of the path that is dialled
+	// locate makes the path of each client where they differ, and its query.
+	locate       func(Identity) (path, query string)
 	subprotocols string
 	// NewConversation begins what a client says, without the frames that carry it.
 	NewConversation func(Identity) Conversation
 	newRequests     func(*url.URL, Identity) Requests
+	newMember       func(*url.URL, Identity) Session
+	// newAside begins a session for messages alone, where members have a second connection for them.
+	newAside func(*url.URL, Identity) Session
+	// Others owes a message to the other members of the group alone, Newest only the newest one of each sender: see
+	// ledger.Terms.
+	Others, Newest bool
+	// PollPeriod is how often a member asks for news; 0 where it does not. Its sessions are Pollers then.
+	PollPeriod time.Duration
 	// Receipts is how many each request owes.
 	Receipts int
 	// asks are the exchanges beside the first that conversations have, which are Askers then.
@@ -49,7 +60,7 @@ func (p Protocol) Requests() bool { return p.newRequests != nil }
 
 // Beside are the names of the exchanges that clients may have beside the first.
 func (p Protocol) Beside() []string {
-	if p.Requests() {
+	if p.NewConversation == nil {
 		return nil
 	}
 	return append([]string{PingExchange}, p.asks...)
@@ -57,11 +68,25 @@ func (p Protocol) Beside() []string {
 
 // NewSession begins a client's session for one connection to the target.
 func (p Protocol) NewSession(target *url.URL, id Identity) Session {
-	if p.Requests() {
+	switch {
+	case p.Requests():
 		return newKeptAlive(p.newRequests(target, id))
+	case p.newMember != nil:
+		return p.newMember(target, id)
+	case p.locate != nil:
+		own := *target
+		path, query := p.locate(id)
+		own.Path, own.RawQuery = own.Path+path, query
+		target = &own
 	}
 	return newWebSocket(target, p.subprotocols, p.NewConversation(id))
 }
+
+// Aside tells whether members have a second connection, over which they send their messages.
+func (p Protocol) Aside() bool { return p.newAside != nil }
+
+// NewAside begins the session of a client's second connection.
+func (p Protocol) NewAside(target *url.URL, id Identity) Session { return p.newAside(target, id) }
 
 // Find looks a protocol up by its name.
 func Find(name string) (Protocol, error) {

@@ -62,6 +62,12 @@ type Asker interface {
 	Ask(buf []byte, beside int, seq uint32, due time.Duration) []byte
 }
 
+// Poller is a session whose client asks for news at times of its own.
+type Poller interface {
+	// Poll writes a request for news; nothing where one is on its way.
+	Poll(buf []byte) []byte
+}
+
 // Session is one client's side of one connection: bytes in, events and bytes out. It never waits, reads clocks or
 // touches sockets. What it writes it appends to buf.
 type Session interface {

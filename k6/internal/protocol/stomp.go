@@ -8,34 +8,89 @@ import (
 )
 
 func init() {
-	register("whiteboard-stomp", Protocol{path: "/stomp", subprotocols: "v12.stomp", NewConversation: newWhiteboardStomp})
+	register("whiteboard-stomp", Protocol{
+		path: "/stomp", subprotocols: stompSubprotocol, NewConversation: newWhiteboardStomp,
+	})
 }
 
-// whiteboardStomp is the protocol whiteboard-stomp: the same messages in STOMP 1.2 frames, one per WebSocket message. A
-// simple broker acknowledges no subscription, so a client joins by sending a join to itself through its board.
-type whiteboardStomp struct {
-	draw
-	id   Identity
-	head []byte // of a SEND, up to the content's length
-	body []byte
+const stompSubprotocol = "v12.stomp"
+
+// stomp is the frames of STOMP 1.2 of one member of a group, one per WebSocket message.
+type stomp struct {
+	head         []byte // of a SEND, up to the content's length
+	subscription []byte // a whole frame
 }
 
-func newWhiteboardStomp(id Identity) Conversation {
-	head := fmt.Appendf(nil, "SEND\ndestination:/app/board.%s\ncontent-type:application/json\ncontent-length:", id.Group)
-	return &whiteboardStomp{draw: newDraw(id), id: id, head: head}
+// newStomp is for members that send to /app/<destination> and get what comes on /topic/<destination>.
+func newStomp(destination, subscription string) stomp {
+	return stomp{
+		sendHead(destination),
+		fmt.Appendf(nil, "SUBSCRIBE\nid:%s\ndestination:/topic/%s\n\n\x00", subscription, destination),
+	}
 }
 
-func (w *whiteboardStomp) Open(send Send) bool {
+func sendHead(destination string) []byte {
+	return fmt.Appendf(nil, "SEND\ndestination:/app/%s\ncontent-type:application/json\ncontent-length:", destination)
+}
+
+// sendFrame appends a SEND.
+func sendFrame(buf, head, body []byte) []byte {
+	buf = strconv.AppendInt(append(buf, head...), int64(len(body)), 10)
+	buf = append(append(buf, "\n\n"...), body...)
+	return append(buf, 0)
+}
+
+func (s *stomp) frame(buf, body []byte) []byte { return sendFrame(buf, s.head, body) }
+
+// Open is of Conversation, as is Leave.
+func (s *stomp) Open(send Send) bool {
 	send([]byte("CONNECT\naccept-version:1.2\nheart-beat:0,0\nhost:push\n\n\x00"))
 	return false
 }
 
-func (w *whiteboardStomp) Join(send Send) {
-	send(w.frame(nil, membership(nil, "join", w.id)))
+func (s *stomp) Leave(send Send) {
+	send([]byte("DISCONNECT\n\n\x00"))
 }
 
-func (w *whiteboardStomp) Leave(send Send) {
-	send([]byte("DISCONNECT\n\n\x00"))
+// receive understands a frame. It returns the body of a MESSAGE, which is the suite's.
+func (s *stomp) receive(payload []byte, send Send, event *Event) (body []byte, message bool) {
+	head, body, ok := bytes.Cut(payload, []byte("\n\n"))
+	if !ok {
+		if len(bytes.TrimSpace(payload)) > 0 { // or else it is a heart-beat
+			event.corrupt("no STOMP frame: %.60q", payload)
+		}
+		return nil, false
+	}
+	body, _, _ = bytes.Cut(body, []byte{0})
+	command, _, _ := bytes.Cut(head, []byte("\n"))
+	switch string(command) {
+	case "MESSAGE":
+		return body, true
+	case "CONNECTED":
+		send([]byte("SUBSCRIBE\nid:errors\ndestination:/user/queue/errors\n\n\x00"))
+		send(s.subscription)
+		event.Kind = Ready
+	case "ERROR":
+		event.refuse(string(head))
+	}
+	return nil, false
+}
+
+// whiteboardStomp is the protocol whiteboard-stomp: the same messages in STOMP frames. A simple broker acknowledges no
+// subscription, so a client joins by sending a join to itself through its board.
+type whiteboardStomp struct {
+	draw
+	stomp
+	id   Identity
+	body []byte
+}
+
+func newWhiteboardStomp(id Identity) Conversation {
+	return &whiteboardStomp{draw: newDraw(id), stomp: newStomp("board."+id.Group, "board"), id: id}
+}
+
+func (w *whiteboardStomp) Join(send Send) {
+	send(w.frame(nil, membership(nil, "join", w.id)))
 }
 
 func (w *whiteboardStomp) Message(buf []byte, seq uint32, sentAt time.Duration) []byte {
@@ -43,33 +98,10 @@ func (w *whiteboardStomp) Message(buf []byte, seq uint32, sentAt time.Duration) 
 	return w.frame(buf, w.body)
 }
 
-func (w *whiteboardStomp) frame(buf, body []byte) []byte {
-	buf = strconv.AppendInt(append(buf, w.head...), int64(len(body)), 10)
-	buf = append(append(buf, "\n\n"...), body...)
-	return append(buf, 0)
-}
-
 func (w *whiteboardStomp) Receive(payload []byte, send Send, event *Event) {
-	head, body, ok := bytes.Cut(payload, []byte("\n\n"))
-	if !ok {
-		if len(bytes.TrimSpace(payload)) > 0 { // or else it is a heart-beat
-			event.corrupt("no STOMP frame: %.60q", payload)
-		}
-		return
-	}
-	body, _, _ = bytes.Cut(body, []byte{0})
-	command, _, _ := bytes.Cut(head, []byte("\n"))
-	switch string(command) {
-	case "MESSAGE":
-		w.parse(body, event)
-		if event.Kind == Joined && event.Sender != w.id.Client {
+	if body, ok := w.receive(payload, send, event); ok {
+		if w.parse(body, event); event.Kind == Joined && event.Sender != w.id.Client {
 			*event = Event{} // another member's join
 		}
-	case "CONNECTED":
-		send([]byte("SUBSCRIBE\nid:errors\ndestination:/user/queue/errors\n\n\x00"))
-		send(fmt.Appendf(nil, "SUBSCRIBE\nid:board\ndestination:/topic/board.%s\n\n\x00", w.id.Group))
-		event.Kind = Ready
-	case "ERROR":
-		event.refuse(string(head))
 	}
 }

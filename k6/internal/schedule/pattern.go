@@ -33,6 +33,7 @@ var Patterns = map[string]Pattern{
 	"stroke":       {Period: 20 * time.Second, Count: 60, Gap: time.Second / 60},
 	"simultaneous": {Period: time.Second, Count: 1, Together: true},
 	"sparse":       {Period: time.Second, Count: 1, Writers: 1},
+	"position":     {Period: 3 * time.Second, Count: 1},
 	"closed":       {Period: time.Second, Count: 1, Closed: true},
 }
 

@@ -1,0 +1,36 @@
+package ledger
+
+// Terms say what members of a group owe each other. The zero value owes every message to every member.
+type Terms struct {
+	// Others owes a message to all members but its sender.
+	Others bool
+	// Newest says that members want the newest message of each sender alone: one that a member gets supersedes those
+	// before it that the member has not got.
+	Newest bool
+}
+
+// owedTo is how many members a message is owed to that the member sends now.
+func (m *Member) owedTo() int {
+	if m.group.terms.Others && m.joined {
+		return m.group.count - 1
+	}
+	return m.group.count
+}
+
+// supersede settles the sender's messages from that one up to another that the member got. They count as duplicates if
+// they come after it.
+func (m *Member) supersede(sender *Member, from, to uint32) {
+	g := m.group
+	word, bit := m.slot/64, uint64(1)<<(m.slot%64)
+	for seq := max(from, sender.base); seq < to; seq++ {
+		message := sender.message(int(seq - sender.base))
+		owed, received := message[header+word], &message[header+len(g.present)+word]
+		if owed&bit == 0 || *received&bit != 0 {
+			continue
+		}
+		*received |= bit
+		message.settle()
+		g.ledger.stages[message.stage()+1].Superseded++
+		g.ledger.outstanding--
+	}
+}
