@@ -63,7 +63,8 @@ func kinds(events []Event) (all []Kind) {
 }
 
 func answered(body string) string {
-	return fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+	const head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
+	return fmt.Sprintf(head+"%s", len(body), body)
 }
 
 func TestAPositionIsTheDocumentedMessage(t *testing.T) {
@@ -91,7 +92,8 @@ func TestNewsIsUnderstoodInAnyFormOfJSON(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, text := range []string{compact, strings.ReplaceAll(string(spaced), "1.764000000123456e+15", "1764000000123456")} {
+	exponents := strings.ReplaceAll(string(spaced), "1.764000000123456e+15", "1764000000123456")
+	for _, text := range []string{compact, exponents} {
 		p := newPositions(me)
 		version, err := p.read([]byte(text))
 		var event Event
@@ -243,7 +245,8 @@ func TestSTOMPClientsJoinThroughTheirGroupAndIgnoreTheirOwnPositions(t *testing.
 		}
 	}
 	frame := string(s.Message(nil, 7, sentAt))
-	if !strings.HasPrefix(frame, "SEND\ndestination:/app/group.b-17\n") || !strings.Contains(frame, `{"user":"u-42","lat":52.`) {
+	begins := strings.HasPrefix(frame, "SEND\ndestination:/app/group.b-17\n")
+	if !begins || !strings.Contains(frame, `{"user":"u-42","lat":52.`) {
 		t.Errorf("%q", frame)
 	}
 }
