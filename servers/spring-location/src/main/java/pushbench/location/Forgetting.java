@@ -1,8 +1,10 @@
 package pushbench.location;
 
 import java.util.concurrent.TimeUnit;
+import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.messaging.simp.SimpMessageHeaderAccessor;
 import org.springframework.messaging.simp.SimpMessageType;
+import org.springframework.messaging.simp.broker.AbstractBrokerMessageHandler;
 import org.springframework.messaging.simp.broker.SimpleBrokerMessageHandler;
 import org.springframework.messaging.simp.broker.SubscriptionRegistry;
 import org.springframework.messaging.support.MessageBuilder;
@@ -17,9 +19,11 @@ class Forgetting {
   private final Groups groups;
   private final SubscriptionRegistry subscriptions;
 
-  Forgetting(Groups groups, SimpleBrokerMessageHandler broker) {
+  Forgetting(
+      Groups groups,
+      @Qualifier("simpleBrokerMessageHandler") AbstractBrokerMessageHandler broker) {
     this.groups = groups;
-    subscriptions = broker.getSubscriptionRegistry();
+    subscriptions = ((SimpleBrokerMessageHandler) broker).getSubscriptionRegistry();
   }
 
   @Scheduled(fixedRate = 1, timeUnit = TimeUnit.SECONDS)
