@@ -27,7 +27,7 @@ SPRING_ALL = (*SPRING, *SPRING_SSE, *SPRING_POSTS, "spring-location")
 
 COPIES = {
     "text.txt": ("go-sse", "node-sse", "starlette-sse"),
-    "src/server.js": ("node-sse", "node-ws"),
+    "src/server.js": ("node-location", "node-sse", "node-ws"),
     "src/message.js": ("bun", *NODE),
     "test/message.test.js": NODE,
     "app/messages.py": PYTHON,
@@ -47,8 +47,9 @@ COPIES = {
     f"{JAVA_SSE}/StreamRequest.java": SPRING_SSE,
     f"{JAVA_SSE}/Text.java": SPRING_SSE,
     "src/test/java/pushbench/tokenstream/StreamRequestTest.java": SPRING_SSE,
-    "Dockerfile of Go": ("go", "go-posts"),
-    "Dockerfile of Node.js": ("node-cluster-redis", "node-ws"),
+    "Dockerfile of Go": ("go", "go-location", "go-posts"),
+    "go.sum": ("go", "go-location"),
+    "Dockerfile of Node.js": ("node-cluster-redis", "node-location", "node-ws"),
     "Dockerfile of Python": PYTHON,
     "Dockerfile of Spring": ("spring-mvc-sse", *SPRING, *SPRING_POSTS, "spring-location"),
     "class-archive.sh": SPRING_ALL,

@@ -38,6 +38,8 @@ PLAIN = {
     "token-stream": ("first token",),
 }
 """words of a suite's users that no declaration has"""
+ORDINARY = {"location"}
+"""names of suites that are words of everything, such as of a page's address"""
 
 
 def own(suite: Suite) -> tuple[str, ...]:
@@ -49,7 +51,8 @@ def own(suite: Suite) -> tuple[str, ...]:
 
 def words(suite: Suite) -> Iterator[str]:
     spec = suite.spec
-    yield from (suite.id, *spec.protocols, *PLAIN.get(suite.id, ()))
+    yield from {suite.id} - ORDINARY
+    yield from (*spec.protocols, *PLAIN.get(suite.id, ()))
     yield from (name for name in spec.parameters if "_" in name)
     yield from (f"{name}_seconds" for name in spec.words.latencies)
     yield f"cpu_seconds_per_{spec.words.work.name}"
@@ -97,8 +100,9 @@ TOLD = method(read_context(Project.at(ROOT), None), Thresholds("", {}))
 PROMISED = {"every server": TOLD["contract"]} | {each["id"]: each["contract"] for each in TOLD["suites"]}
 OF_CLIENTS = {
     "whiteboard": ("draw", "draws", "stroke", "strokes", "boardId", "joined", "STOMP"),
-    "token-stream": ("pace", "paced", "token", "tokens", "active_streams", "Last-Event-ID"),
+    "token-stream": ("pace", "paced", "token", "tokens", "active_streams"),
     "posts": ("post", "posts", "database"),
+    "location": ("position", "positions", "superseded"),
 }
 """words of the protocols, which promises to other suites' clients do not use"""
 

@@ -10,12 +10,12 @@ import asyncio
 import json
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 
 from websockets import Subprotocol
 from websockets.exceptions import ConnectionClosed
 
 from pushbench.conformance.rule import Mismatch, escaped, rule
+from pushbench.conformance.stomp import Frame
 from pushbench.conformance.whiteboard.client import PROMPT, Client, parsed
 from pushbench.conformance.whiteboard.clients import Clients
 from pushbench.conformance.whiteboard.draws import draw_text
@@ -24,29 +24,6 @@ from pushbench.conformance.whiteboard.inbox import Drawn, Event, Joined, Refused
 TOPIC = "/topic/board."
 APP = "/app/board."
 ERRORS = "/user/queue/errors"
-ESCAPES = str.maketrans({"\\": "\\\\", "\r": "\\r", "\n": "\\n", ":": "\\c"})
-
-
-@dataclass(frozen=True)
-class Frame:
-    command: str
-    headers: Mapping[str, str]
-    body: str = ""
-
-    def encode(self) -> str:
-        lines = [f"{name}:{value.translate(ESCAPES)}" for name, value in self.headers.items()]
-        return "\n".join([self.command, *lines, "", f"{self.body}\0"])
-
-    @classmethod
-    def decode(cls, message: str) -> Frame | None:
-        """None for what is no frame. Headers stay escaped: nothing here depends on one that may have escapes."""
-        head, separator, rest = message.partition("\n\n")
-        body, end, _ = rest.partition("\0")  # a body is JSON, and so it has no NUL
-        if not separator or not end:
-            return None
-        command, *lines = head.split("\n")
-        pairs = (line.partition(":") for line in lines)
-        return cls(command, {name: value for name, _, value in pairs}, body)
 
 
 async def send(client: Client, command: str, headers: Mapping[str, str], body: str = "") -> None:

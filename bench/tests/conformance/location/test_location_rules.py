@@ -1,0 +1,115 @@
+"""Each rule can fail, and only for its own reason: every fault of a server of positions breaks exactly these rules."""
+
+from __future__ import annotations
+
+import pytest
+
+from pushbench.conformance import rules_for, verify
+from tests.conformance.location.conftest import Subjects
+
+SUITE = "location"
+PROTOCOLS = ("location-poll", "location-long-poll", "location-sse", "location-websocket")
+SLOW = {"silent-listener-is-disconnected"}
+"""Rules that need thousands of positions, checked only where the fault is about them."""
+
+Fault = tuple[str, str, set[str]]
+FAULTS: list[Fault] = [
+    ("location-poll", "healthz-is-anonymous", {"healthz-names-the-versions"}),
+    ("location-poll", "any-path", {"unknown-paths-are-refused", "refusals-are-json"}),
+    ("location-poll", "forgives-ids", {"bad-ids-are-refused", "bad-polls-are-refused", "refusals-are-json"}),
+    ("location-poll", "has-room", {"sixty-fifth-user-is-refused"}),
+    ("location-poll", "serves-more", {"nothing-else-is-served"}),
+    ("location-poll", "any-method", {"wrong-method-is-refused"}),
+    ("location-poll", "allows-nothing", {"wrong-method-is-refused"}),
+    ("location-poll", "limits-nothing", {"large-body-is-refused", "refusals-are-json"}),
+    ("location-poll", "limits-one-less", {"large-body-is-refused"}),
+    ("location-poll", "takes-any-type", {"other-types-are-refused", "refusals-are-json"}),
+    ("location-poll", "errors-are-text", {"refusals-are-json"}),
+    ("location-poll", "hundred-requests", {"connection-is-kept", "no-log-line-per-position"}),
+    ("location-poll", "rounds", {"numbers-are-told-unchanged"}),
+    ("location-poll", "tells-everything", {"other-fields-are-not-told"}),
+    ("location-poll", "counts-one-group", {"metricz-counts-the-groups"}),
+    ("location-poll", "logs-requests", {"no-log-line-per-position"}),
+    ("location-poll", "exits-with-1", {"sigterm-exits-with-0"}),
+    ("location-poll", "lingers", {"sigterm-exits-within-5-seconds"}),
+    ("location-poll", "keeps-old-versions", {"since-of-another-life-is-forgiven"}),
+    ("location-poll", "forgives-numbers", {"bad-positions-are-refused"}),
+    ("location-poll", "forgives-since", {"bad-polls-are-refused"}),
+    ("location-poll", "forgives-users", {"bad-polls-are-refused"}),
+    ("location-long-poll", "holds-first-polls", {"poll-with-news-is-not-held"}),
+    ("location-long-poll", "forgives-wait", {"bad-wait-is-refused"}),
+    ("location-long-poll", "own-positions-wake", {"held-poll-ends-with-its-time", "own-position-ends-no-poll"}),
+    ("location-long-poll", "cuts-at-the-end", {"sigterm-ends-the-news"}),
+    ("location-sse", "is-plain-text", {"stream-is-declared"}),
+    ("location-sse", "starts-anew", {"last-event-id-resumes"}),
+    ("location-sse", "queues-all", {"silent-listener-is-disconnected"}),
+    ("location-sse", "keeps-listeners", {"leaving-is-noticed"}),
+    ("location-sse", "resets-streams", {"sigterm-ends-the-news"}),
+    ("location-sse", "cuts-at-the-end", {"sigterm-ends-the-news"}),
+    ("location-websocket", "takes-binary", {"binary-frame-is-refused"}),
+    ("location-websocket", "limits-nothing", {"large-message-closes"}),
+    ("location-websocket", "keeps-listeners", {"leaving-is-noticed"}),
+    ("location-websocket", "forgives-ids", {"bad-socket-is-refused"}),
+]
+"""Each breaks these rules and no others."""
+WIDE: list[Fault] = [
+    ("location-poll", "refuses-with-422", {"bad-ids-are-refused", "bad-positions-are-refused"}),
+    ("location-poll", "forgets-before", {"first-news-has-the-newest"}),
+    ("location-poll", "tells-all", {"first-news-has-the-newest", "many-groups-are-not-mixed"}),
+    ("location-poll", "tells-twice", {"poll-tells-of-the-newest"}),
+    ("location-poll", "tells-the-sender", {"own-position-stays-away", "position-reaches-the-others"}),
+    ("location-poll", "has-one-group", {"groups-are-not-mixed", "answers-keep-their-order"}),
+    ("location-poll", "counts-from-2", {"version-counts-the-positions"}),
+    ("location-poll", "loses", {"position-reaches-the-others"}),
+    ("location-poll", "may-be-stored", {"poll-tells-of-the-newest"}),
+    ("location-poll", "answers-polls-late", {"poll-is-answered-at-once"}),
+    ("location-poll", "accepts-to-the-end", {"sigterm-refuses-new-clients"}),
+    ("location-long-poll", "holds-nothing", {"poll-is-held-until-there-is-news"}),
+    ("location-long-poll", "holds-all", {"poll-with-news-is-not-held"}),
+    ("location-long-poll", "wakes-late", {"poll-is-held-until-there-is-news"}),
+    ("location-sse", "names-events", {"position-reaches-the-others"}),
+    ("location-sse", "ids-are-others", {"position-reaches-the-others"}),
+    ("location-sse", "skips-bursts", {"each-position-is-told-of"}),
+    ("location-websocket", "says-nothing", {"bad-positions-are-refused"}),
+    ("location-websocket", "skips-bursts", {"each-position-is-told-of"}),
+    ("location-websocket", "cuts-at-the-end", {"sigterm-ends-the-news"}),
+]
+"""Each breaks most of what its server does; of these rules it is shown."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_a_good_server_keeps_all_rules(location: Subjects, protocol: str) -> None:
+    found = verify(location(protocol))
+    assert {result.name: result.detail for result in found.failures} == {}
+    assert [result.name for result in found.rules] == [rule.name for rule in rules_for(SUITE, protocol)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("protocol", "fault", "broken"), FAULTS)
+def test_a_fault_breaks_its_rules_and_no_others(
+    location: Subjects, protocol: str, fault: str, broken: set[str]
+) -> None:
+    asked = {rule.name for rule in rules_for(SUITE, protocol)} - (SLOW - broken)
+    found = verify(location(protocol, fault), asked)
+    assert {result.name for result in found.failures} == broken, found.failures
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("protocol", "fault", "broken"), WIDE)
+def test_a_wide_fault_breaks_these_rules(location: Subjects, protocol: str, fault: str, broken: set[str]) -> None:
+    found = verify(location(protocol, fault), broken)
+    assert {result.name for result in found.failures} == broken, found.failures
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_every_rule_is_broken_by_some_fault(protocol: str) -> None:
+    broken = {name for _, _, names in FAULTS + WIDE for name in names}
+    assert {rule.name for rule in rules_for(SUITE, protocol)} - broken == set()
+
+
+def test_rules_are_named_once_and_said_in_a_sentence() -> None:
+    for protocol in (*PROTOCOLS, "location-stomp"):
+        rules = rules_for(SUITE, protocol)
+        assert len({rule.name for rule in rules}) == len(rules) >= 15
+        assert [rule.statement for rule in rules if not rule.statement.endswith(".")] == []

@@ -1,0 +1,18 @@
+// One client of server-sent events.
+
+const HEADERS = { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-cache' };
+
+// A client that does not read what it is sent is disconnected rather than queued for without bound.
+const MAX_QUEUED_BYTES = 1024 * 1024;
+
+/** Tells the client of what it does not know, and of every further position, until the response is closed. */
+export function stream(response, group, user, version) {
+  const tell = ({ event }) => {
+    if (response.writableLength + event.length > MAX_QUEUED_BYTES) response.destroy();
+    else response.write(event);
+  };
+  response.writeHead(200, HEADERS);
+  tell(group.since(user, version));
+  group.listen(user, tell);
+  response.once('close', () => group.leave(tell));
+}
