@@ -75,6 +75,7 @@ async def own_position_ends_no_poll(clients: Clients) -> None:
     group = clients.group()
     reader, other = await longpoller(clients, group), await longpoller(clients, group)
     held = reader.hold()
+    await asyncio.sleep(QUIET)  # until it is there
     await reader.share()
     await asyncio.sleep(QUIET)
     if held.done():
