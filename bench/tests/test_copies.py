@@ -23,6 +23,7 @@ SPRING = ("spring-stomp", "spring-websocket")
 POSTS = "src/main/java/pushbench/posts"
 SPRING_POSTS = ("spring-servlet-jpa", "spring-webflux-r2dbc")
 SPRING_SSE = ("spring-mvc-sse", "spring-webflux-sse")
+SPRING_ALL = (*SPRING, *SPRING_SSE, *SPRING_POSTS, "spring-location")
 
 COPIES = {
     "text.txt": ("go-sse", "node-sse", "starlette-sse"),
@@ -50,9 +51,9 @@ COPIES = {
     "go.sum": ("go", "go-location"),
     "Dockerfile of Node.js": ("node-cluster-redis", "node-location", "node-ws", "socketio"),
     "Dockerfile of Python": PYTHON,
-    "Dockerfile of Spring": ("spring-mvc-sse", *SPRING, *SPRING_POSTS),
-    "class-archive.sh": (*SPRING, *SPRING_SSE, *SPRING_POSTS),
-    ".mvn/jvm.config": (*SPRING, *SPRING_SSE, *SPRING_POSTS),
+    "Dockerfile of Spring": ("spring-mvc-sse", *SPRING, *SPRING_POSTS, "spring-location"),
+    "class-archive.sh": SPRING_ALL,
+    ".mvn/jvm.config": SPRING_ALL,
 }
 """of each file its servers; ` of ...` tells apart files of one name"""
 

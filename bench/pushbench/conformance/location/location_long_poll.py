@@ -30,15 +30,21 @@ class ProtocolMember(Poller):
 
     async def _answered(self, asking: object) -> News:
         news = self.news_in(await asking)  # type: ignore[misc]
-        self.version, self._held = news.version, None
+        self.version = news.version
+        return news
+
+    async def _take(self, wait: int = LONGEST) -> News:
+        """The answer to the held poll, which may have come before anybody waited for it."""
+        news = await asyncio.shield(self.hold(wait))
+        self._held = None
         return news
 
     async def poll(self, **query: object) -> News:
-        return await self.hold(int(str(query.get("wait", LONGEST))))
+        return await self._take(int(str(query.get("wait", LONGEST))))
 
     async def next_news(self, within: float) -> News | None:
         try:
-            return await asyncio.wait_for(asyncio.shield(self.hold()), within)
+            return await asyncio.wait_for(self._take(), within)
         except TimeoutError:
             return None
 

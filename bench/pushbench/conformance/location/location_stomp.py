@@ -49,15 +49,19 @@ class ProtocolMember(SocketMember):
         length = str(len(body.encode()))
         await self.send("SEND", body, destination=f"/app/group.{self.group}{to}", content_length=length)
 
-    async def body(self, subscription: str, within: float) -> str | None:
-        """The body of the next message of a subscription; None where none comes in time."""
-        message = await self.message(within)
-        if message is None:
-            return None
-        frame = Frame.decode(message)
-        if not frame or frame.command != "MESSAGE" or frame.headers.get("subscription") != subscription:
-            raise Mismatch(f"a MESSAGE of the subscription {subscription}", escaped(message))
-        return frame.body
+    async def body(self, subscription: str, within: float, *, past: str = "") -> str | None:
+        """The body of the next message of a subscription; None where none comes in time.
+
+        Messages of the subscription `past` are passed over.
+        """
+        while (message := await self.message(within)) is not None:
+            frame = Frame.decode(message)
+            seen = frame.headers.get("subscription") if frame and frame.command == "MESSAGE" else None
+            if frame and seen == subscription:
+                return frame.body
+            if seen is None or seen != past:
+                raise Mismatch(f"a MESSAGE of the subscription {subscription}", escaped(message))
+        return None
 
     async def put(self, body: str) -> None:
         """A position with its user; what is no JSON object goes as it is."""
@@ -69,7 +73,7 @@ class ProtocolMember(SocketMember):
 
     async def is_refused(self, body: str, what: str) -> None:
         await self.put(body)
-        match json.loads(await self.body("errors", PROMPT) or "null"):
+        match json.loads(await self.body("errors", PROMPT, past="group") or "null"):
             case {"error": str(reason)} if reason:
                 return
             case other:

@@ -1,0 +1,4 @@
+package pushbench.location;
+
+/** What a client is told, over every transport. */
+record ErrorMessage(String error) {}

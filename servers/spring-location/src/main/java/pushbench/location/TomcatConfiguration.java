@@ -1,0 +1,20 @@
+package pushbench.location;
+
+import org.apache.catalina.core.StandardContext;
+import org.springframework.boot.tomcat.servlet.TomcatServletWebServerFactory;
+import org.springframework.boot.web.server.WebServerFactoryCustomizer;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+@Configuration(proxyBeanMethods = false)
+class TomcatConfiguration {
+  /**
+   * Tomcat goes on counting a request whose client resets the connection before the response
+   * begins. After Spring, which waits for it when the server stops, Tomcat would wait 2 s more.
+   */
+  @Bean
+  static WebServerFactoryCustomizer<TomcatServletWebServerFactory> noSecondWait() {
+    return factory ->
+        factory.addContextCustomizers(context -> ((StandardContext) context).setUnloadDelay(0));
+  }
+}
