@@ -55,7 +55,7 @@ class Branch:
     ) -> str:
         """Commit what `change` does to the newest files of the branch, and push it; returns the commit's name.
 
-        Whoever pushed first wins, and the others do it again on top, so `change` may be called several times.
+        The first push wins, and the others are made again on top of it, so `change` may be called several times.
         Raises UserError.
         """
         folder = Path(tempfile.mkdtemp(prefix="pushbench-"))

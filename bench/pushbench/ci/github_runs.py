@@ -9,8 +9,8 @@ from pushbench.ci.github_answers import Answer, Run
 from pushbench.ci.trust import BENCH
 
 UNFINISHED = ("queued", "pending", "in_progress")
-"""GitHub gives a run the status of its least advanced job (https://github.com/cli/cli/issues/13972), so a run of which
-a job waits is `queued`; `in_progress` is asked for as well because no document promises that"""
+"""GitHub gives a run the status of its least advanced job (https://github.com/cli/cli/issues/13972), so a run with
+a job that waits is `queued`; `in_progress` is asked for as well because no document promises that"""
 MOST = 100
 """of one request, so that a long queue costs no more than a short one"""
 

@@ -1,6 +1,6 @@
 """One webhook, of Slack or of what takes the same JSON: `{"text": ...}`. It never fails a job.
 
-The address is a secret: whoever has it can post. No note and no error names it.
+The address is a secret: everybody who has it can post. No note and no error names it.
 """
 
 from __future__ import annotations

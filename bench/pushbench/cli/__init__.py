@@ -69,7 +69,7 @@ def main() -> None:
     except UserError as error:
         _give_up(str(error))
     except BrokenPipeError:
-        # Whoever read our output has enough, as in `pushbench show | head`.
+        # The program that read the output has enough, as in `pushbench show | head`.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:
         if error.errno not in _NO_ROOM:

@@ -6,8 +6,8 @@ from pushbench.conformance.rule import Mismatch
 from pushbench.machine.resources import Usage
 
 LOG_BOUND = 4096
-"""Bytes of output that have other reasons. A line for each of 2,000 messages is at least 20,000, of which 8,192 may
-still be in the buffer of a program's standard output."""
+"""Bytes of output that have other reasons. A line for each of 2,000 messages is at least 20,000. The buffer of a
+program's standard output may still have 8,192 of them."""
 MIB = 1 << 20
 MEMORY_BOUND = 64 * MIB
 """Growth of a server's memory while its slow readers fall behind: 1 MiB for each is allowed; the rest is for heaps that

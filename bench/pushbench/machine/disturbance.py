@@ -41,7 +41,7 @@ class Machine:
     """mean over the server's CPUs; None where the machine does not say"""
     others: Mapping[tuple[int, str], float]
     """CPU seconds of every process that is no part of the run, by (pid, command); without the kernel's threads, which
-    work on behalf of whoever sends and receives"""
+    work on behalf of the processes that send and receive"""
 
 
 def read_machine(everyone: Sequence[Stat], own: Collection[int], elsewhere: Collection[int], cpus: CpuSplit) -> Machine:

@@ -101,7 +101,7 @@ class Campaign:
         return record
 
     def _measure(self, planned: Sequence[PlannedTrial]) -> Sequence[Trial]:
-        """One trial, or those of one moment, of which the first is shown."""
+        """One trial, or those of one moment; the first of them is shown."""
         if len(planned) == 1:
             return [self._trial(planned[0], self.watch, None)]
         watches: Sequence[LoadWatch] = [self.watch, *(Unwatched() for _ in planned[1:])]

@@ -28,7 +28,7 @@ def _instant(text: str) -> str:
 
 Instant = Annotated[str, AfterValidator(_instant)]
 Slug = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")]
-"""what may be part of a file's path, whoever wrote the record"""
+"""what may be part of a file's path, even in a record from elsewhere"""
 
 
 class Commit(Document):

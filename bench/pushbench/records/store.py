@@ -1,6 +1,6 @@
 """Records on disk: one file a run, replaced as a whole after every trial, and read with every doubt.
 
-A record that is finished may be kept compressed, as `<id>.json.gz`; whoever reads records reads both.
+A record that is finished may be kept compressed, as `<id>.json.gz`; readers of records read both.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Which full records a site keeps, so that it stays as small as its host asks for. Pure.
 
 What was measured of a commit stays for ever in the history; a full record, with what is made of it, is nine times as
-large. Which ones stay follows from the history alone, so whoever publishes, in whatever order, leaves the same files.
+large. Which ones stay follows from the history alone, so publishers leave the same files in any order.
 """
 
 from __future__ import annotations

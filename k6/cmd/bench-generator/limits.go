@@ -33,7 +33,7 @@ func (b bench) mostFromOneCore(push subject) error {
 	return nil
 }
 
-// manyClients connects 10,000 clients of which one a board writes.
+// manyClients connects 10,000 clients, and one of each board writes.
 func (b bench) manyClients(push subject) error {
 	const many = 10_000
 	if limit := openFiles(); limit < many+100 {

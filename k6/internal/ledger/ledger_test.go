@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// group makes a ledger of one stage and a group of which everybody has joined.
+// group makes a ledger of one stage and a group that everybody has joined.
 func group(size int) (*Ledger, []*Member) {
 	l := New(1)
 	g := l.NewGroup(size, Terms{})

@@ -2,7 +2,7 @@ package ledger
 
 import "testing"
 
-// positions makes a ledger and a group of which everybody has joined, whose members want the newest of each other.
+// positions makes a ledger and a group that everybody has joined; its members want the newest of each other.
 func positions(size int) (*Ledger, []*Member) {
 	l := New(1)
 	g := l.NewGroup(size, Terms{Others: true, Newest: true})

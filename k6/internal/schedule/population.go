@@ -48,7 +48,7 @@ type ramp struct {
 	before, after int
 }
 
-// Populations deals the stages, of which groups has one entry each. It refuses what cannot be played.
+// Populations deals the stages; groups has one entry for each. It refuses what cannot be played.
 func (s Schedule) Populations(groups []Groups) ([]Population, error) {
 	if err := s.Check(); err != nil {
 		return nil, err

@@ -24,7 +24,7 @@ func (c *clock) sinceArm() time.Duration {
 	return time.Since(time.Unix(0, armed))
 }
 
-// stall holds whoever comes while the server is stopped: from that time since Arm, for so long.
+// stall holds clients that come while the server is stopped: from that time since Arm, for so long.
 func (c *clock) stall(at, length time.Duration) {
 	if since := c.sinceArm(); since >= at && since < at+length {
 		time.Sleep(at + length - since)

@@ -18,8 +18,8 @@ from pushbench.conformance.token_stream.events import Event, Events
 
 MEDIA_TYPE = re.compile(r'text/event-stream(?:[ \t]*;[ \t]*charset="?utf-8"?)?', re.IGNORECASE)
 FLOOD, BATCH = 60_000, 500
-"""Positions at most until a client that does not read is disconnected: 200 bytes each, 12 MB in all, of which kernels
-keep 6 MB or less."""
+"""Positions at most until a client that does not read is disconnected: 200 bytes each, 12 MB in all. Kernels keep 6 MB
+of them or less."""
 
 
 class ProtocolMember(HTTPMember):

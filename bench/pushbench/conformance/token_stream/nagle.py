@@ -15,7 +15,7 @@ from pushbench.conformance.together import together
 from pushbench.conformance.token_stream.clients import Clients
 
 PACE, EVENTS = 250, 100
-"""One event every 4 ms, for 0.4 s: ten in the time of a delayed acknowledgement, of which eight are held back for 8 ms
+"""One event every 4 ms, for 0.4 s: ten in the time of a delayed acknowledgement. Eight of them are held back for 8 ms
 or longer."""
 HELD_SECONDS = 0.008
 MOST = 1 / 2

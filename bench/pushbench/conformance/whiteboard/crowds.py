@@ -99,7 +99,7 @@ async def four_slow_readers_harm_nobody(clients: Clients) -> None:
 
 
 async def fall_behind(clients: Clients, *, slow: int, senders: int, size: int = 16 * 1024) -> None:
-    """Draw on a board of which some members do not read, until more was sent than may be queued for them.
+    """Draw on a board with members that do not read, until more was sent than may be queued for them.
 
     Each sender has a witness, and draws again only when that one has received the draw before: a server that waits
     for a slow reader stops the exchange, whatever it waits with.
