@@ -20,8 +20,7 @@ class Forgetting {
   private final SubscriptionRegistry subscriptions;
 
   Forgetting(
-      Groups groups,
-      @Qualifier("simpleBrokerMessageHandler") AbstractBrokerMessageHandler broker) {
+      Groups groups, @Qualifier("simpleBrokerMessageHandler") AbstractBrokerMessageHandler broker) {
     this.groups = groups;
     subscriptions = ((SimpleBrokerMessageHandler) broker).getSubscriptionRegistry();
   }
