@@ -17,8 +17,10 @@ from pushbench.drivers.service import Running
 from pushbench.machine.processes import Exit
 from tests.conformance.location.location_server import HTTPServer
 from tests.conformance.location.socket_server import SocketServer
+from tests.conformance.location.stomp_server import StompServer
 
 NAME = "location-server"
+SERVERS: dict[str, type[SocketServer]] = {"location-websocket": SocketServer, "location-stomp": StompServer}
 Subjects = Callable[..., Subject]
 
 
@@ -68,8 +70,7 @@ def serving(protocol: str, faults: Sequence[str]) -> Iterator[Thread]:
     thread.start()
 
     async def start() -> tuple[HTTPServer | SocketServer, int]:
-        kind = SocketServer if protocol == "location-websocket" else HTTPServer
-        server = kind(NAME, frozenset(faults))
+        server = SERVERS.get(protocol, HTTPServer)(NAME, frozenset(faults))
         return server, await server.start()
 
     try:

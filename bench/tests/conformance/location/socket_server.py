@@ -6,9 +6,10 @@ import asyncio
 import contextlib
 import http
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from urllib.parse import parse_qs, urlsplit
 
+from websockets import Subprotocol
 from websockets.asyncio.server import Server, ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request, Response
@@ -20,6 +21,8 @@ MOST_MESSAGE = 65_536
 
 class SocketServer:
     """Serves in the loop in which it is started."""
+
+    subprotocols: Sequence[Subprotocol] | None = None
 
     def __init__(self, name: str, faults: Collection[str]) -> None:
         self.name, self.faults, self.fleet = name, faults, Fleet(faults)
@@ -34,6 +37,7 @@ class SocketServer:
             "127.0.0.1",
             0,
             process_request=self._respond,
+            subprotocols=self.subprotocols,
             max_size=most,
             compression=None,
             ping_interval=None,
