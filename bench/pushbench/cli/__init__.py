@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import sys
+from typing import Annotated
 
 import typer
 
@@ -27,19 +28,62 @@ from pushbench.cli import (
     suites,
     verify,
 )
+from pushbench.cli.examples import examples
 from pushbench.foundation.errors import EXIT_USAGE, UserError
 
-_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
+
+_FIRST_STEPS = """\
+Pushbench measures servers that push: how fast they deliver, and at what cost.
+
+Start here:
+  ./pushbench servers     the servers, and which of them run on this machine
+  ./pushbench run go --profile smoke
+                          builds, checks and measures one of them
+  make bench              measures four of them in about five minutes
+  ./pushbench show        shows the newest result again
+  ./pushbench site        writes the results as pages, out/site
+
+All commands: ./pushbench -h. Each of them has -h with examples."""
 
 app = typer.Typer(
     name="pushbench",
-    help="Continuous benchmarks of servers that push.",
-    epilog="Start with `pushbench run`; every command has --help with examples.",
-    no_args_is_help=True,
-    add_completion=False,
+    epilog=examples(
+        "./pushbench run go --profile smoke",
+        "./pushbench COMMAND -h",
+        "./pushbench --install-completion",
+    ),
+    context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+
+
+def _show_version(wanted: bool) -> None:
+    if not wanted:
+        return
+    from pushbench.foundation.git import describe
+    from pushbench.foundation.project import Project
+
+    print(f"pushbench {describe(Project.current().root)}")
+    raise typer.Exit
+
+
+VersionOption = Annotated[
+    bool,
+    typer.Option(
+        "--version", callback=_show_version, is_eager=True, help="Show the version of this checkout and exit."
+    ),
+]
+
+
+@app.callback(invoke_without_command=True)
+def first(context: typer.Context, *, version: VersionOption = False) -> None:
+    """Continuous benchmarks of servers that push."""
+    if context.invoked_subcommand is None:
+        print(_FIRST_STEPS)
+
+
 for command in (
     servers,
     suites,
@@ -72,9 +116,13 @@ def main() -> None:
         # The program that read the output has enough, as in `pushbench show | head`.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:
-        if error.errno not in _NO_ROOM:
-            raise
-        _give_up(f"{error.filename or 'a file'}: {error.strerror}; make room and try again")
+        _give_up(_file_error(error))
+
+
+def _file_error(error: OSError) -> str:
+    """One line for what the file system refused: the file, the reason and, where the disk is full, what to do."""
+    hint = "; make room and try again" if error.errno in _NO_ROOM else ""
+    return f"{error.filename or 'a file'}: {error.strerror or error}{hint}"
 
 
 def _give_up(message: str) -> None:

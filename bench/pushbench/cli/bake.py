@@ -7,10 +7,12 @@ from typing import Annotated, Literal
 import typer
 
 from pushbench.cli import options
+from pushbench.cli.examples import examples
 
-_EXAMPLES = (
-    "Examples: `make images`; `pushbench bake > bake.json && docker buildx bake -f bake.json`; "
-    "`pushbench bake node-ws k6 --registry ghcr.io/me/pushbench --cache registry --output push`."
+_EXAMPLES = examples(
+    "make images",
+    "./pushbench bake > bake.json && docker buildx bake -f bake.json",
+    "./pushbench bake node-ws k6 --registry ghcr.io/me/pushbench --output push",
 )
 
 
@@ -20,7 +22,7 @@ def register(app: typer.Typer) -> None:
 
 def bake(
     names: Annotated[
-        list[str] | None, typer.Argument(help="Servers, or k6; without them all images.", metavar="[NAMES]...")
+        list[str] | None, typer.Argument(help="Servers, or k6; without them all images.", metavar="NAME")
     ] = None,
     *,
     registry: Annotated[
@@ -46,7 +48,10 @@ def bake(
         ),
     ] = "load",
 ) -> None:
-    """Print a bake file (JSON) for the images of the servers and of k6, made from every server.yml."""
+    """Print a bake file for the images of the servers and k6.
+
+    The file is JSON, made from every server.yml.
+    """
     from pushbench.building.images import GENERATOR, bake_definition, generator_image, images_of
     from pushbench.catalog.servers import read_catalog, select
     from pushbench.foundation.project import Project

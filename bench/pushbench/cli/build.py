@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pushbench.cli import options
-from pushbench.cli.options import ServersOption, SuiteOption
+from pushbench.cli.examples import examples
+from pushbench.cli.options import NamesArgument, ServersOption, SuiteOption
 from pushbench.foundation.errors import EXIT_FAIL
 
 if TYPE_CHECKING:
@@ -19,7 +20,10 @@ if TYPE_CHECKING:
     from pushbench.foundation.project import Project
     from pushbench.measuring.preparation import Prepared
 
-_EXAMPLES = "Examples: `pushbench build`; `pushbench build --servers spring-stomp --test`."
+_EXAMPLES = examples(
+    "./pushbench build",
+    "./pushbench build spring-stomp --test",
+)
 
 
 def register(app: typer.Typer) -> None:
@@ -27,6 +31,7 @@ def register(app: typer.Typer) -> None:
 
 
 def build(
+    named: NamesArgument = None,
     *,
     suite: SuiteOption = "",
     servers: ServersOption = "",
@@ -34,7 +39,10 @@ def build(
         bool, typer.Option("--test", help="Run the servers' own tests afterwards, those of variants once.")
     ] = False,
 ) -> None:
-    """Build the generator (k6) and, for the process driver, the servers; what is built already is left as it is."""
+    """Build the generator (k6) and the servers.
+
+    The servers are built for the process driver. What is built already stays as it is.
+    """
     from pushbench.cli.suites_of import each_suite
     from pushbench.drivers.choice import DriverChoice
     from pushbench.drivers.driver import Build
@@ -49,7 +57,7 @@ def build(
         return build_all(project, chosen, options.note)[1]
 
     with only_run_on_machine(options.note):
-        prepared = list(chain(*each_suite(project, suite, options.names(servers), of_suite)))
+        prepared = list(chain(*each_suite(project, suite, options.chosen(named, servers), of_suite)))
     failed = [each.server.id for each in prepared if not isinstance(each.result, Build)]
     failed += _test(project, prepared) if test else []
     options.note(f"failed: {', '.join(failed)}" if failed else "everything is built")

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pushbench.cli import options
+from pushbench.cli.examples import examples
 from pushbench.cli.interrupting import measure
 from pushbench.cli.options import (
     DriverOption,
     InTurnsOption,
     JsonOption,
+    NamesArgument,
     OutOption,
     ServersOption,
     SkipVerifyOption,
@@ -25,12 +27,20 @@ if TYPE_CHECKING:
     from pushbench.measuring.progress import Follower
     from pushbench.records.record import Record
 
-_MEASURE = (
-    "Examples: `pushbench calibrate measure --servers node-ws` compares a server with itself; "
-    "`... --fault burn=10%` with itself and a tenth more CPU; `... --fault none --rounds 30 --all-rounds` for a pool."
+_MEASURE = examples(
+    "./pushbench calibrate measure node-ws",
+    "(compares the server with itself)",
+    "./pushbench calibrate measure node-ws --fault burn=10%",
+    "(the head takes a tenth more CPU)",
+    "./pushbench calibrate measure --rounds 30 --all-rounds",
+    "(for a pool of rounds)",
 )
-_REPORT = "Examples: `pushbench calibrate report out/records/*.json --runs 5000 --out docs/calibration`."
-_KEEP = "Examples: `pushbench calibrate keep out/records/*.json --into calibration`."
+_REPORT = examples(
+    "./pushbench calibrate report out/records/*.json --runs 5000",
+)
+_KEEP = examples(
+    "./pushbench calibrate keep out/records/*.json --into calibration",
+)
 
 
 def register(app: typer.Typer) -> None:
@@ -42,6 +52,7 @@ def register(app: typer.Typer) -> None:
 
 
 def measure_judge(
+    named: NamesArgument = None,
     *,
     servers: ServersOption = "",
     fault: Annotated[
@@ -50,14 +61,15 @@ def measure_judge(
             "--fault", help="none, burn=10%, leak=1MB/s, delay=2ms or loss=0.5%, for the head.", metavar="FAULT"
         ),
     ] = "none",
-    rounds: Annotated[int | None, typer.Option("--rounds", min=1, help="At most so many.")] = None,
+    rounds: Annotated[int | None, typer.Option("--rounds", min=1, metavar="N", help="At most so many.")] = None,
     all_rounds: Annotated[bool, typer.Option("--all-rounds", help="Play them all, whatever is decided.")] = False,
     max_time: Annotated[str, typer.Option("--max-time", help="Stop after this time.", metavar="TIME")] = "10m",
     in_turns: InTurnsOption = False,
     suite: SuiteOption = "",
     profile: Annotated[str, typer.Option("--profile", metavar="PROFILE")] = "compare",
     seed: Annotated[
-        int | None, typer.Option("--seed", min=0, help="For order and phases.", show_default="another each time")
+        int | None,
+        typer.Option("--seed", min=0, metavar="N", help="For order and phases.", show_default="another each time"),
     ] = None,
     driver: DriverOption = "process",
     wait: WaitOption = False,
@@ -65,7 +77,9 @@ def measure_judge(
     out: OutOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Compare servers with themselves, the head with a fault or with none, as `pushbench compare` would.
+    """Compare servers with themselves, with or without a fault.
+
+    Works as `pushbench compare` does.
 
     The fault is a wrapper's around the server; both arms run in it. Exit codes are those of compare.
     """
@@ -86,7 +100,7 @@ def measure_judge(
     def suite_of(found: Suite, ids: list[str]) -> tuple[str, list[str]]:
         return found.id, ids
 
-    [(of, ids)] = each_suite(project, suite, options.names(servers), suite_of, alone=True)
+    [(of, ids)] = each_suite(project, suite, options.chosen(named, servers), suite_of, alone=True)
     wanted = self_comparisons.CalibrationRequest(
         suite=of,
         profile=profile,
@@ -107,17 +121,22 @@ def measure_judge(
 
 
 def report(
-    records: Annotated[list[Path], typer.Argument(help="Files of records that `calibrate measure` made.")],
+    records: Annotated[
+        list[Path], typer.Argument(help="Files of records that `calibrate measure` made.", metavar="FILE")
+    ],
     *,
-    runs: Annotated[int, typer.Option("--runs", min=1, help="Resampled comparisons of each kind.")] = 2000,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="For the resampling.")] = 1,
+    runs: Annotated[int, typer.Option("--runs", min=1, metavar="N", help="Resampled comparisons of each kind.")] = 2000,
+    seed: Annotated[int, typer.Option("--seed", min=0, metavar="N", help="For the resampling.")] = 1,
     out: Annotated[
         Path | None,
         typer.Option("--out", help="Write NAME.json and NAME.md.", metavar="NAME", show_default="stdout, Markdown"),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Count what the judge said of them, and of thousands of comparisons resampled from those with all their rounds."""
+    """Count false alarms and found faults.
+
+    Also judges thousands of comparisons that are resampled from those with all their rounds.
+    """
     from pushbench.calibration import error_rates
     from pushbench.calibration.report import markdown
     from pushbench.cli.conclusion import thresholds_of
@@ -139,11 +158,16 @@ def report(
 
 
 def keep(
-    records: Annotated[list[Path], typer.Argument(help="Files of records that `calibrate measure` made.")],
+    records: Annotated[
+        list[Path], typer.Argument(help="Files of records that `calibrate measure` made.", metavar="FILE")
+    ],
     *,
     into: Annotated[Path, typer.Option("--into", help="Where the copies go.", metavar="FOLDER")],
 ) -> None:
-    """Write small copies, which `report` reads as it does the records: without histograms and timelines."""
+    """Write small copies of records, for `report`.
+
+    They have no histograms and no timelines.
+    """
     from pushbench.calibration import error_rates
     from pushbench.records import store
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pushbench.cli import options
+from pushbench.cli.examples import examples
 from pushbench.cli.interrupting import measure
 from pushbench.cli.options import (
     DriverOption,
@@ -15,6 +16,7 @@ from pushbench.cli.options import (
     InTurnsOption,
     JsonOption,
     LiveOption,
+    NamesArgument,
     OutOption,
     ParameterOption,
     PortOption,
@@ -42,14 +44,17 @@ AcceptOption = Annotated[
         "--accept", help="Let the regressions count as accepted that the --head commit's thresholds.yml accepts."
     ),
 ]
-MaxRoundsOption = Annotated[int | None, typer.Option("--max-rounds", min=1, help="Stop after so many at the latest.")]
+MaxRoundsOption = Annotated[
+    int | None, typer.Option("--max-rounds", min=1, metavar="N", help="Stop after so many at the latest.")
+]
 MaxTimeOption = Annotated[
     str, typer.Option("--max-time", help="Stop after this time at the latest, builds not counted.", metavar="TIME")
 ]
 
-_EXAMPLES = (
-    "Examples: `pushbench compare --base main`; `pushbench compare --base HEAD~1 --servers node-ws --max-time 5m`; "
-    "`pushbench compare --base v1.2 --head v1.3 --json`."
+_EXAMPLES = examples(
+    "./pushbench compare --base main",
+    "./pushbench compare node-ws --base HEAD~1 --max-time 5m",
+    "./pushbench compare --base v1.2 --head v1.3 --json",
 )
 
 
@@ -58,6 +63,7 @@ def register(app: typer.Typer) -> None:
 
 
 def compare(
+    named: NamesArgument = None,
     *,
     base: BaseOption,
     head: HeadOption = "",
@@ -81,7 +87,9 @@ def compare(
     out: OutOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Measure servers as they are here and as they were at another commit, both at once, until it is clear.
+    """Measure servers here and at another commit, side by side.
+
+    Goes on, round by round, until the difference is clear or the time is up.
 
     A server whose build is the same at both is not measured. One harness drives both: that of this checkout.
 
@@ -121,4 +129,4 @@ def compare(
         record = measure(play, go_on=lambda path: f"./pushbench judge {path}")
         return conclude(project, record, thresholds, as_json=as_json)
 
-    exit_with(each_suite(project, suite, options.names(servers), of_suite), as_json=as_json)
+    exit_with(each_suite(project, suite, options.chosen(named, servers), of_suite), as_json=as_json)

@@ -8,9 +8,13 @@ from typing import Annotated
 import typer
 
 from pushbench.cli import options
+from pushbench.cli.examples import examples
 from pushbench.cli.options import OutOption, RecordArgument
 
-_EXAMPLES = "Examples: `pushbench export`; `pushbench export 20261121T1015 --into out/export`."
+_EXAMPLES = examples(
+    "./pushbench export",
+    "./pushbench export 20261121T1015 --into out/export",
+)
 
 
 def register(app: typer.Typer) -> None:
@@ -28,7 +32,9 @@ def export(
     ] = None,
     out: OutOption = None,
 ) -> None:
-    """Write the headline numbers of a record in the format of another tool, one file for each of its kinds.
+    """Write the headline numbers of a record for another tool.
+
+    Writes a file for each kind of the format.
 
     For github-action-benchmark these are customSmallerIsBetter.json and customBiggerIsBetter.json, named by the `tool`
     that reads them. A server without a valid trial is left out, and said.

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pushbench.cli import options
+from pushbench.cli.examples import examples
 from pushbench.cli.options import DEFAULT_PROFILE, JsonOption, OutOption, ProfileOption, SuiteOption
 from pushbench.foundation.errors import UserError
 
@@ -19,9 +20,11 @@ if TYPE_CHECKING:
     from pushbench.records.runs import Point, Runs
     from pushbench.records.vocabulary import Vocabulary
 
-_EXAMPLES = (
-    "Examples: `pushbench history --add latest` keeps a record; `pushbench history` lists what there is; "
-    "`pushbench history node-ws cpu_seconds_per_delivery` draws its trend; add --csv or --json for programs."
+_EXAMPLES = examples(
+    "./pushbench history --add latest",
+    "./pushbench history",
+    "./pushbench history node-ws cpu_seconds_per_delivery",
+    "./pushbench history node-ws cpu_seconds_per_delivery --csv > trend.csv",
 )
 
 
@@ -31,9 +34,12 @@ def register(app: typer.Typer) -> None:
 
 def history(
     *,
-    server: Annotated[str, typer.Argument(help="Whose trend.", show_default=False)] = "",
+    server: Annotated[str, typer.Argument(help="Whose trend.", metavar="SERVER", show_default=False)] = "",
     metric: Annotated[
-        str, typer.Argument(help="`pushbench suites NAME` lists them.", show_default="CPU per unit of work")
+        str,
+        typer.Argument(
+            help="`pushbench suites NAME` lists them.", metavar="METRIC", show_default="CPU per unit of work"
+        ),
     ] = "",
     store: Annotated[Path | None, typer.Option("--store", metavar="FOLDER", show_default="history")] = None,
     add: Annotated[
@@ -42,7 +48,9 @@ def history(
     ] = [],  # noqa: B006 - typer reads it, nobody changes it
     suite: SuiteOption = "",
     profile: ProfileOption = DEFAULT_PROFILE,
-    stage: Annotated[str, typer.Option("--stage", help="By its name.", show_default="the largest")] = "",
+    stage: Annotated[
+        str, typer.Option("--stage", metavar="STAGE", help="By its name.", show_default="the largest")
+    ] = "",
     environment: Annotated[
         str, typer.Option("--environment", help="Its key.", metavar="KEY", show_default="measured last")
     ] = "",
@@ -50,7 +58,7 @@ def history(
     out: OutOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Keep records of commits, and show how a metric of a server went over them.
+    """Keep records, and show a metric of a server over commits.
 
     Runs of different environments, profiles or parameters are never in one series.
     """

@@ -7,11 +7,13 @@ from typing import Annotated
 
 import typer
 
+from pushbench.cli.examples import examples
 from pushbench.cli.options import JsonOption, OutOption, RecordArgument, print_json
 
-_EXAMPLES = (
-    "Examples: `pushbench judge`; `pushbench judge 20261121T1015 --thresholds strict.yml --json`; "
-    "`pushbench judge latest --history`."
+_EXAMPLES = examples(
+    "./pushbench judge",
+    "./pushbench judge 20261121T1015 --thresholds strict.yml --json",
+    "./pushbench judge latest --history",
 )
 
 
@@ -36,7 +38,9 @@ def judge(
     out: OutOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Ask every limit of thresholds.yml of every valid trial of a record, and every margin where it has a base.
+    """Judge a record by thresholds.yml.
+
+    Checks every limit on every valid trial, and every margin where the record has a base.
 
     With --history every metric with a margin is also held against the level that it had in earlier runs.
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from pushbench.cli.completing import complete_profiles, complete_servers, complete_suites
 from pushbench.foundation.errors import UserError
 
 SuiteOption = Annotated[
@@ -18,17 +19,34 @@ SuiteOption = Annotated[
         help="Only servers of this workload; see `pushbench suites`.",
         metavar="SUITE",
         show_default="those of the servers",
+        autocompletion=complete_suites,
     ),
 ]
 ProfileOption = Annotated[
-    str, typer.Option("--profile", help="The size of the suite; see `pushbench suites`.", metavar="PROFILE")
+    str,
+    typer.Option(
+        "--profile",
+        help="The size of the suite; see `pushbench suites`.",
+        metavar="PROFILE",
+        autocompletion=complete_profiles,
+    ),
 ]
 ServersOption = Annotated[
     str,
     typer.Option(
         "--servers",
-        help="Ids, patterns (node-*) or tiers (tier:tuned); without it all.",
+        help="As SERVER, but one list.",
         metavar="A,B",
+        autocompletion=complete_servers,
+    ),
+]
+NamesArgument = Annotated[
+    list[str] | None,
+    typer.Argument(
+        help="Ids, patterns ('node-*') or tiers (tier:tuned); without them all.",
+        metavar="SERVER",
+        show_default=False,
+        autocompletion=complete_servers,
     ),
 ]
 DriverOption = Annotated[
@@ -41,11 +59,15 @@ DriverOption = Annotated[
 ]
 WorkersOption = Annotated[
     int | None,
-    typer.Option("--workers", min=1, help="WORKERS of the servers, instead of one a CPU; a series of its own."),
+    typer.Option(
+        "--workers", min=1, metavar="N", help="WORKERS of the servers, instead of one a CPU; a series of its own."
+    ),
 ]
 WaitOption = Annotated[bool, typer.Option("--wait", help="Wait for another run on this machine to end.")]
-RoundsOption = Annotated[int, typer.Option("--rounds", min=1, help="Trials of each server.")]
-SeedOption = Annotated[int, typer.Option("--seed", min=0, help="For the order of servers and the clients' phases.")]
+RoundsOption = Annotated[int, typer.Option("--rounds", min=1, metavar="N", help="Trials of each server.")]
+SeedOption = Annotated[
+    int, typer.Option("--seed", min=0, metavar="N", help="For the order of servers and the clients' phases.")
+]
 ParameterOption = Annotated[
     list[str], typer.Option("--parameter", help="Of the suite; may be repeated.", metavar="NAME=VALUE")
 ]
@@ -54,13 +76,15 @@ OutOption = Annotated[
     Path | None, typer.Option("--out", help="Where records and reports go.", metavar="FOLDER", show_default="out")
 ]
 PortOption = Annotated[
-    int | None, typer.Option("--port", min=1, max=65535, help="For the servers; without it a free one each.")
+    int | None,
+    typer.Option("--port", min=1, max=65535, metavar="PORT", help="For the servers; without it a free one each."),
 ]
 GeneratorsOption = Annotated[
     int | None,
     typer.Option(
         "--generators",
         min=1,
+        metavar="N",
         help="k6 processes that share the clients, such as 3; more than one: a series of its own.",
         show_default="as many as `ulimit -n` asks for",
     ),
@@ -96,6 +120,11 @@ DEFAULT_PROFILE = "quick"
 
 def names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def chosen(named: list[str] | None, listed: str) -> list[str]:
+    """The servers of the arguments and of `--servers`."""
+    return [*(named or []), *names(listed)]
 
 
 def parameters(given: list[str]) -> dict[str, str]:

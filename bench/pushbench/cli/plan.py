@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 import typer
 
 from pushbench.cli import options
+from pushbench.cli.examples import examples
 from pushbench.cli.options import (
     DEFAULT_PROFILE,
     DriverOption,
     JsonOption,
+    NamesArgument,
     ParameterOption,
     ProfileOption,
     RoundsOption,
@@ -27,7 +29,10 @@ if TYPE_CHECKING:
     from pushbench.catalog.suites import Load, Suite
     from pushbench.records.record import PlannedTrial
 
-_EXAMPLES = "Examples: `pushbench plan`; `pushbench plan --profile full --servers node-ws,fastapi --rounds 3`."
+_EXAMPLES = examples(
+    "./pushbench plan",
+    "./pushbench plan node-ws fastapi --profile full --rounds 3",
+)
 
 
 def register(app: typer.Typer) -> None:
@@ -35,6 +40,7 @@ def register(app: typer.Typer) -> None:
 
 
 def plan(
+    named: NamesArgument = None,
     *,
     suite: SuiteOption = "",
     profile: ProfileOption = DEFAULT_PROFILE,
@@ -45,7 +51,7 @@ def plan(
     driver: DriverOption = "auto",
     as_json: JsonOption = False,
 ) -> None:
-    """Show the trials of a run, in their order, and how long they take."""
+    """Show the trials of a run, in order, and how long they take."""
     from pushbench.cli.suites_of import each_suite
     from pushbench.drivers.choice import DriverChoice
     from pushbench.foundation.project import Project
@@ -62,7 +68,7 @@ def plan(
         chosen = select_servers(project, found, ids, options.note, DriverChoice(driver))
         return Planned(load, make_plan([each.id for each in chosen.servers], rounds=rounds, seed=seed))
 
-    planned = each_suite(project, suite, options.names(servers), of_suite)
+    planned = each_suite(project, suite, options.chosen(named, servers), of_suite)
     if as_json:
         documents = [each.document() for each in planned]
         options.print_json(documents[0] if len(documents) == 1 else documents)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pushbench.cli import options
+from pushbench.cli.examples import examples
 from pushbench.cli.interrupting import measure
 from pushbench.cli.options import (
     DEFAULT_PROFILE,
@@ -15,6 +17,7 @@ from pushbench.cli.options import (
     GeneratorsOption,
     JsonOption,
     LiveOption,
+    NamesArgument,
     OutOption,
     ParameterOption,
     PortOption,
@@ -51,10 +54,13 @@ GiveWayOption = Annotated[
     ),
 ]
 
-_EXAMPLES = (
-    "Examples: `pushbench run`; `pushbench run --profile full --servers node-ws`; "
-    "`pushbench run --parameter board_size=100 --rounds 3`; `pushbench run --live` to watch it; "
-    "`pushbench run --resume` goes on with the newest record."
+_EXAMPLES = examples(
+    "./pushbench run",
+    "./pushbench run node-ws --profile full",
+    "./pushbench run 'go*' tier:baseline --rounds 3",
+    "./pushbench run --suite whiteboard --parameter board_size=100",
+    "./pushbench run --live",
+    "./pushbench run --resume",
 )
 
 
@@ -63,6 +69,7 @@ def register(app: typer.Typer) -> None:
 
 
 def run(
+    named: NamesArgument = None,
     *,
     suite: SuiteOption = "",
     profile: ProfileOption = DEFAULT_PROFILE,
@@ -83,7 +90,9 @@ def run(
     out: OutOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Build, verify and measure servers; write the record and a report; judge them by thresholds.yml.
+    """Build, verify, measure and judge servers.
+
+    Writes a record and a report below out, and judges by thresholds.yml.
 
     Exit code: 0 pass, 1 fail, 2 usage or configuration error, 3 inconclusive or invalid, 4 gave way.
     """
@@ -122,7 +131,7 @@ def run(
         path = store.find_record(project.records, resume)
         concluded = [one(lambda watch: running.resume(project, path, how, watch))]
     else:
-        concluded = each_suite(project, suite, options.names(servers), of_suite)
+        concluded = each_suite(project, suite, options.chosen(named, servers), of_suite)
     exit_with(concluded, as_json=as_json)
 
 
@@ -131,6 +140,6 @@ def with_resume_value(arguments: Sequence[str]) -> list[str]:
     may be left out."""
     values = {"--resume": "latest", "--live": LIVE_URL}
     complete: list[str] = []
-    for argument, following in zip(arguments, [*arguments[1:], "--"], strict=True):
+    for argument, following in pairwise([*arguments, "--"]):
         complete += [argument, values[argument]] if argument in values and following.startswith("-") else [argument]
     return complete

@@ -6,19 +6,25 @@ from typing import Annotated
 
 import typer
 
+from pushbench.cli.examples import examples
 from pushbench.cli.options import note
 from pushbench.foundation.errors import UserError
 
+_EXAMPLES = examples(
+    "./pushbench schema",
+    "./pushbench schema --write",
+)
+
 
 def register(app: typer.Typer) -> None:
-    app.command("schema")(schema)
+    app.command("schema", epilog=_EXAMPLES)(schema)
 
 
 def schema(
     *,
     write: Annotated[bool, typer.Option("--write/--check", help="Write them, or compare and exit with 2.")] = False,
 ) -> None:
-    """Keep docs/schemas what the models say."""
+    """Write the JSON schemas in docs/schemas, or check them."""
     from pushbench.cli.schemas import outdated, write_schemas
     from pushbench.foundation.project import Project
 

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import typer
 
+from pushbench.cli.examples import examples
 from pushbench.cli.options import JsonOption, print_json, print_table
+
+_EXAMPLES = examples(
+    "./pushbench servers",
+    "./pushbench servers --json",
+)
 
 
 def register(app: typer.Typer) -> None:
-    app.command("servers")(servers)
+    app.command("servers", epilog=_EXAMPLES)(servers)
 
 
 def servers(*, as_json: JsonOption = False) -> None:
-    """List the servers and whether their toolchains are on this machine."""
+    """List the servers, and which of them this machine can run."""
     from pushbench.building import toolchains
     from pushbench.catalog.servers import read_catalog
     from pushbench.foundation.project import Project

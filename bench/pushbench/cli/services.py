@@ -7,9 +7,13 @@ from typing import Annotated
 import typer
 
 from pushbench.cli import options
+from pushbench.cli.examples import examples
 from pushbench.foundation.errors import UserError
 
-_EXAMPLES = "Examples: `pushbench services`; `pushbench services --lock` (or `make lock-images`)."
+_EXAMPLES = examples(
+    "./pushbench services",
+    "./pushbench services --lock",
+)
 
 
 def register(app: typer.Typer) -> None:
@@ -22,9 +26,10 @@ def services(
         bool, typer.Option("--lock", help="Do not fetch: write the digests that the registries have now.")
     ] = False,
 ) -> None:
-    """Fetch the images of the services that servers need, for the docker driver.
+    """Fetch the images of the services that servers need.
 
-    compose/bench.yml names them, compose/images.lock.json has their digests. Nothing is pulled during a run.
+    The docker driver uses them. compose/bench.yml names them, compose/images.lock.json has their digests. Nothing is
+    pulled during a run.
     """
     from pushbench.building.engine import Engine
     from pushbench.drivers import service_images

@@ -6,15 +6,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pushbench.cli.examples import examples
 from pushbench.cli.options import JsonOption, OutOption, RecordArgument, print_json
 from pushbench.foundation.errors import UserError
 
 if TYPE_CHECKING:
     from pushbench.records.record import Record, Trial
 
-_EXAMPLES = (
-    "Examples: `pushbench show`; `pushbench show --stage 300`; `pushbench show latest --stage all`; "
-    "`pushbench show --trial node-ws:2`; `pushbench show 20261121T1015 --markdown > report.md`."
+_EXAMPLES = examples(
+    "./pushbench show",
+    "./pushbench show --stage 300",
+    "./pushbench show latest --stage all",
+    "./pushbench show --trial node-ws:2",
+    "./pushbench show 20261121T1015 --markdown > report.md",
 )
 
 
@@ -38,7 +42,10 @@ def show(
     out: OutOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show what a run measured and what it amounts to. Exits with 0 whatever the verdict is; see `pushbench judge`."""
+    """Show what a run measured, and its verdict.
+
+    Exits with 0, whatever the verdict is; `pushbench judge` exits with the verdict.
+    """
     from pushbench.cli.conclusion import color, thresholds_of, width
     from pushbench.foundation.project import Project
     from pushbench.judging.verdict import judge

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from pushbench.cli.examples import examples
 from pushbench.cli.options import note
 
 OutOption = Annotated[
@@ -39,9 +40,9 @@ KeepRecordsOption = Annotated[
 ]
 PagesOption = Annotated[bool, typer.Option(help="Whether to build and copy the pages, too, which takes Node.js.")]
 
-_EXAMPLES = (
-    "Examples: `pushbench site`, then open out/site/index.html; "
-    "`pushbench site --records pages/records --store pages/history --out pages`."
+_EXAMPLES = examples(
+    "./pushbench site",
+    "./pushbench site --records pages/records --store pages/history --out pages",
 )
 
 
@@ -58,7 +59,7 @@ def site(
     keep_records: KeepRecordsOption = None,
     pages: PagesOption = True,
 ) -> None:
-    """Write the report site: pages and the data that they show, from full records and a history.
+    """Write the report site from records and a history.
 
     Only what is new is read, only what changed is written, and nothing is removed but, with --keep-records, full
     records. Releases are the checkout's tags, such as v1.2.3, and those that the site had before. The site is static:

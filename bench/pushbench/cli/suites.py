@@ -6,13 +6,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pushbench.cli.examples import examples
 from pushbench.cli.options import JsonOption, print_json, print_table
 
 if TYPE_CHECKING:
     from pushbench.catalog.suites import Suite
 
 
-_EXAMPLES = "Examples: `pushbench suites`; `pushbench suites token-stream`; `pushbench suites --json`."
+_EXAMPLES = examples(
+    "./pushbench suites",
+    "./pushbench suites token-stream",
+    "./pushbench suites --json",
+)
 
 
 def register(app: typer.Typer) -> None:
@@ -20,11 +25,16 @@ def register(app: typer.Typer) -> None:
 
 
 def suites(
-    name: Annotated[str, typer.Argument(help="One suite, with its metrics.", show_default="all, in short")] = "",
+    name: Annotated[
+        str, typer.Argument(help="One suite, with its metrics.", metavar="NAME", show_default="all, in short")
+    ] = "",
     *,
     as_json: JsonOption = False,
 ) -> None:
-    """List the suites with their profiles and parameters; of one suite, also what is measured and judged."""
+    """List the suites, their profiles and parameters.
+
+    Of one suite, also lists its metrics, limits and margins.
+    """
     from pushbench.catalog.suites import find_suite, read_suites
     from pushbench.foundation.project import Project
 

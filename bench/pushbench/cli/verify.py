@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pushbench.cli import options
-from pushbench.cli.options import DriverOption, JsonOption, SuiteOption, WaitOption, WorkersOption
+from pushbench.cli.examples import examples
+from pushbench.cli.options import (
+    DriverOption,
+    JsonOption,
+    NamesArgument,
+    PortOption,
+    ServersOption,
+    SuiteOption,
+    WaitOption,
+    WorkersOption,
+)
 from pushbench.foundation.errors import EXIT_FAIL, UserError
 
 if TYPE_CHECKING:
@@ -20,9 +30,10 @@ if TYPE_CHECKING:
     from pushbench.drivers.driver import Driver
     from pushbench.measuring.preparation import Prepared, Selection
 
-_EXAMPLES = (
-    "Examples: `pushbench verify`; `pushbench verify node-ws fastapi`; "
-    "`pushbench verify spring-stomp --rule order-per-sender-is-kept`."
+_EXAMPLES = examples(
+    "./pushbench verify",
+    "./pushbench verify node-ws tier:tuned",
+    "./pushbench verify spring-stomp --rule order-per-sender-is-kept",
 )
 
 
@@ -31,28 +42,24 @@ def register(app: typer.Typer) -> None:
 
 
 def verify(
-    servers: Annotated[
-        list[str] | None,
-        typer.Argument(help="Ids, patterns (node-*) or tiers (tier:tuned); without them all."),
-    ] = None,
+    named: NamesArgument = None,
     *,
     suite: SuiteOption = "",
+    servers: ServersOption = "",
     rule: Annotated[
         list[str] | None, typer.Option("--rule", help="Check only this one; may be repeated.", metavar="NAME")
     ] = None,
     driver: DriverOption = "auto",
     workers: WorkersOption = None,
     wait: WaitOption = False,
-    port: Annotated[
-        int | None, typer.Option("--port", min=1, max=65535, help="For the servers; without it a free one each.")
-    ] = None,
+    port: PortOption = None,
     jobs: Annotated[
         int | None,
         typer.Option("--jobs", min=1, help="Servers at a time; without it one a core, 4 at most.", metavar="N"),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Build servers and check every rule on them, over their own protocol.
+    """Build servers and check every rule of their protocol.
 
     Exit code: 0 all rules are kept, 1 a rule is broken or a server does not start, 2 usage or configuration error.
     """
@@ -71,7 +78,7 @@ def verify(
     def select(of: Suite, ids: list[str]) -> Selection:
         return select_servers(project, of, ids, options.note, DriverChoice(driver, port, workers))
 
-    chosen = each_suite(project, suite, servers or [], select)
+    chosen = each_suite(project, suite, options.chosen(named, servers), select)
     rules = _known_rules([server for each in chosen for server in each.servers], rule or [])
     with only_run_on_machine(options.note, wait=wait):
         raise_open_files()

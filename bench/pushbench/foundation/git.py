@@ -38,3 +38,9 @@ def git(folder: Path, *arguments: str, environment: Mapping[str, str] | None = N
     except OSError as error:
         return Answer(NOT_FOUND, "", str(error))
     return Answer(done.returncode, os.fsdecode(done.stdout), os.fsdecode(done.stderr).strip())
+
+
+def describe(folder: Path) -> str:
+    """The newest tag with the commits since then, such as `v1.2.3-4-g1a2b3c4`, or the commit alone; with `-dirty` where
+    files changed. `of unknown version` outside of a checkout."""
+    return git(folder, "describe", "--tags", "--always", "--dirty").text or "of unknown version"

@@ -8,8 +8,12 @@ from typing import Annotated
 import typer
 
 from pushbench.cli.ci.job import variable
+from pushbench.cli.examples import examples
 
-_EXAMPLE = "Example: `pushbench ci admit --folder bench/my-server --runs-on ubuntu-24.04` in a job of GitHub Actions."
+_EXAMPLE = examples(
+    "./pushbench ci admit --folder bench/my-server --runs-on ubuntu-24.04",
+    "(in a job of GitHub Actions)",
+)
 
 
 def register(group: typer.Typer) -> None:
@@ -21,7 +25,9 @@ def admit(
     folder: Annotated[str, typer.Option("--folder", help="Of the server, in the repository.", metavar="PATH")],
     runs_on: Annotated[str, typer.Option("--runs-on", help="The label of the machine.", metavar="LABEL")],
 ) -> None:
-    """Refuse pull requests of forks and of Dependabot on machines that GitHub does not host, and name the artifact.
+    """Refuse pull requests that may not run on this machine.
+
+    Those of forks and of Dependabot may not run on machines that GitHub does not host. Names the artifact.
 
     Reads GITHUB_REPOSITORY and GITHUB_EVENT_PATH. Its output is artifact.
     """

@@ -9,9 +9,12 @@ from typing import Annotated
 import typer
 
 from pushbench.cli.ci.job import tell
+from pushbench.cli.examples import examples
 from pushbench.cli.options import JsonOption
 
-_EXAMPLE = "Example: `pushbench ci adopt --repository ../mine --folder bench/my-server --base main`."
+_EXAMPLE = examples(
+    "./pushbench ci adopt --repository ../mine --folder server --base main",
+)
 
 
 def register(group: typer.Typer) -> None:
@@ -26,7 +29,9 @@ def adopt(
     base: Annotated[str, typer.Option("--base", help="Compare with this commit of it.", metavar="REF")] = "",
     as_json: JsonOption = False,
 ) -> None:
-    """Take a server of another repository into this checkout, as commits, and say how it will be measured.
+    """Take another repository's server into this checkout.
+
+    Adds it as commits, and says how it will be measured.
 
     With --base it completes the history of that repository; a private one needs GITHUB_TOKEN for that.
     """

@@ -8,8 +8,11 @@ import typer
 
 from pushbench.cli import options
 from pushbench.cli.ci.job import RunOption, github_of_job
+from pushbench.cli.examples import examples
 
-_EXAMPLE = "Example: `GITHUB_TOKEN=... pushbench ci alert --run 1234567890`."
+_EXAMPLE = examples(
+    "GITHUB_TOKEN=... ./pushbench ci alert --run 1234567890",
+)
 
 
 def register(group: typer.Typer) -> None:
@@ -17,7 +20,9 @@ def register(group: typer.Typer) -> None:
 
 
 def alert(*, run: RunOption) -> None:
-    """Open an issue for each cause of a red push or night, and close those that a night finds in order.
+    """Open and close issues for red pushes and nights.
+
+    Opens one for each cause, and closes those that a night finds in order.
 
     Does nothing for other runs. Reads GITHUB_REPOSITORY, GITHUB_API_URL and GITHUB_TOKEN, which needs the permissions
     actions: read and issues: write, and PUSHBENCH_WEBHOOK, an address that is told what is opened and closed.

@@ -10,6 +10,7 @@ import typer
 
 from pushbench.cli import options
 from pushbench.cli.ci.job import branch_of, fresh_out, planned_by, queue_of_job, results_folder, thresholds_text
+from pushbench.cli.examples import examples
 from pushbench.foundation.errors import EXIT_FAIL, EXIT_PASS, EXIT_UNDECIDED, UserError
 
 if TYPE_CHECKING:
@@ -18,7 +19,9 @@ if TYPE_CHECKING:
     from pushbench.foundation.project import Project
 
 
-_EXAMPLE = "Example: `PLAN=$(pushbench ci plan --json) pushbench ci bench`."
+_EXAMPLE = examples(
+    "PLAN=$(./pushbench ci plan --json) ./pushbench ci bench",
+)
 
 
 def register(group: typer.Typer) -> None:
@@ -40,7 +43,9 @@ def bench(
         ),
     ] = "",
 ) -> None:
-    """Carry out the plan in the variable PLAN; leave results in out/ci/results, and a summary of the step.
+    """Carry out the plan in the variable PLAN.
+
+    Leaves results in out/ci/results, and a summary of the step.
 
     In a job of GitHub Actions, a push or night gives way to a pull request between two servers: it then ends with the
     outcome gave-way.

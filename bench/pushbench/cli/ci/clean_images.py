@@ -9,9 +9,13 @@ import typer
 
 from pushbench.cli import options
 from pushbench.cli.ci.job import github_of_job
+from pushbench.cli.examples import examples
 from pushbench.foundation.errors import UserError
 
-_EXAMPLES = "Examples: `pushbench ci clean-images --dry-run`; `pushbench ci clean-images --newest 5`."
+_EXAMPLES = examples(
+    "./pushbench ci clean-images --dry-run",
+    "./pushbench ci clean-images --newest 5",
+)
 
 
 def register(group: typer.Typer) -> None:
@@ -25,7 +29,9 @@ def clean_images(
         int | None, typer.Option("--newest", min=1, help="Images of each server that stay; 20.", metavar="N")
     ] = None,
 ) -> None:
-    """Delete images in the registry that nobody needs any more; GitHub can restore them for 30 days.
+    """Delete images in the registry that nobody needs any more.
+
+    GitHub can restore them for 30 days.
 
     The tags latest and cache stay, those of open pull requests, the newest N images of each server, and everything
     that is younger than 14 days. Copies of services' images are left alone, and so are those of servers that are gone.

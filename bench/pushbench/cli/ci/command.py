@@ -8,8 +8,12 @@ import typer
 
 from pushbench.cli import options
 from pushbench.cli.ci.job import github_of_job
+from pushbench.cli.examples import examples
 
-_EXAMPLE = "Example: `pushbench ci command` in a job of the event issue_comment."
+_EXAMPLE = examples(
+    "./pushbench ci command",
+    "(in a job of the event issue_comment)",
+)
 
 
 def register(group: typer.Typer) -> None:
@@ -17,7 +21,7 @@ def register(group: typer.Typer) -> None:
 
 
 def command() -> None:
-    """Start bench.yml as the comment of this job asks, and reply to it.
+    """Start bench.yml as a comment asks, and reply to it.
 
     Only people with write access are obeyed; see docs/commands.md. Reads GITHUB_EVENT_NAME, GITHUB_EVENT_PATH,
     GITHUB_REPOSITORY, GITHUB_API_URL and GITHUB_TOKEN, which needs the permissions actions: write and

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pushbench.cli.examples import examples
 from pushbench.cli.options import JsonOption, note, print_json
 from pushbench.foundation.errors import UserError
 
 if TYPE_CHECKING:
     from pushbench.foundation.project import Project
 
-_EXAMPLES = (
-    "Examples: `GITHUB_TOKEN=$(gh auth token) pushbench ci doctor`; `pushbench ci doctor --repository me/pushbench`; "
-    "`pushbench ci doctor --json | jq '.findings[] | select(.state != \"ok\")'`. "
-    "Exits with 0 where all is ok, 1 where something is missing, 2 for a wrong call or token, 3 where something is "
-    "unknown and nothing is missing."
+_EXAMPLES = examples(
+    "GITHUB_TOKEN=$(gh auth token) ./pushbench ci doctor",
+    "./pushbench ci doctor --repository me/pushbench",
+    "./pushbench ci doctor --json | jq '.findings[] | select(.state != \"ok\")'",
 )
 
 
@@ -40,10 +40,14 @@ def doctor(
     ] = "",
     as_json: JsonOption = False,
 ) -> None:
-    """Check each step of docs/github.md on GitHub, and say how to set what is missing.
+    """Check the set-up on GitHub, step by step.
+
+    Goes through docs/github.md, and says how to set what is missing.
 
     GITHUB_TOKEN is a maintainer's: a fine-grained token for the repository that reads Administration, Actions, Checks,
     Contents, Issues, Pages, Secrets and Variables, or `gh auth token`. What it may not see is unknown, never ok.
+
+    Exit code: 0 all is ok, 1 something is missing, 2 usage error or wrong token, 3 something is unknown.
     """
     from pushbench.catalog.suites import read_suites
     from pushbench.ci.doctor import diagnosis, gathering, showing

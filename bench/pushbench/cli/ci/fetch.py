@@ -7,8 +7,12 @@ import os
 import typer
 
 from pushbench.cli.ci.job import planned_by
+from pushbench.cli.examples import examples
 
-_EXAMPLE = "Example: `PLAN=... pushbench ci fetch` in a job that checked out one commit."
+_EXAMPLE = examples(
+    "PLAN=... ./pushbench ci fetch",
+    "(in a job that checked out one commit)",
+)
 
 
 def register(group: typer.Typer) -> None:
@@ -16,7 +20,9 @@ def register(group: typer.Typer) -> None:
 
 
 def fetch() -> None:
-    """Fetch the history of what is checked out, and the commits of the plan in the variable PLAN, if it is set.
+    """Fetch the commits that later steps need.
+
+    These are the history of what is checked out, and the commits of the plan in the variable PLAN, if it is set.
 
     No other branch is fetched. A private repository needs GITHUB_TOKEN, with the permission contents: read.
     """

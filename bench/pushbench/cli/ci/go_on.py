@@ -8,8 +8,12 @@ import typer
 
 from pushbench.cli import options
 from pushbench.cli.ci.job import github_of_job, planned_by, run_of_job
+from pushbench.cli.examples import examples
 
-_EXAMPLE = "Example: `pushbench ci continue` in the last job of a run whose job bench has the outcome gave-way."
+_EXAMPLE = examples(
+    "./pushbench ci continue",
+    "(in the last job of a run whose job bench has the outcome gave-way)",
+)
 
 
 def register(group: typer.Typer) -> None:
@@ -17,7 +21,9 @@ def register(group: typer.Typer) -> None:
 
 
 def go_on() -> None:
-    """Start bench.yml on the default branch, to go on with this run on the same commit.
+    """Start bench.yml again, to go on with this run.
+
+    Starts it on the default branch, for the same commit.
 
     Reads PLAN, GITHUB_RUN_ID, GITHUB_EVENT_NAME, GITHUB_EVENT_PATH, GITHUB_REPOSITORY, GITHUB_SHA, GITHUB_API_URL and
     GITHUB_TOKEN, which needs the permission actions: write.

@@ -11,14 +11,16 @@ import typer
 
 from pushbench.cli import options
 from pushbench.cli.ci.job import planned_by
+from pushbench.cli.examples import examples
 from pushbench.foundation.errors import UserError
 
 if TYPE_CHECKING:
     from pushbench.building.engine import Engine
     from pushbench.ci.plan import Plan
 
-_EXAMPLES = (
-    "Examples: `pushbench ci images --output push --cache registry`; `pushbench ci images --get --archives out/images`."
+_EXAMPLES = examples(
+    "./pushbench ci images --output push --cache registry",
+    "./pushbench ci images --get --archives out/images",
 )
 
 
@@ -46,7 +48,9 @@ def images(
         Path | None, typer.Option("--archives", help="Of `--output archive`.", metavar="FOLDER")
     ] = None,
 ) -> None:
-    """Build the images that the plan needs, or bring them to the machine that measures, with those of services.
+    """Build or fetch the images that the plan needs.
+
+    Fetches them to the machine that measures, with those of services.
 
     The plan is the variable PLAN. PUSHBENCH_IMAGES is push, or load where the machine that measures builds them; what
     strangers wrote comes as archives, whatever it says. Images of the base that are nowhere are built when they are

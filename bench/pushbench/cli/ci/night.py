@@ -6,8 +6,11 @@ import typer
 
 from pushbench.cli import options
 from pushbench.cli.ci.job import github_of_job
+from pushbench.cli.examples import examples
 
-_EXAMPLE = "Example: `GITHUB_REPOSITORY=acme/pushbench GITHUB_TOKEN=... pushbench ci night`."
+_EXAMPLE = examples(
+    "GITHUB_REPOSITORY=acme/pushbench GITHUB_TOKEN=... ./pushbench ci night",
+)
 
 
 def register(group: typer.Typer) -> None:
@@ -15,7 +18,9 @@ def register(group: typer.Typer) -> None:
 
 
 def night() -> None:
-    """Start bench.yml on the default branch, which then measures all servers and one against itself.
+    """Start bench.yml for a night.
+
+    It runs on the default branch, and measures all servers, and one against itself.
 
     Reads GITHUB_REPOSITORY, GITHUB_API_URL and GITHUB_TOKEN, which needs the permission actions: write.
     """

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pushbench.cli.ci.job import branch_of, fresh_out, github_of_job, results_folder, tell
+from pushbench.cli.examples import examples
 from pushbench.cli.options import JsonOption
 
 if TYPE_CHECKING:
@@ -21,9 +22,11 @@ if TYPE_CHECKING:
     from pushbench.ci.steps import Settings
     from pushbench.foundation.project import Project
 
-_EXAMPLES = (
-    "Examples, in a job of GitHub Actions: `pushbench ci plan --json`; its output plan is for later jobs. "
-    "`PUSHBENCH_JOB_TIME=5h pushbench ci plan --history gh-pages`: as much with the profile full as 5 hours allow."
+_EXAMPLES = examples(
+    "./pushbench ci plan --json",
+    "(in a job of GitHub Actions; later jobs read its output plan)",
+    "PUSHBENCH_JOB_TIME=5h ./pushbench ci plan --history gh-pages",
+    "(as many servers with the profile full as 5 hours allow)",
 )
 
 
@@ -44,7 +47,9 @@ def plan(
     ] = "",
     as_json: JsonOption = False,
 ) -> None:
-    """Say what the event of this job measures, and why not more.
+    """Plan what the event of this job measures.
+
+    Says also what it does not measure, and why.
 
     A run that goes on with one that gave way has the plan and the results of that run.
 

@@ -9,10 +9,14 @@ import typer
 
 from pushbench.cli import options
 from pushbench.cli.ci.job import branch_of, github_of_job
+from pushbench.cli.examples import examples
 from pushbench.foundation.errors import UserError
 from pushbench.site.keeping import PUBLISHED
 
-_EXAMPLES = "Examples: `pushbench ci publish --run 1234567890`; `pushbench ci publish --results out/ci/results`."
+_EXAMPLES = examples(
+    "./pushbench ci publish --run 1234567890",
+    "./pushbench ci publish --results out/ci/results",
+)
 
 KeepOption = Annotated[
     int,
@@ -38,8 +42,9 @@ def publish(
     branch: BranchOption = "gh-pages",
     keep_records: KeepOption = PUBLISHED,
 ) -> None:
-    """Add the runs of a finished job to the branch that the site is made of, make the site again, and export the runs
-    for other tools.
+    """Publish the runs of a finished job.
+
+    Adds them to the branch that the site is made of, makes the site again, and exports the runs for other tools.
 
     Of a run, only pushes to the default branch, nights and what goes on with them are published; of others it is said
     that there is nothing to publish. The outputs of the step are published (true or false) and commit.

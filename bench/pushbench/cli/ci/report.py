@@ -9,9 +9,13 @@ import typer
 
 from pushbench.cli import options
 from pushbench.cli.ci.job import github_of_job, thresholds_text
+from pushbench.cli.examples import examples
 from pushbench.foundation.errors import UserError
 
-_EXAMPLES = "Examples: `GITHUB_TOKEN=... pushbench ci report --run 1234567890`; `pushbench ci report --open`."
+_EXAMPLES = examples(
+    "GITHUB_TOKEN=... ./pushbench ci report --run 1234567890",
+    "./pushbench ci report --open",
+)
 
 RunOption = Annotated[int | None, typer.Option("--run", min=1, help="Of the workflow bench.", metavar="ID")]
 OpenOption = Annotated[
@@ -24,7 +28,7 @@ def register(group: typer.Typer) -> None:
 
 
 def report(*, run: RunOption = None, open_: OpenOption = False) -> None:
-    """Make the check Pushbench agree with a run, and comment on its pull request.
+    """Update the check of a run, and comment on its pull request.
 
     The check is in progress while the run is not completed. Of a run that is not believed no artifact is read.
 

@@ -8,10 +8,14 @@ import typer
 
 from pushbench.cli import options
 from pushbench.cli.ci.job import github_of_job, run_of_job, variable
+from pushbench.cli.examples import examples
 
 BOT = "github-actions[bot]"
 """who starts runs with the token of a job"""
-_EXAMPLE = "Example: `pushbench ci tell` in the last job of a run that another workflow started."
+_EXAMPLE = examples(
+    "./pushbench ci tell",
+    "(in the last job of a run that another workflow started)",
+)
 
 
 def register(group: typer.Typer) -> None:
@@ -19,7 +23,9 @@ def register(group: typer.Typer) -> None:
 
 
 def tell() -> None:
-    """Start report.yml for this run, and publish.yml where it is a night or goes on with a night or push.
+    """Start report.yml and publish.yml for this run.
+
+    Starts publish.yml where the run is a night, or goes on with a night or push.
 
     It is not documented that GitHub does so by itself for runs that a job's token started. Both wait until this run is
     completed, and do nothing twice.

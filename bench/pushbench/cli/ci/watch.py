@@ -9,8 +9,11 @@ import typer
 
 from pushbench.cli import options
 from pushbench.cli.ci.job import github_of_job
+from pushbench.cli.examples import examples
 
-_EXAMPLE = "Example: `GITHUB_TOKEN=... pushbench ci watch`."
+_EXAMPLE = examples(
+    "GITHUB_TOKEN=... ./pushbench ci watch",
+)
 
 
 def register(group: typer.Typer) -> None:
@@ -23,7 +26,9 @@ def watch(
         bool, typer.Option("--only-schedules", help="Only enable what GitHub disabled on an idle repository.")
     ] = False,
 ) -> None:
-    """Look for a benchmark machine that is gone, for checks that nobody ended, and for schedules that stopped.
+    """Look for what stopped: machines, checks and schedules.
+
+    Finds a benchmark machine that is gone, checks that nobody ended, and schedules that GitHub disabled.
 
     Opens an issue for what it cannot mend, and closes it later. Reads GITHUB_REPOSITORY, GITHUB_API_URL and
     GITHUB_TOKEN, which needs the permissions actions: write, checks: read, issues: write, pull-requests: read and
