@@ -60,6 +60,8 @@ class GameServer:
         return int(listener.getsockname()[1])
 
     async def stop(self) -> None:
+        if self._stopped:
+            return
         await asyncio.sleep(0.02)  # asyncio loses a connection that it accepts while its server closes
         if "accepts-to-the-end" not in self.faults:
             self._listener.close()
@@ -67,7 +69,7 @@ class GameServer:
             if protocol:
                 self._close(writer, protocol, 1012 if "closes-with-1012" in self.faults else 1001)
             writer.close()
-        await asyncio.sleep(0.2)
+        await asyncio.sleep(0.2 if "accepts-to-the-end" in self.faults else 0.05)
         self._stopped = True
         self._listener.close()
         for writer in self._accepted:
