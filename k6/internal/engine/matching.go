@@ -80,7 +80,7 @@ func (l *loop) again(c *client, now time.Duration) {
 func (l *loop) lookAfter(c *client) {
 	now := c.at
 	switch {
-	case c.playing.room == nil && now >= c.population.End:
+	case now >= c.population.End: // nobody types any more, and no game ends
 		c.playing.limit = never
 		l.scheduleNext(c)
 	case c.playing.room == nil && now < c.deadline:

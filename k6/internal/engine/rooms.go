@@ -31,6 +31,7 @@ type room struct {
 	players []*client // by slot; nil where one has left
 	numbers []int     // of the clients, by slot, whether they have left or not
 	over    bool      // somebody has heard of the end
+	gone    bool      // nobody is in it any more whom the server can reach
 }
 
 // Rooms are how many were born and died in a steady window.
@@ -179,9 +180,11 @@ func (l *loop) exit(c *client) {
 func (l *loop) vacate(c *client, r *room) {
 	r.players[c.slot] = nil
 	c.playing.room = nil
-	if slices.ContainsFunc(r.players, func(p *client) bool { return p != nil && p.state == member }) {
+	reached := func(p *client) bool { return p != nil && p.state == member }
+	if r.gone || slices.ContainsFunc(r.players, reached) {
 		return
 	}
+	r.gone = true
 	r.group.End()
 	l.engine.gauges.groups.Add(-1)
 	if l.rooms[r.name] == r {

@@ -2,9 +2,12 @@ package engine
 
 import (
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // These tests drive a loop with what a server says, without waiting for it.
@@ -104,5 +107,33 @@ func TestPartsOfALoadAskForGamesOfOtherLengths(t *testing.T) {
 	l.engine.part, l.engine.config.Loops, l.index = 2, 3, 1
 	if got := l.length(l.engine.populations[0]); got != shortly+7 {
 		t.Errorf("length %d", got)
+	}
+}
+
+func TestARoomIsForgottenOnceThoughTheServerLostOneOfItsPlayers(t *testing.T) {
+	l := benchLoop(t, "typing-game-socketio", typing(shortly), 2)
+	lost, other := l.clients[0], l.clients[1]
+	for _, c := range l.clients {
+		takeSeat(t, l, c, 0, shortly)
+		say(l, c, 0, `42["pvp:start",{"roomId":"r-0"}]`)
+	}
+	own, err := unix.Dup(lost.fd) // which is everybody's here
+	if err != nil {
+		t.Fatal(err)
+	}
+	lost.fd = own
+	l.drop(lost, io.EOF)
+	for c := other; c.playing.left > 0; {
+		l.act(c, c.at)
+	}
+	owed := l.ledger.Outstanding()
+	say(l, other, 4*time.Second, `42["pvp:over",{"roomId":"r-0","places":["u-1"]}]`)
+	if got := l.ledger.Stage(0); got.Corrupt != 0 || l.ledger.Outstanding() != 0 || owed != 2*shortly {
+		t.Errorf("%+v, %d were owed, %d are: nobody waits for a player whom the server has lost", got, owed,
+			l.ledger.Outstanding())
+	}
+	l.leave(lost)
+	if groups := l.engine.gauges.groups.Load(); groups != 0 || len(l.rooms) != 0 {
+		t.Errorf("%d groups, %d rooms", groups, len(l.rooms))
 	}
 }
