@@ -16,48 +16,15 @@ const CLOSE_TIMEOUT_MS = 3000;
 export function createEngine(io, { maxHttpBufferSize }, respond) {
   const app = App();
   const webSockets = new Set();
-  let stopping = false;
+  const state = { stopping: false };
   let listenSocket;
 
-  // Of the WebSockets' behaviour Socket.IO passes on three options: `compression`, `idleTimeout`, `maxBackpressure`.
-  // Without `closeOnBackpressureLimit`, messages beyond the last would be dropped and the connection kept.
-  const behaving = (behavior) => ({
-    ...behavior,
-    maxPayloadLength: MAX_RECEIVED_BYTES,
-    closeOnBackpressureLimit: true,
-    sendPingsAutomatically: false,
-
-    upgrade(response, request, context) {
-      if (stopping) {
-        response.close();
-      } else if (request.getHeader('sec-websocket-version') !== '13') {
-        response.writeStatus('426 Upgrade Required').writeHeader('Sec-WebSocket-Version', '13').endWithoutBody(0, true);
-      } else {
-        behavior.upgrade(response, request, context);
-      }
-    },
-
-    open(webSocket) {
-      webSockets.add(webSocket);
-      behavior.open(webSocket);
-    },
-
-    message(webSocket, data, isBinary) {
-      if (data.byteLength > maxHttpBufferSize) webSocket.end(1009);
-      else behavior.message(webSocket, data, isBinary);
-    },
-
-    close(webSocket, code, reason) {
-      webSockets.delete(webSocket);
-      behavior.close(webSocket, code, reason);
-    },
-  });
   const routes = {
     any(...route) {
       app.any(...route);
       return routes;
     },
-    ws: (path, behavior) => app.ws(path, behaving(behavior)),
+    ws: (path, behavior) => app.ws(path, behaving(behavior, maxHttpBufferSize, webSockets, state)),
     publish: (...message) => app.publish(...message),
   };
   io.attachApp(routes, { idleTimeout: 0, maxBackpressure: MAX_QUEUED_BYTES });
@@ -76,13 +43,51 @@ export function createEngine(io, { maxHttpBufferSize }, respond) {
 
   // The process ends by itself once every connection has.
   function stop() {
-    stopping = true;
+    state.stopping = true;
     us_listen_socket_close(listenSocket);
     for (const webSocket of [...webSockets]) webSocket.end(1001);
     setTimeout(() => app.close(), CLOSE_TIMEOUT_MS).unref();
   }
 
   return { version: VERSION, listen, stop };
+}
+
+/**
+ * Of the WebSockets' behaviour Socket.IO passes on three options: `compression`, `idleTimeout`, `maxBackpressure`.
+ * Without `closeOnBackpressureLimit`, messages beyond the last would be dropped and the connection kept.
+ */
+function behaving(behavior, maxMessageBytes, webSockets, state) {
+  return {
+    ...behavior,
+    maxPayloadLength: MAX_RECEIVED_BYTES,
+    closeOnBackpressureLimit: true,
+    sendPingsAutomatically: false,
+
+    upgrade(response, request, context) {
+      if (state.stopping) {
+        response.close();
+      } else if (request.getHeader('sec-websocket-version') !== '13') {
+        response.writeStatus('426 Upgrade Required').writeHeader('Sec-WebSocket-Version', '13').endWithoutBody(0, true);
+      } else {
+        behavior.upgrade(response, request, context);
+      }
+    },
+
+    open(webSocket) {
+      webSockets.add(webSocket);
+      behavior.open(webSocket);
+    },
+
+    message(webSocket, data, isBinary) {
+      if (data.byteLength > maxMessageBytes) webSocket.end(1009);
+      else behavior.message(webSocket, data, isBinary);
+    },
+
+    close(webSocket, code, reason) {
+      webSockets.delete(webSocket);
+      behavior.close(webSocket, code, reason);
+    },
+  };
 }
 
 /** Answers a request once its body is there, or is too large. The request itself is only valid during the call. */
