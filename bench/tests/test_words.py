@@ -103,6 +103,7 @@ OF_CLIENTS = {
     "token-stream": ("pace", "paced", "token", "tokens", "active_streams"),
     "posts": ("post", "posts", "database"),
     "location": ("position", "positions", "superseded"),
+    "typing-game": ("keystroke", "keystrokes", "matchmaking", "typed"),
 }
 """words of the protocols, which promises to other suites' clients do not use"""
 

@@ -39,7 +39,7 @@ func TestExchangesBesideTheFirstAreInTheOrderOfTheirNames(t *testing.T) {
 	}
 	for pattern, want := range map[string]string{
 		"closed": "exchange a: it cannot be closed, for it stands beside another",
-		"often":  `exchange a: pattern "often": known are closed, position, simultaneous, sparse, steady, stroke`,
+		"often":  `exchange a: pattern "often": known are closed, keystrokes, position, simultaneous, sparse, steady, stroke`,
 	} {
 		if _, err := asked(map[string]any{"a": map[string]any{"pattern": pattern}}); err == nil || err.Error() != want {
 			t.Errorf("%v, expected %s", err, want)

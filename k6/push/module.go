@@ -87,6 +87,9 @@ type Groups struct {
 	Rate float64 `json:"rate"`
 	// Query is added to the path of requests, for example pace=50.
 	Query string `json:"query"`
+	// Length is how many characters the shortest games have, where the server names the groups. Each event loop of each
+	// generator asks for longer ones by one, so that the server matches clients of the same loop.
+	Length int `json:"length"`
 	// Beside are exchanges that each client has beside those of its group, by the names that the protocol has for them.
 	Beside map[string]Beside `json:"beside"`
 }
@@ -155,7 +158,9 @@ func (l *Load) groupsOf(stage schedule.Stage, groups GroupsOf) (schedule.Groups,
 		return schedule.Groups{}, err
 	}
 	beside, err := besideOf(found.Beside)
-	return schedule.Groups{Size: max(1, found.Size), Pattern: pattern, Query: found.Query, Beside: beside}, err
+	return schedule.Groups{
+		Size: max(1, found.Size), Pattern: pattern, Query: found.Query, Length: found.Length, Beside: beside,
+	}, err
 }
 
 // besideOf are the exchanges in the order of their names.

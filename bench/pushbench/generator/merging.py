@@ -66,6 +66,7 @@ def _stage(parts: Sequence[StageReport]) -> StageReport:
         receipts=_sum([part.receipts for part in parts]),
         arrived=sum(part.arrived for part in parts),
         traffic=_sum([part.traffic for part in parts]),
+        rooms=_sum(rooms) if (rooms := [part.rooms for part in parts if part.rooms]) else None,
         spun_us=sum(part.spun_us for part in parts),
         histograms=Histograms(**{name: _both(parts, name) for name in Histograms.model_fields}),
         beside={name: _beside([part.beside[name] for part in parts]) for name in parts[0].beside},

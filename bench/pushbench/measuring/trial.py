@@ -22,9 +22,11 @@ from pushbench.machine.processes import affinity, ending
 from pushbench.machine.resources import Tree
 from pushbench.machine.sampling import Sample, Sampler, Watched
 from pushbench.measuring.company import Company
+from pushbench.measuring.listening import Listener
 from pushbench.measuring.live import Feed, Live, NotLive
 from pushbench.measuring.progress import LoadWatch
 from pushbench.metrics import results, validity
+from pushbench.metrics.told import Telling, within
 from pushbench.records.load_report import LoadReport
 from pushbench.records.record import Environment, Failure, Finding, PlannedTrial, ReportedVersions, Trial, Validity
 
@@ -51,6 +53,7 @@ class _Course:
     reported: ReportedVersions | None = None
     started: Started | None = None
     samples: list[Sample] = field(default_factory=list)
+    told: list[Telling] = field(default_factory=list)
     report: LoadReport | None = None
     failure: Failure | None = None
     died: float | None = None
@@ -156,6 +159,7 @@ def _drive(play: _Play, course: _Course, watch: LoadWatch) -> None:
     instance, feed = play.instance, play.feed
     generator = replace(play.bench.generator, arguments=feed.k6_arguments, environment=feed.k6_environment)
     sampler: Sampler | None = None
+    listener: Listener | None = None
     death: str | None = None
     try:
         with playing(generator, play.plan) as load:
@@ -166,6 +170,8 @@ def _drive(play: _Play, course: _Course, watch: LoadWatch) -> None:
                         feed.begin(event.windows)
                         sampler = _sampler(play, load.pids, event)
                         sampler.start()
+                        listener = Listener(instance.url, play.bench.load.words, event.windows)
+                        listener.start()
                         watch.started(event)
                     case Second():
                         watch.second(event)
@@ -183,6 +189,8 @@ def _drive(play: _Play, course: _Course, watch: LoadWatch) -> None:
     finally:
         if sampler:
             course.samples = sampler.stop()
+        if listener:
+            course.told = listener.stop()
     if death:
         raise ServerFailed("load", f"the server ended under load with {death}", instance.log_tail())
 
@@ -218,7 +226,11 @@ def _trial(bench: Bench, planned: PlannedTrial, build: str, course: _Course) -> 
     windows = windows[: len(reports)]
     cpus = len({*environment.server_cpus, *environment.generator_cpus})
     words = bench.load.words
-    stages = [results.stage_result(each, window, cpus, words) for each, window in zip(reports, windows, strict=True)]
+    told = [within(course.told, *window) for window in course.started.windows] if course.started else []
+    stages = [
+        results.stage_result(each, window, cpus, words, said)
+        for each, window, said in zip(reports, windows, told[: len(reports)], strict=True)
+    ]
     judged = validity.judge(
         stages, reports, windows, environment, words=words, shortages=report.shortages if report else ()
     )

@@ -69,7 +69,7 @@ Metrics = Mapping[str, Metric]
 
 def metrics_of(words: Vocabulary) -> Metrics:
     """What is measured in a suite."""
-    found = [*_load(words), *_latencies(words), *_resources(words.work)]
+    found = [*_load(words), *_latencies(words), *_told(words), *_resources(words.work)]
     return {metric.name: metric for metric in found}
 
 
@@ -90,6 +90,7 @@ def _load(words: Vocabulary) -> list[Metric]:
         Metric("out_of_order_ratio", "Out of order", Unit.RATIO),
         Metric("corrupt_ratio", "Corrupt", Unit.RATIO),
         *([Metric("superseded", "Superseded", Unit.COUNT)] if words.supersedes else []),
+        *(Metric(f"rooms_{what}", f"{words.rooms} {what}", Unit.COUNT) for what in ("begun", "ended") if words.rooms),
     ]
 
 
@@ -116,6 +117,14 @@ def _latencies(words: Vocabulary) -> list[Metric]:
             Metric(f"lateness_share.{point}", f"Lateness / {headline} {point}", Unit.RATIO, since=2)
             for point in ("p95", "p99")
         ),
+    ]
+
+
+def _told(words: Vocabulary) -> list[Metric]:
+    return [
+        Metric(f"{name}_seconds.{point}", f"{each.title} {point}", Unit.SECONDS)
+        for name, each in words.told.items()
+        for point in each.points
     ]
 
 

@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 from pushbench.generator.load import Started
 from pushbench.machine.resources import Usage, switches_between
 from pushbench.machine.sampling import Sample
+from pushbench.metrics.told import Telling, told_metrics
 from pushbench.records.load_report import Histogram, LoadReport, LoadTimeline, StageReport
 from pushbench.records.record import Resources, StageResult, Timeline
 from pushbench.records.vocabulary import POINTS, Vocabulary
@@ -47,8 +48,10 @@ def windows(started: Started, samples: Sequence[Sample]) -> list[Window]:
     ]
 
 
-def stage_result(report: StageReport, window: Window, cpus: int, words: Vocabulary) -> StageResult:
-    """`cpus` is how many the run uses, for the share of steal."""
+def stage_result(
+    report: StageReport, window: Window, cpus: int, words: Vocabulary, told: Sequence[Telling] = ()
+) -> StageResult:
+    """`cpus` is how many the run uses, for the share of steal; `told` is what the server told in the window."""
     histograms = _histograms(report, words)
     seconds = (report.end_us - report.begin_us) / 1e6
     return StageResult(
@@ -60,7 +63,9 @@ def stage_result(report: StageReport, window: Window, cpus: int, words: Vocabula
         metrics={
             **_load_metrics(report, seconds),
             **({"superseded": report.receipts.superseded} if words.supersedes else {}),
+            **_room_metrics(report, words),
             **_latency_metrics(histograms, words.headline_latency),
+            **told_metrics(told, words),
             **_resource_metrics(window, report, seconds, cpus, f"per_{words.work.name}"),
         },
         receipts=report.receipts,
@@ -116,6 +121,13 @@ def _load_metrics(report: StageReport, seconds: float) -> Metrics:
         "network_in_bytes_per_second": _ratio(traffic.sent_bytes, seconds),
         "network_out_bytes_per_second": _ratio(traffic.received_bytes, seconds),
     }
+
+
+def _room_metrics(report: StageReport, words: Vocabulary) -> Metrics:
+    if not words.rooms:
+        return {}
+    rooms = report.rooms
+    return {"rooms_begun": rooms.begun if rooms else None, "rooms_ended": rooms.ended if rooms else None}
 
 
 def _fault_ratios(report: StageReport) -> Metrics:

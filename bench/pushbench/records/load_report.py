@@ -66,6 +66,13 @@ class Traffic(Document):
     received_bytes: NonNegativeInt = Field(description="server to clients")
 
 
+class Rooms(Document):
+    """Groups that the server made, of a stage's steady window."""
+
+    begun: NonNegativeInt = Field(description="whose first member joined in it")
+    ended: NonNegativeInt = Field(description="that the server ended, and whose last member heard so in it")
+
+
 SCHEMA = 5
 
 Kind = Literal["own", "each", "first", "last", "gap"]
@@ -113,6 +120,7 @@ class StageReport(Document):
         description="first receipts inside the steady window, whenever their messages were due"
     )
     traffic: Traffic
+    rooms: Rooms | None = Field(default=None, description="where the server names the groups")
     spun_us: NonNegativeInt = Field(description="time that event loops asked the kernel in vain, to act in time")
     histograms: Histograms
     beside: dict[str, Beside] = Field(

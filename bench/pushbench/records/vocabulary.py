@@ -44,6 +44,15 @@ class Exchange(Document):
     latencies: Annotated[dict[Name, Latency], Field(min_length=1, max_length=10)]
 
 
+class Told(Document):
+    """What a server tells of itself on GET /metricz, in seconds and by points: `{"p50": 0.0003, "p99": 0.0021}`."""
+
+    title: Title
+    points: Annotated[list[Point], Field(min_length=1)] = Field(
+        default=["p50", "p99"], description="that the server tells, and that tables and charts show"
+    )
+
+
 class Work(Document):
     """The unit of work."""
 
@@ -62,6 +71,13 @@ class Vocabulary(Document):
     headline: str = Field(description="the latency metric that is shown where there is room for one")
     supersedes: bool = Field(
         default=False, description="a receipt may make earlier ones needless, which are then superseded and not lost"
+    )
+
+    told: Annotated[dict[Name, Told], Field(max_length=5)] = Field(
+        default={}, description="what servers tell of themselves: the metric has the median of the seconds of a stage"
+    )
+    rooms: Title | None = Field(
+        default=None, description="what groups are called that the server makes and ends while clients play"
     )
 
     @property
@@ -91,6 +107,8 @@ class Vocabulary(Document):
             raise ValueError(f"headline: expected LATENCY_seconds.POINT of {', '.join(own)}")
         if reserved := RESERVED & self.latencies.keys():
             raise ValueError(f"latencies: {min(reserved)} is counted in every suite, choose another name")
+        if taken := (RESERVED | self.latencies.keys()) & self.told.keys():
+            raise ValueError(f"told: {min(taken)} is a latency, choose another name")
         return self
 
     @model_validator(mode="after")

@@ -73,7 +73,9 @@ def _latencies(words: Vocabulary) -> list[TableRow]:
     metrics = metrics_of(words)
     shown = [metrics[f"{name}_seconds.{point}"] for name, latency in words.latencies.items() for point in latency.shown]
     own = [replace(plain(each, ranged=each.name in ranged), shown="where measured") for each in shown]
-    return [*own, plain(metrics["connect_seconds.p99"])]
+    told = [metrics[f"{name}_seconds.{point}"] for name, each in words.told.items() for point in each.points]
+    of_server = [replace(plain(each), shown="where measured") for each in told]
+    return [*own, *of_server, plain(metrics["connect_seconds.p99"])]
 
 
 def _costs(words: Vocabulary) -> list[TableRow]:

@@ -8,6 +8,7 @@ import pytest
 from hdrh.histogram import HdrHistogram
 
 from pushbench.generator.merging import merge
+from pushbench.records.load_report import Rooms, StageReport
 from pushbench.statistics.histogram import Latencies
 from tests.samples import load_report, pings, stage_report
 
@@ -144,3 +145,12 @@ def test_reports_of_different_loads_do_not_add() -> None:
         merge([first, first.model_copy(update={"seed": 2})])
     with pytest.raises(ValueError, match="generators disagree on stages: 100 and 300"):
         merge([first, load_report([stage_report(clients=300)])])
+
+
+def test_rooms_of_generators_add_up() -> None:
+    def report(begun: int, ended: int) -> StageReport:
+        return stage_report().model_copy(update={"rooms": Rooms(begun=begun, ended=ended)})
+
+    merged = merge([load_report([report(3, 2)]), load_report([report(4, 1)])])
+    assert merged.stages[0].rooms == Rooms(begun=7, ended=3)
+    assert merge([load_report([stage_report()]), load_report([stage_report()])]).stages[0].rooms is None

@@ -75,6 +75,23 @@ func (b bench) socketIO() error {
 	return nil
 }
 
+// games measures updates of typing games, whose rooms the server names. Six keys in a room make 36 updates.
+func (b bench) games() error {
+	const players, seats, keys = 3000, 6, 5
+	push := b.script("k6/x/push", "scenarios/typing-game.js")
+	all, err := b.compare(load{
+		title:   fmt.Sprintf("%d updates/s: %d players, rooms of %d", players*keys*seats, players, seats),
+		unit:    "update",
+		clients: players, offered: players * keys * seats,
+		server:      []string{"-games"},
+		environment: []string{"RAMP=3"},
+	}, push)
+	if err == nil && !all.sustained(push) {
+		fmt.Println("(not every update that was due was told in this time)")
+	}
+	return err
+}
+
 // streams compares tokens of server-sent events, which each client asks for again and again. k6/http cannot read a
 // stream as it comes: it takes the whole body, and knows nothing of the tokens.
 func (b bench) streams() error {

@@ -1,5 +1,5 @@
-// Command scripted runs a scripted server until it is told to stop: of boards, or with -http of streams and posts. It
-// prints its URL.
+// Command scripted runs a scripted server until it is told to stop: of boards, with -http of streams and posts, or with
+// -games of typing games. It prints its URL.
 package main
 
 import (
@@ -25,12 +25,16 @@ func main() {
 	flag.DurationVar(&faults.Burn, "burn", 0, "CPU `time` of every delivery")
 	flag.BoolVar(&faults.Silent, "silent", false, "acknowledge joins and deliver nothing")
 	overHTTP := flag.Bool("http", false, "serve streams of tokens and posts instead of boards; only -gap changes them")
+	games := flag.Bool("games", false, "serve typing games instead of boards; nothing changes them")
 	gap := flag.Duration("gap", 0, "`time` between two tokens, with -http")
 	flag.Parse()
 	var err error
-	if *overHTTP {
+	switch {
+	case *games:
+		err = runGames(*address)
+	case *overHTTP:
 		err = runHTTP(*address, scripted.HTTPFaults{Gap: *gap})
-	} else {
+	default:
 		err = run(*address, faults, *source, *board)
 	}
 	if err != nil {
@@ -61,6 +65,17 @@ func runHTTP(address string, faults scripted.HTTPFaults) error {
 	}
 	defer server.Close()
 	server.Arm(time.Now())
+	fmt.Println(server.URL())
+	<-stopped()
+	return nil
+}
+
+func runGames(address string) error {
+	server, err := scripted.StartGames(address, scripted.GameFaults{})
+	if err != nil {
+		return err
+	}
+	defer server.Close()
 	fmt.Println(server.URL())
 	<-stopped()
 	return nil

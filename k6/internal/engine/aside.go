@@ -11,8 +11,9 @@ import (
 	"github.com/pushbench/pushbench/k6/internal/protocol"
 )
 
-// aside is the second connection of a client, over which it sends its messages where the first one waits for news. It
-// is opened with the first one, and its end is the end of both.
+// aside is the second connection of a client. Where the first one waits for news the client sends its messages over it:
+// it is opened with the first one, and its end is the end of both. Where the server names the groups it takes a single
+// request: see match.
 type aside struct {
 	fd        int
 	connected bool
@@ -45,7 +46,7 @@ func (l *loop) readyAside(c *client, events uint32) {
 	now, a := l.now(), c.aside
 	if !a.connected {
 		if err := socketError(a.fd, l.engine.address); err != nil {
-			l.fail(c, fmt.Errorf("second connection: %w", err), now)
+			l.failAside(c, fmt.Errorf("second connection: %w", err), now)
 			return
 		}
 		a.connected = true
@@ -53,7 +54,7 @@ func (l *loop) readyAside(c *client, events uint32) {
 	}
 	if events&unix.EPOLLOUT != 0 && len(a.backlog) > 0 {
 		if err := l.transmitBacklog(a.fd, &a.backlog); err != nil {
-			l.fail(c, err, now)
+			l.failAside(c, err, now)
 			return
 		}
 	}
@@ -65,9 +66,9 @@ func (l *loop) readyAside(c *client, events uint32) {
 	switch {
 	case err == unix.EAGAIN || err == unix.EINTR:
 	case err != nil:
-		l.fail(c, fmt.Errorf("second connection lost: %w", err), now)
+		l.failAside(c, fmt.Errorf("second connection lost: %w", err), now)
 	case n == 0:
-		l.fail(c, fmt.Errorf("second connection lost: %w", io.EOF), now)
+		l.failAside(c, fmt.Errorf("second connection lost: %w", io.EOF), now)
 	default:
 		l.receivedAside(c, l.buf[:n], now)
 	}
@@ -83,13 +84,22 @@ func (l *loop) receivedAside(c *client, data []byte, now time.Duration) {
 		data = data[n:]
 		switch {
 		case err != nil:
-			l.fail(c, err, now)
+			l.failAside(c, err, now)
 			return
 		case event.Kind == protocol.Nothing:
 			return
 		}
 		l.handle(c, event, now)
 	}
+}
+
+// failAside handles the end of the second connection, or what breaks its protocol.
+func (l *loop) failAside(c *client, err error, now time.Duration) {
+	if l.rooms != nil {
+		l.unmatched(c, err, now)
+		return
+	}
+	l.fail(c, err, now)
 }
 
 // writeAside sends bytes over the second connection, or keeps what the kernel does not take, as before it is connected.

@@ -20,7 +20,7 @@ import (
 // These benchmarks drive a loop with the bytes that a server sends: what they cost beside the kernel's work.
 
 // benchLoop is a loop whose clients are connected to nobody: what they write is discarded.
-func benchLoop(b *testing.B, name string, groups schedule.Groups, clients int) *loop {
+func benchLoop(b testing.TB, name string, groups schedule.Groups, clients int) *loop {
 	b.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -51,7 +51,7 @@ func benchLoop(b *testing.B, name string, groups schedule.Groups, clients int) *
 }
 
 // upgraded is the answer to the opening handshake of a WebSocket.
-func upgraded(b *testing.B, opening []byte) []byte {
+func upgraded(b testing.TB, opening []byte) []byte {
 	b.Helper()
 	request, err := http.ReadRequest(bufio.NewReader(bytes.NewReader(opening)))
 	if err != nil {
@@ -98,6 +98,31 @@ func BenchmarkDelivery(b *testing.B) {
 			receivers = l.clients[board*members : (board+1)*members]
 			text = pens[board].Message(text[:0], receivers[0].place.Send(due, 0), due)
 			frame = textFrame(frame[:0], text)
+		}
+		l.received(receivers[0], frame, due+time.Millisecond)
+		receivers = receivers[1:]
+	}
+	if got := l.ledger.Stage(0); got.Received != int64(b.N) || got.Corrupt > 0 {
+		b.Fatalf("%+v", got)
+	}
+}
+
+// BenchmarkUpdate has each player of a room receive the state of each, of 500 rooms in turn.
+func BenchmarkUpdate(b *testing.B) {
+	const rooms, length = 500, 300
+	l := benchLoop(b, "typing-game-socketio", typing(length), rooms*seats)
+	for _, c := range l.clients {
+		takeSeat(b, l, c, c.number/seats, length)
+	}
+	due, receivers := time.Duration(0), []*client(nil)
+	var frame []byte
+	b.ReportAllocs()
+	for b.Loop() {
+		if len(receivers) == 0 {
+			due += time.Millisecond
+			room := int(due/time.Millisecond) % rooms
+			receivers = l.clients[room*seats : (room+1)*seats]
+			frame = stateFrame(l, frame[:0], receivers[0], receivers[0].place.Send(due, 0), due)
 		}
 		l.received(receivers[0], frame, due+time.Millisecond)
 		receivers = receivers[1:]

@@ -30,6 +30,9 @@ type ask struct {
 func checkExchanges(p protocol.Protocol, groups []schedule.Groups) error {
 	known := p.Beside()
 	for _, g := range groups {
+		if p.Matched && g.Length < 1 {
+			return fmt.Errorf("length %d: the games of this protocol have at least 1 character", g.Length)
+		}
 		if !p.Requests() && !g.Pattern.Own() {
 			return errors.New("clients in groups send by a pattern: closed stages and rates are for clients with requests")
 		}
@@ -142,7 +145,13 @@ func (l *loop) answered(c *client, event *protocol.Event, now time.Duration) {
 		return
 	}
 	line := &l.sidelines[event.Beside]
-	receipt := c.asks[event.Beside].place.Answer(event.Seq)
+	place := c.asks[event.Beside].place
+	var receipt ledger.Receipt
+	if event.SentAt != 0 {
+		receipt = place.Receive(0, event.Seq, event.SentAt)
+	} else {
+		receipt = place.Answer(event.Seq)
+	}
 	switch {
 	case receipt.Outcome == ledger.Unknown:
 		line.ledger.Corrupt(l.engine.stageOf(now))

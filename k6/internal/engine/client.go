@@ -39,7 +39,7 @@ type client struct {
 	place   *ledger.Member
 	own     *ledger.Own // instead of a group's
 	number  int         // in its population
-	slot    int         // in its group
+	slot    int         // in its group, or room
 
 	// Of clients with requests of their own.
 	receipt   time.Duration // when the last one came
@@ -58,6 +58,7 @@ type client struct {
 	asks        []ask // by the places in Protocol.Beside; none where the population has none
 	polls       schedule.Sequence
 	aside       *aside // nil where there is no second connection
+	playing     game   // of clients whose groups the server names
 
 	at    time.Duration // when the loop has to look at it again
 	timer int           // index in the loop's heap; -1 when it is not there
@@ -69,7 +70,7 @@ func newClient(e *Engine, p *population, seat schedule.Seat, number int, group *
 	size := p.Groups.Size
 	c := &client{
 		population: p, seat: seat, number: number, groupNumber: number / size, slot: number % size, group: group,
-		fd: -1, timer: -1, silent: never,
+		fd: -1, timer: -1, silent: never, playing: game{limit: never, rests: e.protocol.Matched},
 	}
 	if group != nil {
 		c.place = group.Place(c.slot)
@@ -85,12 +86,20 @@ func newClient(e *Engine, p *population, seat schedule.Seat, number int, group *
 
 func (l *loop) join(c *client, now time.Duration) {
 	c.state = joining
+	if l.rooms != nil {
+		l.match(c, now)
+		return
+	}
 	l.payload = c.session.Join(l.payload[:0])
 	l.write(c, l.payload)
 	l.schedule(c, min(now+retryPause, c.deadline))
 }
 
 func (l *loop) joined(c *client, now time.Duration) {
+	if l.rooms != nil {
+		l.entered(c, now)
+		return
+	}
 	c.state = member
 	l.engine.gauges.members.Add(1)
 	if c.own != nil {
@@ -117,13 +126,13 @@ func (l *loop) joined(c *client, now time.Duration) {
 
 func (l *loop) scheduleNext(c *client) {
 	_, asked := c.nextAsk()
-	l.schedule(c, min(c.nextMessage(), l.nextPoll(c), asked, c.silent))
+	l.schedule(c, min(c.nextMessage(), l.nextPoll(c), asked, c.silent, c.playing.limit))
 }
 
 // nextMessage is when the client's next message is due; never where there is none.
 func (c *client) nextMessage() time.Duration {
 	due := c.messages.Due()
-	if !c.population.Groups.Pattern.Sends(c.slot) || due >= c.population.End {
+	if c.playing.rests || !c.population.Groups.Pattern.Sends(c.slot) || due >= c.population.End {
 		return never
 	}
 	return due
@@ -173,6 +182,8 @@ func (l *loop) actAsMember(c *client) {
 	switch c.at {
 	case c.silent:
 		l.drop(c, errors.New("the server has been silent for longer than it said"))
+	case c.playing.limit:
+		l.lookAfter(c)
 	case c.nextMessage():
 		l.sendMessage(c)
 	case l.nextPoll(c):
@@ -211,6 +222,9 @@ func (l *loop) sendMessage(c *client) {
 	if stage != ledger.Unmeasured {
 		l.stages[stage].lateness.Record(l.now() - due)
 	}
+	if c.playing.room != nil {
+		c.pressed(due)
+	}
 	if c.state == member {
 		l.scheduleNext(c)
 	}
@@ -240,9 +254,11 @@ func (l *loop) handle(c *client, event *protocol.Event, now time.Duration) {
 			l.join(c, now)
 		}
 	case protocol.Joined:
-		if c.state == joining || c.own != nil && c.state == opening {
+		if c.state == joining || c.own != nil && c.state == opening || l.rooms != nil && c.state == member {
 			l.joined(c, now)
 		}
+	case protocol.Matched, protocol.Denied, protocol.Begun, protocol.Over:
+		l.play(c, event, now)
 	case protocol.Receipt:
 		l.receipt(c, event.Index, now)
 	case protocol.Done:
@@ -256,33 +272,11 @@ func (l *loop) handle(c *client, event *protocol.Event, now time.Duration) {
 	}
 }
 
-// closed answers a server that ends the conversation.
-func (l *loop) closed(c *client, event *protocol.Event) {
-	if c.state == leaving {
-		l.close(c)
-		return
-	}
-	l.write(c, event.Reply)
-	l.drop(c, errors.New(event.Reason))
-}
-
-// corrupt counts a delivery that nobody sent so, and describes the first of all.
-func (l *loop) corrupt(c *client, what string, now time.Duration) {
-	l.ledger.Corrupt(l.engine.stageOf(now))
-	l.describeCorrupt(c, what)
-}
-
-// describeCorrupt tells of the first one in the load.
-func (l *loop) describeCorrupt(c *client, what string) {
-	l.engine.firstCorrupt.Do(func() {
-		group := l.engine.groupName(c.population, c.groupNumber)
-		said := fmt.Sprintf("first corrupt delivery: client %d of %s received %s", c.number, group, what)
-		l.engine.collector.complain(said)
-	})
-}
-
 func (l *loop) deliver(c *client, event *protocol.Event, now time.Duration) {
 	slot := event.Sender - c.number + c.slot
+	if l.rooms != nil {
+		slot = c.playing.room.slotOf(event.Sender)
+	}
 	receipt := c.place.Receive(slot, event.Seq, event.SentAt)
 	switch receipt.Outcome {
 	case ledger.Received:
@@ -327,6 +321,8 @@ func (l *loop) leave(c *client) {
 	case c.own != nil:
 		l.giveUp(c)
 		c.own.End()
+	case l.rooms != nil:
+		l.exit(c)
 	case was == member || was == dropped:
 		l.endMembership(c)
 	}

@@ -70,7 +70,7 @@ func (l *loop) connected(c *client, now time.Duration) {
 func (l *loop) identity(c *client) protocol.Identity {
 	return protocol.Identity{
 		Group: l.engine.groupName(c.population, c.groupNumber), Client: c.number, Epoch: l.engine.origin,
-		Query: c.population.Groups.Query,
+		Query: c.population.Groups.Query, Part: l.engine.part, Length: l.length(c.population),
 	}
 }
 

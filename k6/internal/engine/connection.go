@@ -163,6 +163,7 @@ func (l *loop) release(c *client) {
 	_ = unix.Close(c.fd)
 	c.fd = -1
 	c.session, c.backlog, c.silent = nil, nil, never
+	c.playing.next, c.playing.limit = "", never
 	if c.state >= opening {
 		l.engine.gauges.connected.Add(-1)
 	}

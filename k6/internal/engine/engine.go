@@ -63,6 +63,7 @@ type Engine struct {
 	windows  []schedule.Window
 	end      time.Duration
 	phases   uint64           // the seed of this generator's phases
+	part     int              // of the load, from 0, that this generator plays
 	polls    schedule.Pattern // when members ask for news; the zero value where they do not
 	origin   time.Time
 
@@ -114,6 +115,7 @@ func New(config Config) (*Engine, error) {
 	if found.PollPeriod > 0 {
 		e.polls = schedule.Pattern{Period: found.PollPeriod, Count: 1}
 	}
+	e.part = part(config.Segment)
 	for i, p := range populations {
 		e.populations = append(e.populations, newPopulation(i, p))
 	}

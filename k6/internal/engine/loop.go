@@ -28,9 +28,11 @@ type loop struct {
 	ledger    *ledger.Ledger
 	sidelines []sideline      // by the places in Protocol.Beside
 	groups    []*ledger.Group // of the present population, and so are the clients
+	rooms     rooms           // nil where the server does not name the groups
 	clients   []*client
 	awaited   int64 // clients that came and have not been members yet
 	stages    []latencies
+	courses   []Rooms // of each stage; none where there are no rooms
 	late      []int64 // of each stage: the awaited when its steady window began
 	byFD      []*client
 	pool      pool
@@ -65,6 +67,10 @@ func newLoop(e *Engine, index int) (*loop, error) {
 		ledger: ledger.New(len(e.windows)), sidelines: newSidelines(len(e.protocol.Beside()), len(e.windows)),
 		late: make([]int64, len(e.windows)),
 		buf:  make([]byte, readSize), ended: make(chan struct{}),
+	}
+	if e.protocol.Matched {
+		l.rooms = rooms{}
+		l.courses = make([]Rooms, len(e.windows))
 	}
 	for range e.windows {
 		l.stages = append(l.stages, newLatencies(e.protocol.Requests()))

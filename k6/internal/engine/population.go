@@ -28,7 +28,7 @@ func (l *loop) seat(p *population) {
 		if groupNumber%len(l.engine.loops) != l.index {
 			continue
 		}
-		if groups[groupNumber] == nil && !l.engine.protocol.Requests() {
+		if groups[groupNumber] == nil && !l.engine.protocol.Requests() && l.rooms == nil {
 			groups[groupNumber] = l.ledger.NewGroup(p.Groups.Size, l.engine.terms())
 			l.groups = append(l.groups, groups[groupNumber])
 		}
@@ -57,6 +57,7 @@ func (l *loop) dismiss(p *population) {
 		}
 	}
 	l.clients, l.groups = nil, nil
+	l.abandonRooms()
 	l.ledger.GiveUp()
 	for _, line := range l.sidelines {
 		line.ledger.GiveUp()

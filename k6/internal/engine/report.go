@@ -46,7 +46,8 @@ type StageReport struct {
 	Receipts   Receipts       `json:"receipts"`
 	Arrived    int64          `json:"arrived"` // receipts that came in the steady window, whenever they were due
 	Traffic    Traffic        `json:"traffic"`
-	SpunUS     int64          `json:"spun_us"` // time that event loops spent on asking the kernel in vain
+	Rooms      *Rooms         `json:"rooms,omitempty"` // where the server names the groups
+	SpunUS     int64          `json:"spun_us"`         // time that event loops spent on asking the kernel in vain
 	Histograms Histograms     `json:"histograms"`
 	// Beside are the exchanges beside the first, by their names. All that is above is of the first one, but for the
 	// lateness, which is of all.
@@ -203,6 +204,7 @@ func (e *Engine) stageReport(i int) (StageReport, error) {
 		Receipts: receiptsOf(counts),
 		Arrived:  passed.arrived,
 		Traffic:  passed.Traffic,
+		Rooms:    e.rooms(i),
 		SpunUS:   passed.spun.Microseconds(),
 	}
 	stage.Clients.Late = late

@@ -202,27 +202,12 @@ func (m *Member) Leave() {
 	if !m.joined {
 		return
 	}
-	m.joined = false
-	g := m.group
-	g.count--
-	word, bit := m.slot/64, uint64(1)<<(m.slot%64)
-	g.present[word] &^= bit
-	for _, sender := range g.members {
-		if sender == nil {
-			continue
-		}
-		for i := range sender.sent() {
-			message := sender.message(i)
-			owed, received := message[header:][:len(g.present)], message[header+len(g.present):]
-			if owed[word]&bit != 0 && received[word]&bit == 0 {
-				owed[word] &^= bit
-				message.settle()
-				g.ledger.outstanding--
-				g.ledger.stages[message.stage()+1].Expected--
-				g.ledger.second(message.due()).Expected--
-			}
-		}
-	}
+	m.quit()
+	m.unreceived(func(message message) {
+		l := m.group.ledger
+		l.stages[message.stage()+1].Expected--
+		l.second(message.due()).Expected--
+	})
 }
 
 // Send books a message that was due then and is being sent now, and returns its sequence number, from 0.

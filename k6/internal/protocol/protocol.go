@@ -19,6 +19,11 @@ type Identity struct {
 	Epoch  time.Time
 	// Query is added to the path of requests.
 	Query string
+	// Part is the number of the part of the load to which the client belongs. Where the server names the groups it is
+	// in the client's name, for a server knows the clients of all parts.
+	Part int
+	// Length is how many characters the games have that the client asks for.
+	Length int
 }
 
 // Protocol is how clients reach a server and talk to it: in a conversation over a WebSocket, by requests of their own,
@@ -35,6 +40,9 @@ type Protocol struct {
 	newMember       func(*url.URL, Identity) Session
 	// newAside begins a session for messages alone, where members have a second connection for them.
 	newAside func(*url.URL, Identity) Session
+	// Matched says that the server names the groups: a client asks for one over a second connection, each time anew. The
+	// sessions of that one are Matchers then, and those of the first one are Players.
+	Matched bool
 	// Others owes a message to the other members of the group alone, Newest only the newest one of each sender: see
 	// ledger.Terms.
 	Others, Newest bool
@@ -83,7 +91,7 @@ func (p Protocol) NewSession(target *url.URL, id Identity) Session {
 }
 
 // Aside tells whether members have a second connection, over which they send their messages.
-func (p Protocol) Aside() bool { return p.newAside != nil }
+func (p Protocol) Aside() bool { return p.newAside != nil && !p.Matched }
 
 // NewAside begins the session of a client's second connection.
 func (p Protocol) NewAside(target *url.URL, id Identity) Session { return p.newAside(target, id) }

@@ -22,10 +22,15 @@ const (
 	Refused              // the server reported an error; Reason says which
 	Closed               // the server ends the connection; Reason says how
 	Broken               // the server breaks the protocol; Reason says how
+	Matched              // the server named a group; Matcher.Group says which
+	Denied               // the client gets no group now, or not that one; Reason says why
+	Begun                // the members of the group may send from now on
+	Over                 // the group is over, and so is the client's membership
 	Other                // nothing that matters
 )
 
-// Event is what some bytes meant. Sender, Seq and SentAt are of a Delivery, Index is of a Receipt. Those who read bytes
+// Event is what some bytes meant. Sender, Seq and SentAt are of a Delivery, Index is of a Receipt. SentAt is also of an
+// Answer that says when its exchange was due. Those who read bytes
 // fill in an Event of their caller: a load makes several of each delivery, and to hand them on as values would cost
 // more than to read it.
 type Event struct {
@@ -60,6 +65,20 @@ func (e *Event) corrupt(format string, values ...any) {
 type Asker interface {
 	// Ask writes what begins one, of the kind in this place of Protocol.Beside.
 	Ask(buf []byte, beside int, seq uint32, due time.Duration) []byte
+}
+
+// Matcher is a session that asks the server for a group, once.
+type Matcher interface {
+	// Group is the one that the server named, after Matched.
+	Group() string
+}
+
+// Player is a session whose client is a member of groups that the server names, of one at a time.
+type Player interface {
+	// Enter writes what asks for membership of a group. Joined or Denied comes of it.
+	Enter(buf []byte, group string) []byte
+	// Game is how many messages the client has to send to the group that it Joined.
+	Game() (messages int)
 }
 
 // Poller is a session whose client asks for news at times of its own.

@@ -125,6 +125,20 @@ func (w *webSocket) Ask(buf []byte, beside int, seq uint32, due time.Duration) [
 	return wire.Append(buf, wire.Ping, mask(), binary.BigEndian.AppendUint32([]byte(pingMark), seq))
 }
 
+// player is a conversation whose client is a member of groups that the server names.
+type player interface {
+	enter(send Send, group string)
+	game() (messages int)
+}
+
+// Enter is of Player, as is Game.
+func (w *webSocket) Enter(buf []byte, group string) []byte {
+	w.conversation.(player).enter(w.send, group)
+	return w.said(buf)
+}
+
+func (w *webSocket) Game() int { return w.conversation.(player).game() }
+
 // pingMark begins what the client's pings carry; a pong with anything else is one that nobody asked for, as RFC 6455,
 // 5.5.3, lets servers send.
 const pingMark = "ping"

@@ -27,13 +27,15 @@ type Pattern struct {
 }
 
 // Patterns are the input patterns that suites may name. A pen is sampled at 60 Hz by common tablets and browsers; one
-// stroke of a second in twenty makes three messages a second of a client in the mean.
+// stroke of a second in twenty makes three messages a second of a client in the mean. A typist of 60 words a minute
+// presses five keys a second, for a word counts as five.
 var Patterns = map[string]Pattern{
 	"steady":       {Period: time.Second, Count: 1},
 	"stroke":       {Period: 20 * time.Second, Count: 60, Gap: time.Second / 60},
 	"simultaneous": {Period: time.Second, Count: 1, Together: true},
 	"sparse":       {Period: time.Second, Count: 1, Writers: 1},
 	"position":     {Period: 3 * time.Second, Count: 1},
+	"keystrokes":   {Period: 200 * time.Millisecond, Count: 1},
 	"closed":       {Period: time.Second, Count: 1, Closed: true},
 }
 

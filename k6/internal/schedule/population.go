@@ -13,6 +13,8 @@ type Groups struct {
 	Pattern Pattern
 	// Query is added to the path of requests.
 	Query string
+	// Length is how many characters the shortest games have, where the server names the groups.
+	Length int
 	// Beside are the exchanges that each client has beside those of its group.
 	Beside []Beside
 }
@@ -26,7 +28,7 @@ type Beside struct {
 // same tells whether clients may stay where these groups come after others.
 func (g Groups) same(other Groups) bool {
 	return g.Size == other.Size && g.Pattern == other.Pattern && g.Query == other.Query &&
-		slices.Equal(g.Beside, other.Beside)
+		g.Length == other.Length && slices.Equal(g.Beside, other.Beside)
 }
 
 // Population is the clients of consecutive stages that sit together alike. Where that changes, all of them leave and

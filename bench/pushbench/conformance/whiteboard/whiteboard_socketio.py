@@ -6,17 +6,15 @@ text packets of one namespace.
 
 from __future__ import annotations
 
-import asyncio
 import itertools
 import json
 import math
-import re
 from contextlib import suppress
 
 from websockets.exceptions import ConnectionClosed
 
-from pushbench.conformance import http
-from pushbench.conformance.rule import Mismatch, escaped, rule
+from pushbench.conformance import http, socketio
+from pushbench.conformance.rule import Mismatch, rule
 from pushbench.conformance.whiteboard.client import Client, parsed
 from pushbench.conformance.whiteboard.clients import Clients
 from pushbench.conformance.whiteboard.draws import broken_texts, compact, draw_text, extreme_texts
@@ -25,12 +23,11 @@ from pushbench.conformance.whiteboard.whiteboard_json import leaving_needs_membe
 
 VERBS = ("join", "draw", "leave")
 DRAW = '42["draw",'
-ACKNOWLEDGEMENT = re.compile(r"43(\d+)(\[.*\])", re.DOTALL)
 MESSAGE_LIMIT = 65_536
 
 
 class ProtocolClient(Client):
-    path = "/socket.io/?EIO=4&transport=websocket"
+    path = socketio.PATH
     carries_any_text = False
     opened: object = None
     """What the open packet said."""
@@ -39,56 +36,38 @@ class ProtocolClient(Client):
         self._ids = itertools.count()
         self._asked: dict[int, str] = {}
         """The boards of joins that wait for an acknowledgement, by its id."""
-        self.opened = json.loads(await self._packet("0", within))
-        await self.connection.send("40")
-        await self._packet("40", within)
-
-    async def _packet(self, kind: str, within: float) -> str:
-        """The JSON object of the next packet, which has to be of a kind."""
-        expected = f"a packet that begins with {kind}{{"
-        try:
-            async with asyncio.timeout(within):
-                packet = await self.connection.recv()
-        except TimeoutError:
-            raise Mismatch(f"{expected} within {within:g} s", "none") from None
-        if not isinstance(packet, str) or not packet.startswith(kind + "{"):
-            raise Mismatch(expected, escaped(packet))
-        return packet.removeprefix(kind)
+        self.opened = await socketio.greet(self.connection, within)
 
     def message(self, board: str, text: str) -> str:
         """The event is named by the type in the text. Where that is no name of an event, a draw carries it."""
         fields = parsed(text)
         verb = fields.get("type") if isinstance(fields, dict) else None
         if verb == "join":
-            return self.event_of(verb, text, next(self._ids))
-        return self.event_of(verb if verb in VERBS else "draw", text)
-
-    def event_of(self, name: str, text: str, number: int | None = None) -> str:
-        """An event. With a number it asks for an acknowledgement."""
-        return f"42{'' if number is None else number}[{json.dumps(name)},{text}]"
+            return socketio.event_of(verb, text, next(self._ids))
+        return socketio.event_of(verb if verb in VERBS else "draw", text)
 
     async def ask_to_join(self, board: str) -> None:
         number = next(self._ids)
         self._asked[number] = board
-        await self.connection.send(self.event_of("join", self._membership("join", board), number))
+        await self.connection.send(socketio.event_of("join", self._membership("join", board), number))
 
     async def leave(self, board: str) -> None:
-        await self.connection.send(self.event_of("leave", self._membership("leave", board)))
+        await self.connection.send(socketio.event_of("leave", self._membership("leave", board)))
 
     def _membership(self, verb: str, board: str) -> str:
         return compact({"type": verb, "boardId": board, "userId": self.user})
 
     def answer(self, message: str | bytes) -> str | None:
-        return "3" if message == "2" else None
+        return socketio.PONG if message == socketio.PING else None
 
     def event(self, message: str | bytes) -> Event | None:
         if not isinstance(message, str):
             return Strange(message)
-        if message == "2":
+        if message == socketio.PING:
             return None
         if message.startswith(DRAW):
             return Drawn(message[len(DRAW) : -1])
-        if acknowledged := ACKNOWLEDGEMENT.fullmatch(message):
+        if acknowledged := socketio.ACKNOWLEDGEMENT.fullmatch(message):
             return self._joined(int(acknowledged[1]), acknowledged[2]) or Strange(message)
         match parsed(message.removeprefix("42")):
             case ["error", {"type": "error", "reason": str(reason)}] if reason:

@@ -1,0 +1,64 @@
+"""What servers tell of themselves on GET /metricz, and the metrics of a stage that come of it. Pure.
+
+The server counts these numbers, and nothing here checks them: they explain the latencies that clients saw.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import TypeGuard
+
+from pushbench.records.vocabulary import Vocabulary
+
+MOST_SECONDS = 3600.0
+"""more than a server can mean"""
+ROUNDING_SECONDS = 1e-3
+"""of moments that are sums"""
+
+
+@dataclass(frozen=True)
+class Telling:
+    """What a server told at a moment of time.monotonic()."""
+
+    at: float
+    values: Mapping[str, float]
+    """seconds by the names of metrics; without what the runtime cannot tell"""
+
+
+def read_telling(at: float, body: bytes, words: Vocabulary) -> Telling:
+    """Takes what can be read of an answer. What is missing, null or no time is left out."""
+    try:
+        said = json.loads(body)
+    except (ValueError, RecursionError):
+        said = None
+    values: dict[str, float] = {}
+    for name, each in words.told.items():
+        points = said.get(name) if isinstance(said, dict) else None
+        for point in each.points:
+            value = points.get(point) if isinstance(points, dict) else None
+            if _is_time(value):
+                values[f"{name}_seconds.{point}"] = float(value)
+    return Telling(at, values)
+
+
+def _is_time(value: object) -> TypeGuard[float]:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= MOST_SECONDS
+
+
+def within(tellings: Sequence[Telling], begin: float, end: float) -> list[Telling]:
+    """What was told of a window. An answer is about the second before it, so the first one comes a second later."""
+    return [each for each in tellings if begin + 1 - ROUNDING_SECONDS <= each.at <= end + ROUNDING_SECONDS]
+
+
+def told_metrics(tellings: Sequence[Telling], words: Vocabulary) -> dict[str, float | None]:
+    """The median of the seconds: one second in which the server was away for long does not stand for all."""
+    metrics: dict[str, float | None] = {}
+    for name, each in words.told.items():
+        for point in each.points:
+            metric = f"{name}_seconds.{point}"
+            known = [telling.values[metric] for telling in tellings if metric in telling.values]
+            metrics[metric] = median(known) if known else None
+    return metrics

@@ -1,0 +1,35 @@
+// Ends connections that send binary packets, and those whose clients do not read what they are sent.
+
+// A client that does not read is disconnected rather than queued for without bound.
+export const MAX_QUEUED_BYTES = 1024 * 1024;
+
+/**
+ * Watches a connection of Engine.IO: https://socket.io/docs/v4/server-socket-instance/#socketconn
+ *
+ * @param webSocket of ws
+ */
+export function guard(connection, webSocket) {
+  let waiting = 0; // bytes of the packets that wait until the WebSocket has written those before them
+
+  connection.on('packetCreate', (packet) => {
+    waiting += sizeOf(packet);
+    if (waiting + webSocket.bufferedAmount > MAX_QUEUED_BYTES) webSocket.terminate();
+  });
+  connection.on('flush', () => {
+    waiting = 0;
+  });
+  refuseBinary(connection);
+}
+
+/** Socket.IO would take the attachments of an event, and pass them on to its listeners. */
+export function refuseBinary(connection) {
+  connection.on('packet', ({ data }) => {
+    if (data !== undefined && typeof data !== 'string') connection.close();
+  });
+}
+
+// A broadcast may have one frame for all of its members.
+function sizeOf({ data = '', options }) {
+  const frame = options.wsPreEncodedFrame;
+  return frame ? frame.reduce((bytes, part) => bytes + part.length, 0) : Buffer.byteLength(data);
+}

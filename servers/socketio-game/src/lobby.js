@@ -1,0 +1,60 @@
+// The rooms, and which of them a player gets.
+
+import { randomUUID } from 'node:crypto';
+import { Refused } from './message.js';
+import { Room } from './room.js';
+
+export class Lobby {
+  #rooms = new Map(); // id -> Room
+  #waiting = new Map(); // characters -> Set of rooms that take players, the oldest first
+  #telling;
+  #emptied;
+
+  /**
+   * @param telling makes, of the id of a room, a function of an event and its message that reaches its players
+   * @param emptied is called with the id of a room that is over
+   */
+  constructor(telling, emptied) {
+    this.#telling = telling;
+    this.#emptied = emptied;
+  }
+
+  /** Returns the id of a room that has a seat for the user now. */
+  match({ userId, characters }) {
+    for (const room of this.#waiting.get(characters) ?? []) {
+      if (room.keepSeat(userId)) return room.id;
+    }
+    const room = this.#open(characters);
+    room.keepSeat(userId);
+    return room.id;
+  }
+
+  /** @throws {Refused} where there is no such room */
+  find(roomId) {
+    const room = this.#rooms.get(roomId);
+    if (!room) throw new Refused('there is no such room');
+    return room;
+  }
+
+  count() {
+    let players = 0;
+    for (const room of this.#rooms.values()) players += room.players.size;
+    return { rooms: this.#rooms.size, players };
+  }
+
+  #open(characters) {
+    const id = randomUUID();
+    const room = new Room(id, characters, this.#telling(id), (closed) => this.#close(closed));
+    this.#rooms.set(id, room);
+    if (!this.#waiting.has(characters)) this.#waiting.set(characters, new Set());
+    this.#waiting.get(characters).add(room);
+    return room;
+  }
+
+  #close(room) {
+    this.#waiting.get(room.characters).delete(room);
+    if (room.phase !== 'over') return;
+    this.#rooms.delete(room.id);
+    this.#emptied(room.id);
+  }
+}

@@ -1,0 +1,5 @@
+// What is typed: ASCII, so a character is one unit of a string.
+
+import { readFileSync } from 'node:fs';
+
+export const TEXT = readFileSync(new URL('../text.txt', import.meta.url), 'ascii');
