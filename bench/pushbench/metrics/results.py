@@ -12,7 +12,8 @@ from dataclasses import asdict, dataclass
 from pushbench.generator.load import Started
 from pushbench.machine.resources import Usage, switches_between
 from pushbench.machine.sampling import Sample
-from pushbench.records.load_report import Histogram, LoadReport, LoadTimeline, StageReport
+from pushbench.metrics.recovery import outage_result, recovery_metrics
+from pushbench.records.load_report import Histogram, LoadReport, LoadTimeline, Outage, StageReport
 from pushbench.records.record import Resources, StageResult, Timeline
 from pushbench.records.vocabulary import POINTS, Vocabulary
 from pushbench.statistics.histogram import Latencies
@@ -27,6 +28,19 @@ class Window:
     begin: Sample | None
     end: Sample | None
     inside: Sequence[Sample]
+
+
+@dataclass(frozen=True)
+class Happened:
+    """A kill that was done: what the generator saw of it, and when it was and the load began in time.monotonic()."""
+
+    report: Outage
+    at: float
+    origin: float
+
+    @property
+    def histograms(self) -> dict[str, Histogram]:
+        return {"reconnect": self.report.reconnect, "away": self.report.away}
 
 
 def windows(started: Started, samples: Sequence[Sample]) -> list[Window]:
@@ -47,10 +61,14 @@ def windows(started: Started, samples: Sequence[Sample]) -> list[Window]:
     ]
 
 
-def stage_result(report: StageReport, window: Window, cpus: int, words: Vocabulary) -> StageResult:
-    """`cpus` is how many the run uses, for the share of steal."""
+def stage_result(
+    report: StageReport, window: Window, cpus: int, words: Vocabulary, outage: Happened | None = None
+) -> StageResult:
+    """`cpus` is how many the run uses, for the share of steal; `outage` is what was killed in the stage."""
     histograms = _histograms(report, words)
     seconds = (report.end_us - report.begin_us) / 1e6
+    found = outage_result(outage.report, outage.at - outage.origin) if outage else None
+    recovery = recovery_metrics(outage.report, found, window.inside, outage.origin) if outage and found else {}
     return StageResult(
         clients=report.clients.target,
         name=report.name,
@@ -62,11 +80,13 @@ def stage_result(report: StageReport, window: Window, cpus: int, words: Vocabula
             **({"superseded": report.receipts.superseded} if words.supersedes else {}),
             **_latency_metrics(histograms, words.headline_latency),
             **_resource_metrics(window, report, seconds, cpus, f"per_{words.work.name}"),
+            **recovery,
         },
+        outage=found,
         receipts=report.receipts,
         beside={name: each.receipts for name, each in report.beside.items()},
         arrived=report.arrived,
-        histograms=histograms,
+        histograms={**histograms, **(outage.histograms if outage else {})},
     )
 
 

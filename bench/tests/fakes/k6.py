@@ -93,7 +93,7 @@ def main() -> None:
     print(json.dumps({"event": "drained", "at": microseconds()}), file=events)
     if behaviour != "silent":
         content = make_report(plan, segment, begin, stages)
-        report.write_text(json.dumps({**content, "schema": 6 if behaviour == "newer" else 5}))
+        report.write_text(json.dumps({**content, "schema": 7 if behaviour == "newer" else 6}))
 
 
 def sleep_until(begin: int, seconds: float) -> None:
@@ -111,7 +111,7 @@ def kill(server: str) -> None:
 def make_report(plan: dict, segment: str, begin: int, stages: list[dict]) -> dict:  # type: ignore[type-arg]
     seconds = len(range(int((microseconds() - begin) / 1e6) + 1))
     return {
-        "schema": 5,
+        "schema": 6,
         "generator": {"extension": "fake", "k6": "v0.0.0", "go": "go0.0.0"},
         **{key: plan[key] for key in ("protocol", "url", "seed", "parameters")},
         "segment": segment,
