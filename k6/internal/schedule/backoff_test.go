@@ -39,13 +39,14 @@ func TestAPauseIsBoundedAfterAnyNumberOfAttempts(t *testing.T) {
 
 func TestPausesFollowFromTheSeed(t *testing.T) {
 	b := Reconnecting
-	if b.Pause(7, 1, 0) != b.Pause(7, 1, 0) {
-		t.Error("the same seed gives other pauses")
+	pause := b.Pause(7, 1, 0)
+	if again := b.Pause(7, 1, 0); again != pause {
+		t.Errorf("the same seed gives %s, and then %s", pause, again)
 	}
 	for name, other := range map[string]time.Duration{
 		"seed": b.Pause(8, 1, 0), "client": b.Pause(7, 2, 0), "attempt": b.Pause(7, 1, 1),
 	} {
-		if other == b.Pause(7, 1, 0) {
+		if other == pause {
 			t.Errorf("another %s gives the same pause", name)
 		}
 	}
