@@ -1,8 +1,8 @@
 """A server as far as the drivers see one: /healthz, SIGTERM, and the misbehaviour that FAKE names. /die ends it.
 
-FAKE: "" | wrong_id | exits | mute (never healthy) | dies (half a second after it is healthy) |
-stubborn (ignores SIGTERM) | rude (ends with code 1) | busy (uses a whole CPU) |
-workers (two more processes, which sleep: one has two sockets, the other none)
+FAKE: "" | wrong_id | exits | once (exits where it ran before) | mute (never healthy) |
+dies (half a second after it is healthy) | stubborn (ignores SIGTERM) | rude (ends with code 1) |
+busy (uses a whole CPU) | workers (two more processes, which sleep: one has two sockets, the other none)
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import socket
 import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 BEHAVIOUR = os.environ.get("FAKE", "")
@@ -58,6 +59,11 @@ def main() -> None:
     if BEHAVIOUR == "exits":
         print("it cannot go on", file=sys.stderr)
         sys.exit(3)
+    if BEHAVIOUR == "once":
+        try:
+            Path("target/ran").touch(exist_ok=False)
+        except FileExistsError:
+            sys.exit(4)
     server = ThreadingHTTPServer(("0.0.0.0", int(os.environ["PORT"])), Handler)
     if BEHAVIOUR == "workers":
         work(2)
