@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from pushbench.judging.asking import margins
 from pushbench.judging.thresholds import KnownSuite, Thresholds, read_thresholds
 from pushbench.judging.verdict import judge
 from pushbench.metrics.definitions import metrics_of
@@ -83,6 +84,16 @@ def test_a_server_that_comes_back_wrong_fails(thresholds: Thresholds, metrics: M
 def test_a_server_without_what_was_to_be_killed_is_asked_for_the_rest_alone(thresholds: Thresholds) -> None:
     verdict = judge(of(make_trial("node-ws", results=[make_stage(100, name="killed")])), thresholds)
     assert (verdict.outcome, [limit.metric for limit in verdict.limits]) == ("pass", ["loss_ratio"])
+
+
+def test_a_margin_on_a_recovery_is_asked_only_where_something_was_to_be_killed(tmp_path: Path) -> None:
+    file = tmp_path / "thresholds.yml"
+    file.write_text(f"{LIMITS}    regressions:\n      recovery_seconds: {{margin: 20%, floor: 1s}}\n")
+    known = {"whiteboard": KnownSuite(("killed",), metrics_of(RECOVERING))}
+    with_margin = read_thresholds(file, suites=known, servers={})
+    usual = SCHEDULE.model_copy(update={"stages": [SCHEDULE.stages[0].model_copy(update={"outage": None})]})
+    assert [each.metric for each in margins(of(killed({})), with_margin, 0)] == ["recovery_seconds"]
+    assert margins(make_record([killed({})], schedule=usual, words=RECOVERING), with_margin, 0) == []
 
 
 def test_an_outage_has_rows_of_its_own_where_there_was_one(thresholds: Thresholds) -> None:
