@@ -122,16 +122,19 @@ def resources(report: LoadReport, samples: Sequence[Sample]) -> Resources:
 
 
 def _load_metrics(report: StageReport, seconds: float) -> Metrics:
-    clients, receipts, traffic = report.clients, report.receipts, report.traffic
+    """Rates are of the whole steady window, so what an outage has apart counts in them as well."""
+    clients, traffic, outage = report.clients, report.traffic, report.outage
+    sent = report.messages.sent + (outage.messages.sent if outage else 0)
+    expected = report.receipts.expected + (outage.receipts.expected if outage else 0)
     return {
         "clients": clients.members,
         "clients_missing_ratio": _ratio(clients.target - clients.members, clients.target),
         "connect_late_ratio": _ratio(clients.late, clients.target),
         "connect_failures": clients.connect_failures,
         "disconnects": clients.disconnects,
-        "messages_per_second": _ratio(report.messages.sent, seconds),
+        "messages_per_second": _ratio(sent, seconds),
         "throughput_per_second": _ratio(report.arrived, seconds),
-        "offered_per_second": _ratio(receipts.expected, seconds),
+        "offered_per_second": _ratio(expected, seconds),
         **_fault_ratios(report),
         "network_in_bytes_per_second": _ratio(traffic.sent_bytes, seconds),
         "network_out_bytes_per_second": _ratio(traffic.received_bytes, seconds),

@@ -91,4 +91,6 @@ def test_a_stage_has_the_metrics_of_an_outage_only_where_something_was_killed() 
     assert (killed.outage.kill, killed.outage.kill_seconds, killed.outage.unsent) == ("server", 1.0, 5)
     assert {"reconnect", "away"} <= set(killed.histograms)
     assert usual.outage is None
+    assert killed.metrics["messages_per_second"] == pytest.approx((600 + 85) / 6), "rates are of the whole window"
+    assert killed.metrics["offered_per_second"] == pytest.approx((6_000 + 900) / 6)
     assert killed.metrics["loss_ratio"] == usual.metrics["loss_ratio"] == 0.0, "the outage's loss counts apart"
