@@ -17,6 +17,7 @@ from pushbench.records.load_report import (
     LoadReport,
     LoadTimeline,
     Messages,
+    Outage,
     Receipts,
     ReportedError,
     Shortage,
@@ -94,6 +95,7 @@ def stage_report(
         traffic=Traffic(sent_bytes=messages * 250, received_bytes=received * 250),
         spun_us=changed.get("spun_us", 0),
         beside=changed.get("beside", {}),
+        outage=changed.get("outage"),
         histograms=Histograms(
             own=histogram(0.001, messages),
             each=histogram(delivery, received),
@@ -113,6 +115,30 @@ def pings(*, sent: int = 600, lost: int = 0, seconds: float = 0.001) -> Beside:
         receipts=Receipts(**counts, **none),
         own=histogram(seconds, sent - lost),
     )
+
+
+def outage(**changed: Any) -> Outage:
+    """A server killed 1 s after the load began, whose 100 clients were back 2 s later; 40 of 900 receipts were lost."""
+    counts = {"expected": 900, "received": 860, "lost": 40}
+    none = {"duplicate": 0, "out_of_order": 0, "ineligible": 0, "corrupt": 0}
+    found = Outage(
+        kill="server",
+        kill_us=1_000_000,
+        begin_us=0,
+        end_us=5_000_000,
+        disconnects=100,
+        attempts=250,
+        failed=150,
+        not_back=0,
+        back_us=3_000_000,
+        last_lost_us=1_100_000,
+        lost_after=0,
+        messages=Messages(due=90, sent=85, unsent=5),
+        receipts=Receipts(**counts, **none),
+        reconnect=histogram(0.02, 100),
+        away=histogram(1.5, 100),
+    )
+    return found.model_copy(update=changed)
 
 
 WITH_PINGS = ORIGINAL.model_copy(

@@ -32,6 +32,13 @@ func text(report *engine.Report) string {
 			quantile(h.Gap, 95), quantile(h.Lateness, 99))
 	}
 	_ = table.Flush()
+	for _, stage := range report.Stages {
+		if o := stage.Outage; o != nil {
+			_, _ = fmt.Fprintf(&out, "stage %s, %s killed: %d connections ended, %d clients not back in time, "+
+				"%d of %d receipts lost, reconnect p95 %s\n",
+				stage.Name, o.Kill, o.Disconnects, o.NotBack, o.Receipts.Lost, o.Receipts.Expected, quantile(o.Reconnect, 95))
+		}
+	}
 	for _, e := range report.Errors {
 		_, _ = fmt.Fprintf(&out, "%d x %q\n", e.Count, e.Reason)
 	}

@@ -60,6 +60,9 @@ class ServerSpec(Document):
     protocol: Name
     tier: Tier
     services: list[Name] = Field(default=[], description="backing services, such as redis")
+    supervises_workers: bool = Field(
+        default=False, description="has WORKERS processes where that is more than one, and starts one that ended anew"
+    )
     env: dict[str, str] = Field(default={}, description="beside PORT, WORKERS and the services' URLs, in every driver")
     image: Image = Image()
     process: Process

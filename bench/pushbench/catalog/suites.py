@@ -26,7 +26,7 @@ from pushbench.catalog.servers import Name, Server
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.model import Document
 from pushbench.foundation.yamlfile import load_yaml, unknown
-from pushbench.records.record import Parameters, Schedule, StagePlan
+from pushbench.records.record import Outage, Parameters, Schedule, StagePlan
 from pushbench.records.stages import stage_name
 from pushbench.records.vocabulary import Vocabulary
 
@@ -46,6 +46,7 @@ class Stage(Document):
         default_factory=stage_name, description="the number of clients when left out, after `closed-` where it is"
     )
     parameters: Parameters = Field(default={}, description="instead of the load's")
+    outage: Outage | None = Field(None, description="what is killed in the steady window")
 
     @model_validator(mode="after")
     def _says_closed(self) -> Self:
@@ -80,6 +81,18 @@ class Profile(Document):
     parameters: Parameters = Field(default={}, description="instead of the suite's")
 
     @model_validator(mode="after")
+    def _outages_fit(self) -> Self:
+        for stage in self.stages:
+            if outage := stage.outage:
+                end = outage.at_seconds + outage.within_seconds
+                if end > self.steady_seconds or outage.down_seconds >= outage.within_seconds:
+                    raise ValueError(
+                        f"the outage of stage {stage.name} ends after {end:g} s, of which {outage.down_seconds:g} s "
+                        f"down: expected at most the {self.steady_seconds:g} s of the steady window, and a return"
+                    )
+        return self
+
+    @model_validator(mode="after")
     def _distinct(self) -> Self:
         name, times = Counter(stage.name for stage in self.stages).most_common(1)[0]
         if times > 1:
@@ -102,6 +115,7 @@ class Profile(Document):
                     settle_seconds=self.settle_seconds,
                     steady_seconds=self.steady_seconds,
                     parameters=own,
+                    outage=stage.outage,
                 )
             )
             before = (stage.closed, own)
@@ -122,6 +136,13 @@ class SuiteFile(SuiteEntry):
     )
     words: Vocabulary = Field(description="what is shown to the suite's users")
     profiles: Annotated[dict[Name, Profile], Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _outages_have_words(self) -> Self:
+        stages = [stage for profile in self.profiles.values() for stage in profile.stages]
+        if any(stage.outage for stage in stages) and not self.words.recovers:
+            raise ValueError("a stage has an outage, and the words do not say `recovers: true`")
+        return self
 
 
 @dataclass(frozen=True)

@@ -24,12 +24,14 @@ from pushbench.drivers.driver import POLL_SECONDS, STOP_SECONDS, Build, DriverNa
 from pushbench.drivers.service import Running, Service
 from pushbench.drivers.service_images import COMMAND, POLICY, service_images
 from pushbench.drivers.services import KNOWN, content_of
+from pushbench.drivers.workers import kill_worker
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.files import write_atomically
 from pushbench.foundation.project import Project
 from pushbench.machine import processes
 from pushbench.machine.cgroups import Cgroup
 from pushbench.machine.environment import CpuSplit
+from pushbench.machine.lives import Lives
 from pushbench.machine.ownership import owner_lives, owner_marker
 from pushbench.machine.processes import Exit
 from pushbench.machine.procfs import read_stat
@@ -46,6 +48,7 @@ class Container:
     def __init__(self, engine: Engine, container: str) -> None:
         self._engine, self.id = engine, container
         self._ended: State | None = None
+        self._lives: Lives | None = None
         self.refresh()
 
     def refresh(self) -> None:
@@ -57,8 +60,16 @@ class Container:
         cgroup = Cgroup.of_container(self.id)
         if self.state.running and cgroup is None:
             raise ServerFailed("start", "the control group of its container cannot be read on this machine")
-        if cgroup:
-            self.tree = cgroup
+        if cgroup and self._lives:
+            self._lives.begin(cgroup)
+        elif cgroup:
+            self._lives = Lives(cgroup)
+
+    @property
+    def tree(self) -> Lives:
+        if self._lives is None:
+            raise ServerFailed("start", "its container has ended")
+        return self._lives
 
     @property
     def ended(self) -> State | None:
@@ -79,6 +90,18 @@ class Container:
     def kill(self, how: signal.Signals) -> None:
         with contextlib.suppress(EngineFailed):  # it has just ended by itself
             self._engine.run("container", "kill", "--signal", how.name, self.id)
+
+    @contextlib.contextmanager
+    def outage(self) -> Iterator[None]:
+        """Kill it; when the block is left, start it anew."""
+        self.tree.end()
+        self.kill(signal.SIGKILL)
+        self.await_end(STOP_SECONDS)
+        try:
+            yield
+        finally:
+            self._engine.run("container", "start", self.id)
+            self.refresh()
 
     def await_end(self, seconds: float) -> State | None:
         deadline = time.monotonic() + seconds
@@ -114,17 +137,34 @@ class ContainerInstance:
     def __init__(self, container: Container, running: Sequence[Running]) -> None:
         self._container = container
         self._exit: Exit | None = None
+        self._away = False
         self.url = f"http://{container.state.address}:{PORT}"
         self.services = running
         self.reported: ReportedVersions
 
     @property
-    def tree(self) -> Cgroup:
+    def tree(self) -> Lives:
         return self._container.tree
 
     def exited(self) -> str | None:
-        state = self._container.ended
+        state = None if self._away else self._container.ended
         return ending(state) if state else None
+
+    @contextlib.contextmanager
+    def outage(self) -> Iterator[None]:
+        self._away = True
+        try:
+            with self._container.outage():
+                yield
+        except EngineFailed as error:
+            raise ServerFailed("load", f"the container does not start again: {error}", self.log_tail()) from None
+        finally:
+            self._away = False
+        if self.url != f"http://{self._container.state.address}:{PORT}":
+            raise ServerFailed("load", "the container has another address than before, so no client finds it")
+
+    def kill_worker(self) -> None:
+        kill_worker(self.tree, self._container.state.pid)
 
     def terminate(self, timeout: float = STOP_SECONDS) -> Exit:
         if self._exit is None:
@@ -157,7 +197,7 @@ class ServiceContainer:
         return self._service.url.format(host=self._container.state.address, port=self._service.port)
 
     @property
-    def tree(self) -> Cgroup:
+    def tree(self) -> Lives:
         return self._container.tree
 
     def ask(self, question: str) -> str:
@@ -193,14 +233,9 @@ class ServiceContainer:
 
     @contextlib.contextmanager
     def outage(self) -> Iterator[None]:
-        self._container.kill(signal.SIGKILL)
-        self._container.await_end(STOP_SECONDS)
-        try:
+        with self._container.outage():
             yield
-        finally:
-            self._engine.run("container", "start", self._container.id)
-            self._container.refresh()
-            self.await_ready()
+        self.await_ready()
 
 
 @dataclass(frozen=True)

@@ -64,6 +64,15 @@ class Instance(Protocol):
         """How it ended, None while it runs."""
         ...
 
+    def outage(self) -> contextlib.AbstractContextManager[None]:
+        """SIGKILL to all its processes; when the block is left, start it anew at the same address, and do not wait
+        until it is healthy. It counts as running meanwhile. Raises ServerFailed."""
+        ...
+
+    def kill_worker(self) -> None:
+        """SIGKILL to one of its workers. Raises NotKilled (see `workers`)."""
+        ...
+
     def terminate(self, timeout: float) -> Exit:
         """SIGTERM, and after `timeout` seconds SIGKILL. May be called again; then it returns the same."""
         ...

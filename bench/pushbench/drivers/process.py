@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import signal
 import socket
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,10 +18,12 @@ from pushbench.drivers import services
 from pushbench.drivers.driver import STOP_SECONDS, Build, DriverName, WrongServer, await_health, reported_by
 from pushbench.drivers.service import Running
 from pushbench.drivers.services import Place, installed_products
+from pushbench.drivers.workers import kill_worker
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.project import Project
 from pushbench.machine import processes
 from pushbench.machine.environment import CpuSplit
+from pushbench.machine.lives import Lives
 from pushbench.machine.processes import Exit, Program
 from pushbench.machine.procfs import listening_inodes, socket_inodes, stats
 from pushbench.machine.resources import Tree
@@ -30,18 +33,38 @@ from pushbench.records.record import ReportedVersions
 class ProcessInstance:
     """A server as processes of this machine."""
 
-    def __init__(self, program: Program, url: str, services: Sequence[Running]) -> None:
-        self._program = program
+    def __init__(self, start: Callable[[], Program], url: str, services: Sequence[Running]) -> None:
+        self._start = start
+        self._program = start()
         self._exit: Exit | None = None
-        self.pid = program.pid
-        self.tree = Tree(program.pid)
+        self._away = False
+        self.tree = Lives(Tree(self.pid))
         self.services = services
         self.url = url
         self.reported: ReportedVersions
 
+    @property
+    def pid(self) -> int:
+        return self._program.pid
+
     def exited(self) -> str | None:
-        code = self._program.exit_code()
+        code = None if self._away else self._program.exit_code()
         return None if code is None else processes.ending(code)
+
+    @contextlib.contextmanager
+    def outage(self) -> Iterator[None]:
+        self._away = True
+        self.tree.end()
+        self._program.stop(STOP_SECONDS, how=signal.SIGKILL)
+        try:
+            yield
+        finally:
+            self._program = self._start()
+            self.tree.begin(Tree(self.pid))
+            self._away = False
+
+    def kill_worker(self) -> None:
+        kill_worker(self.tree, self.pid)
 
     def terminate(self, timeout: float = STOP_SECONDS) -> Exit:
         if self._exit is None:
@@ -107,11 +130,13 @@ class ProcessDriver:
             port = self.port or free_port()
             own = {"PORT": str(port), "WORKERS": str(self.workers or len(self.split.server))}
             own |= {service.variable: service.url for service in started}
-            program = self._start(server, build, {**server.spec.env, **own, **(env or {})})
-            instance = ProcessInstance(program, f"http://127.0.0.1:{port}", started)
+            environment = {**server.spec.env, **own, **(env or {})}
+            instance = ProcessInstance(
+                lambda: self._start(server, build, environment), f"http://127.0.0.1:{port}", started
+            )
             try:
                 answer = await_health(instance)
-                _require_own_port(program, port)
+                _require_own_port(instance, port)
                 instance.reported = reported_by(server, answer)
                 yield instance
             finally:
@@ -149,7 +174,7 @@ def require_free(port: int) -> None:
             ) from None
 
 
-def _require_own_port(program: Program, port: int) -> None:
-    own = {inode for stat in Tree(program.pid).members(list(stats())) for inode in socket_inodes(stat.pid)}
+def _require_own_port(instance: ProcessInstance, port: int) -> None:
+    own = {inode for stat in instance.tree.members(list(stats())) for inode in socket_inodes(stat.pid)}
     if not listening_inodes(port) & own:
-        raise WrongServer("start", f"port {port} is served by another process", program.log_tail())
+        raise WrongServer("start", f"port {port} is served by another process", instance.log_tail())

@@ -24,6 +24,7 @@ from pushbench.drivers.redis import REDIS
 from pushbench.drivers.service import Service
 from pushbench.foundation.errors import UserError
 from pushbench.machine import processes
+from pushbench.machine.lives import Lives
 from pushbench.machine.ownership import owner_lives, owner_marker
 from pushbench.machine.processes import Program
 from pushbench.machine.resources import Accounted, Tree
@@ -84,12 +85,13 @@ class ServiceProcess:
         self._log = place.logs / f"service-{service.name}.log"
         self._data = _folder_of_trial(place.data / service.name, port)
         self._program: Program | None = None
+        self._tree: Lives | None = None
 
     @property
     def tree(self) -> Accounted:
-        if self._program is None:
+        if self._tree is None:
             raise RuntimeError("a service that was not started")
-        return Tree(self._program.pid)
+        return self._tree
 
     def start(self) -> None:
         """Raises ServerFailed when it does not become ready."""
@@ -109,6 +111,10 @@ class ServiceProcess:
             log=self._log,
         )
         self._program = running
+        if self._tree:
+            self._tree.begin(Tree(running.pid))
+        else:
+            self._tree = Lives(Tree(running.pid))
         await_ready(self._service, "127.0.0.1", self._port, lambda: _ending(running), running.log_tail)
 
     def ask(self, question: str) -> str:
@@ -143,6 +149,8 @@ class ServiceProcess:
 
     @contextlib.contextmanager
     def outage(self) -> Iterator[None]:
+        if self._tree:
+            self._tree.end()
         self.stop(signal.SIGKILL)
         try:
             yield

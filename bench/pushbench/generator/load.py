@@ -26,7 +26,7 @@ from pushbench.foundation.model import Document
 from pushbench.generator.merging import merge
 from pushbench.machine import processes
 from pushbench.machine.processes import Program
-from pushbench.records.load_report import SCHEMA, Kind, LoadReport
+from pushbench.records.load_report import READABLE, SCHEMA, Kind, LoadReport
 from pushbench.records.record import Schedule
 
 MARGIN_SECONDS = 30.0  # for k6 to start, to compile the scenario and to write its report, on a busy machine
@@ -264,7 +264,7 @@ def read_report(path: Path) -> LoadReport:
     except (OSError, ValueError) as error:
         raise ValueError(f"the load report cannot be read: {error}") from None
     schema = content.get("schema") if isinstance(content, dict) else None
-    if schema != SCHEMA:
+    if schema not in READABLE:
         raise ValueError(
             f"the load report has schema {schema!r}, this Pushbench reads {SCHEMA}: build k6 and bench together"
         )

@@ -13,6 +13,7 @@ from pushbench.records.load_report import (
     Histograms,
     LoadReport,
     LoadTimeline,
+    Outage,
     ReportedError,
     Shortage,
     StageReport,
@@ -40,6 +41,8 @@ def merge(reports: Sequence[LoadReport]) -> LoadReport:
                 raise ValueError(f"generators disagree on stages: {one.name} and {another.name}")
             if one.beside.keys() != another.beside.keys():
                 raise ValueError(f"generators disagree on the exchanges of stage {one.name}")
+            if (one.outage is None) != (another.outage is None):
+                raise ValueError(f"generators disagree on the outage of stage {one.name}")
     errors = _counts(report.errors for report in reports)
     shortages = _counts(report.shortages for report in reports)
     return first.model_copy(
@@ -70,6 +73,30 @@ def _stage(parts: Sequence[StageReport]) -> StageReport:
         spun_us=sum(part.spun_us for part in parts),
         histograms=Histograms(**{name: _both(parts, name) for name in Histograms.model_fields}),
         beside={name: _beside([part.beside[name] for part in parts]) for name in parts[0].beside},
+        outage=_outage([part.outage for part in parts if part.outage]),
+    )
+
+
+def _outage(parts: Sequence[Outage]) -> Outage | None:
+    """Clients are all back when those of each generator are."""
+    if not parts:
+        return None
+    counts = ("disconnects", "attempts", "failed", "not_back", "lost_after")
+    never = any(part.disconnects and part.back_us is None for part in parts)
+    backs = [part.back_us for part in parts if part.back_us is not None]
+    lost = [part.last_lost_us for part in parts if part.last_lost_us is not None]
+    return Outage(
+        kill=parts[0].kill,
+        kill_us=min(part.kill_us for part in parts),
+        begin_us=min(part.begin_us for part in parts),
+        end_us=max(part.end_us for part in parts),
+        **{name: sum(getattr(part, name) for part in parts) for name in counts},
+        back_us=None if never else max(backs, default=None),
+        last_lost_us=max(lost, default=None),
+        messages=_sum([part.messages for part in parts]),
+        receipts=_sum([part.receipts for part in parts]),
+        reconnect=_add(part.reconnect for part in parts),
+        away=_add(part.away for part in parts),
     )
 
 

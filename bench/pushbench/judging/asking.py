@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pushbench.judging.thresholds import Regression, Thresholds
 from pushbench.metrics.definitions import Metric
-from pushbench.records.record import Record
+from pushbench.records.record import Record, Trial
 
 
 def can_ask(record: Record, stage: int, metric: Metric) -> bool:
     """Whether a stage can be judged by the metric: its method has it, and something of the kind was to happen."""
     happens = not metric.name.startswith("connect_seconds.") or _connects(record, stage)
-    return asks(record, metric) and _has(record, metric) and happens
+    killed = not metric.of_outage or record.schedule.stages[stage].outage is not None
+    return asks(record, metric) and _has(record, metric) and happens and killed
 
 
 def asks(record: Record, metric: Metric) -> bool:
     """Whether the record's profile asks for the metric: a profile of seconds asks for no times."""
     return record.judges_times or not metric.is_time
+
+
+def was_killed(trials: Sequence[Trial], stage: int, metric: Metric) -> bool:
+    """Whether there can be a value of a metric of outages: nothing is killed that a server does not have."""
+    return not metric.of_outage or any(trial.stages[stage].outage for trial in trials if stage < len(trial.stages))
 
 
 def margins(record: Record, thresholds: Thresholds, stage: int) -> list[Regression]:
@@ -24,10 +32,10 @@ def margins(record: Record, thresholds: Thresholds, stage: int) -> list[Regressi
 
 
 def unknown_to_method(record: Record, thresholds: Thresholds) -> list[Metric]:
-    """The metrics in limits and margins that a record of its method cannot be judged by."""
+    """The metrics in limits and margins that a record of its method cannot be judged by. Nothing was killed then."""
     suite = thresholds.suite(record.suite)
     metrics = [*(each.of for each in suite.limits), *(each.of for each in suite.regressions)]
-    return [metric for metric in dict.fromkeys(metrics) if not _has(record, metric)]
+    return [metric for metric in dict.fromkeys(metrics) if not _has(record, metric) and not metric.of_outage]
 
 
 def _has(record: Record, metric: Metric) -> bool:

@@ -16,7 +16,7 @@ from pydantic import Field, NonNegativeInt
 from pushbench.foundation.errors import EXIT_FAIL, EXIT_PASS, EXIT_UNDECIDED
 from pushbench.foundation.model import Document
 from pushbench.judging import accepting, sentences
-from pushbench.judging.asking import asks, can_ask, unknown_to_method
+from pushbench.judging.asking import asks, can_ask, unknown_to_method, was_killed
 from pushbench.judging.changes import value_of, value_without_lateness
 from pushbench.judging.judged import JudgedRow, JudgedWord
 from pushbench.judging.judged_changes import JudgedChange, covers, judge_changes
@@ -177,7 +177,7 @@ def _judge_server(record: Record, thresholds: Thresholds, server: str, day: date
         (index, stage, limit)
         for index, stage in enumerate(record.schedule.stages)
         for limit in thresholds.limits(record.suite, server, stage.name, day)
-        if asks(record, limit.of)
+        if asks(record, limit.of) and was_killed(trials, index, limit.of)
     ]
     judged = [(_judge_limit(valid, server, *each), each[-1]) for each in asked] if valid else []
     limits = [found for found, limit in judged if _counts(record, found, limit)]

@@ -44,9 +44,11 @@ class Watched:
     cpus: CpuSplit
     company: Sequence[Accounted] = ()
     """what a trial at the same time has"""
+    restarted: bool = False
+    """the server is killed and started again meanwhile: counters of its instructions would miss what comes then"""
 
     def count_instructions(self) -> Counter | None:
-        return Counter.of(self.server.members(list(stats())))
+        return None if self.restarted else Counter.of(self.server.members(list(stats())))
 
     def look(self, *, border: bool, instructions: Counter | None = None) -> Sample:
         """Everything that is asked only at a border is either slow to read or of no use in a series."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
@@ -24,10 +24,11 @@ from pushbench.machine.sampling import Sample, Sampler, Watched
 from pushbench.measuring.company import Company
 from pushbench.measuring.listening import Listener
 from pushbench.measuring.live import Feed, Live, NotLive
+from pushbench.measuring.outages import Outages, schedule_for, stopping
 from pushbench.measuring.progress import LoadWatch
 from pushbench.metrics import results, validity
 from pushbench.metrics.told import Telling, within
-from pushbench.records.load_report import LoadReport
+from pushbench.records.load_report import LoadReport, StageReport
 from pushbench.records.record import Environment, Failure, Finding, PlannedTrial, ReportedVersions, Trial, Validity
 
 
@@ -60,6 +61,8 @@ class _Course:
     """when the server ended under load"""
     invalid: Finding | None = None
     warnings: list[Finding] = field(default_factory=list)
+    kills: Mapping[int, float] = field(default_factory=dict)
+    """when something was killed, by the stage"""
 
 
 def run_trial(
@@ -87,7 +90,12 @@ def run_trial(
                 company.programs += [instance.tree, *(service.tree for service in instance.services)]
                 company.meet()
                 with bench.live.trial(_label(planned), bench.load.schedule) as feed:
-                    play = _Play(bench, _load_plan(bench, planned, server, instance, company), instance, company, feed)
+                    plan = _load_plan(bench, planned, server, instance, company)
+                    workers = bench.driver.workers or len(bench.driver.split.server)
+                    schedule, without = schedule_for(plan.schedule, server.spec, workers)
+                    course.warnings += without
+                    plan = plan.model_copy(update={"schedule": schedule})
+                    play = _Play(bench, plan, instance, company, feed)
                     _drive(play, course, watch)
                 _end(instance, course)
         except ServerFailed as failed:
@@ -160,9 +168,10 @@ def _drive(play: _Play, course: _Course, watch: LoadWatch) -> None:
     generator = replace(play.bench.generator, arguments=feed.k6_arguments, environment=feed.k6_environment)
     sampler: Sampler | None = None
     listener: Listener | None = None
+    outages: list[Outages] = []
     death: str | None = None
     try:
-        with playing(generator, play.plan) as load:
+        with playing(generator, play.plan) as load, stopping(outages):
             for event in load.events():
                 match event:
                     case Started():
@@ -172,6 +181,8 @@ def _drive(play: _Play, course: _Course, watch: LoadWatch) -> None:
                         sampler.start()
                         listener = Listener(instance.url, play.bench.load.words, event.windows)
                         listener.start()
+                        outages.append(Outages(instance, play.plan.schedule, event))
+                        outages[0].start()
                         watch.started(event)
                     case Second():
                         watch.second(event)
@@ -180,6 +191,8 @@ def _drive(play: _Play, course: _Course, watch: LoadWatch) -> None:
                     course.died = time.monotonic()
                 if course.died is not None and time.monotonic() >= load.end_of_stage(course.died):
                     load.interrupt()
+            for each in outages:
+                course.kills = each.stop()
             course.report = load.report()
     except LoadFailed as failed:
         if death is None:
@@ -205,6 +218,7 @@ def _sampler(play: _Play, generators: list[int], started: Started) -> Sampler:
         trees,
         CpuSplit(environment.server_cpus, environment.generator_cpus),
         play.company.programs,
+        restarted=any(stage.outage and stage.outage.kill == "server" for stage in play.plan.schedule.stages),
     )
     return Sampler(watched, started.at, [moment for window in started.windows for moment in window], play.feed.sample)
 
@@ -219,6 +233,13 @@ def _end(instance: Instance, course: _Course) -> None:
         course.failure = Failure(step="stop", message=message, log_tail=instance.log_tail())
 
 
+def _happened(course: _Course, stage: int, report: StageReport) -> results.Happened | None:
+    """The kill in a stage, where one was done."""
+    if report.outage is None or course.report is None or stage not in course.kills:
+        return None
+    return results.Happened(report.outage, course.kills[stage], course.report.started_monotonic_us / 1e6)
+
+
 def _trial(bench: Bench, planned: PlannedTrial, build: str, course: _Course) -> Trial:
     environment, report = bench.environment, course.report
     windows = results.windows(course.started, course.samples) if course.started else []
@@ -227,9 +248,10 @@ def _trial(bench: Bench, planned: PlannedTrial, build: str, course: _Course) -> 
     cpus = len({*environment.server_cpus, *environment.generator_cpus})
     words = bench.load.words
     told = [within(course.told, *window) for window in course.started.windows] if course.started else []
+    happened = [_happened(course, index, each) for index, each in enumerate(reports)]
     stages = [
-        results.stage_result(each, window, cpus, words, said)
-        for each, window, said in zip(reports, windows, told[: len(reports)], strict=True)
+        results.stage_result(each, window, cpus, words, told=said, outage=outage)
+        for each, window, said, outage in zip(reports, windows, told[: len(reports)], happened, strict=True)
     ]
     judged = validity.judge(
         stages, reports, windows, environment, words=words, shortages=report.shortages if report else ()

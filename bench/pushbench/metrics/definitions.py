@@ -47,6 +47,8 @@ class Metric:
     """the metric with the generator's own part of this one, at the equal percentile"""
     control: str | None = None
     """the metric that tells how fast the machine was, for one that follows it: docs/method.md has the figures"""
+    of_outage: bool = False
+    """measured only where something was killed"""
 
     @property
     def in_sentence(self) -> str:
@@ -69,7 +71,8 @@ Metrics = Mapping[str, Metric]
 
 def metrics_of(words: Vocabulary) -> Metrics:
     """What is measured in a suite."""
-    found = [*_load(words), *_latencies(words), *_told(words), *_resources(words.work)]
+    outages = _outages() if words.recovers else []
+    found = [*_load(words), *_latencies(words), *_told(words), *_resources(words.work), *outages]
     return {metric.name: metric for metric in found}
 
 
@@ -151,6 +154,21 @@ def _resources(work: Work) -> list[Metric]:
         seconds(generator, f"Generator CPU {title}"),
         Metric("generator_spin_cores", "Generator spinning", Unit.CORES, since=2),
         Metric("steal_ratio", "Steal", Unit.RATIO),
+    ]
+
+
+def _outages() -> list[Metric]:
+    metric = partial(Metric, since=2, of_outage=True)
+    return [
+        metric("recovery_seconds", "Recovery", Unit.SECONDS),
+        *(metric(f"away_seconds.{point}", f"Away {point}", Unit.SECONDS) for point in POINTS),
+        *(metric(f"reconnect_seconds.{point}", f"Reconnect {point}", Unit.SECONDS) for point in POINTS),
+        metric("reconnect_attempts", "Reconnect attempts", Unit.COUNT),
+        metric("clients_not_back", "Clients not back", Unit.COUNT),
+        metric("outage_lost", "Lost in the outage", Unit.COUNT),
+        metric("outage_loss_ratio", "Loss in the outage", Unit.RATIO),
+        metric("lost_after_recovery", "Lost after recovery", Unit.COUNT),
+        metric("outage_cpu_cores", "CPU in the outage", Unit.CORES),
     ]
 
 

@@ -12,8 +12,9 @@ from dataclasses import asdict, dataclass
 from pushbench.generator.load import Started
 from pushbench.machine.resources import Usage, switches_between
 from pushbench.machine.sampling import Sample
+from pushbench.metrics.recovery import outage_result, recovery_metrics
 from pushbench.metrics.told import Telling, told_metrics
-from pushbench.records.load_report import Histogram, LoadReport, LoadTimeline, StageReport
+from pushbench.records.load_report import Histogram, LoadReport, LoadTimeline, Outage, StageReport
 from pushbench.records.record import Resources, StageResult, Timeline
 from pushbench.records.vocabulary import POINTS, Vocabulary
 from pushbench.statistics.histogram import Latencies
@@ -28,6 +29,19 @@ class Window:
     begin: Sample | None
     end: Sample | None
     inside: Sequence[Sample]
+
+
+@dataclass(frozen=True)
+class Happened:
+    """A kill that was done: what the generator saw of it, and when it was and the load began in time.monotonic()."""
+
+    report: Outage
+    at: float
+    origin: float
+
+    @property
+    def histograms(self) -> dict[str, Histogram]:
+        return {"reconnect": self.report.reconnect, "away": self.report.away}
 
 
 def windows(started: Started, samples: Sequence[Sample]) -> list[Window]:
@@ -49,11 +63,20 @@ def windows(started: Started, samples: Sequence[Sample]) -> list[Window]:
 
 
 def stage_result(
-    report: StageReport, window: Window, cpus: int, words: Vocabulary, told: Sequence[Telling] = ()
+    report: StageReport,
+    window: Window,
+    cpus: int,
+    words: Vocabulary,
+    *,
+    told: Sequence[Telling] = (),
+    outage: Happened | None = None,
 ) -> StageResult:
-    """`cpus` is how many the run uses, for the share of steal; `told` is what the server told in the window."""
+    """`cpus` is how many the run uses, for the share of steal; `told` is what the server told in the window, and
+    `outage` is what was killed in it."""
     histograms = _histograms(report, words)
     seconds = (report.end_us - report.begin_us) / 1e6
+    found = outage_result(outage.report, outage.at - outage.origin) if outage else None
+    recovery = recovery_metrics(outage.report, found, window.inside, outage.origin) if outage and found else {}
     return StageResult(
         clients=report.clients.target,
         name=report.name,
@@ -67,11 +90,13 @@ def stage_result(
             **_latency_metrics(histograms, words.headline_latency),
             **told_metrics(told, words),
             **_resource_metrics(window, report, seconds, cpus, f"per_{words.work.name}"),
+            **recovery,
         },
+        outage=found,
         receipts=report.receipts,
         beside={name: each.receipts for name, each in report.beside.items()},
         arrived=report.arrived,
-        histograms=histograms,
+        histograms={**histograms, **(outage.histograms if outage else {})},
     )
 
 
@@ -107,16 +132,19 @@ def resources(report: LoadReport, samples: Sequence[Sample]) -> Resources:
 
 
 def _load_metrics(report: StageReport, seconds: float) -> Metrics:
-    clients, receipts, traffic = report.clients, report.receipts, report.traffic
+    """Rates are of the whole steady window, so what an outage has apart counts in them as well."""
+    clients, traffic, outage = report.clients, report.traffic, report.outage
+    sent = report.messages.sent + (outage.messages.sent if outage else 0)
+    expected = report.receipts.expected + (outage.receipts.expected if outage else 0)
     return {
         "clients": clients.members,
         "clients_missing_ratio": _ratio(clients.target - clients.members, clients.target),
         "connect_late_ratio": _ratio(clients.late, clients.target),
         "connect_failures": clients.connect_failures,
         "disconnects": clients.disconnects,
-        "messages_per_second": _ratio(report.messages.sent, seconds),
+        "messages_per_second": _ratio(sent, seconds),
         "throughput_per_second": _ratio(report.arrived, seconds),
-        "offered_per_second": _ratio(receipts.expected, seconds),
+        "offered_per_second": _ratio(expected, seconds),
         **_fault_ratios(report),
         "network_in_bytes_per_second": _ratio(traffic.sent_bytes, seconds),
         "network_out_bytes_per_second": _ratio(traffic.received_bytes, seconds),

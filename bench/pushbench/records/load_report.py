@@ -73,7 +73,12 @@ class Rooms(Document):
     ended: NonNegativeInt = Field(description="that the server ended, and whose last member heard so in it")
 
 
-SCHEMA = 5
+SCHEMA = 6
+READABLE = (5, SCHEMA)
+"""Schema 6 added outages; what 5 has is the same."""
+
+Kill = Literal["server", "worker", "service"]
+"""What is killed: all processes of the server, one of its workers, or the services that it needs."""
 
 Kind = Literal["own", "each", "first", "last", "gap"]
 """What is measured of an exchange; a suite gives these names in its users' words."""
@@ -106,6 +111,33 @@ class Beside(Document):
     own: Histogram = Field(description="from when it was due to its receipt")
 
 
+class Outage(Document):
+    """What came of a kill in the steady window: of the messages that were due from a second before it on, and of the
+    clients whose connections ended meanwhile."""
+
+    kill: Kill
+    kill_us: NonNegativeInt = Field(description="when something was to be killed")
+    begin_us: NonNegativeInt = Field(description="messages that were due from then to the end are counted here alone")
+    end_us: NonNegativeInt
+    disconnects: NonNegativeInt = Field(description="members whose connection ended; they connect again by themselves")
+    attempts: NonNegativeInt = Field(description="to connect again")
+    failed: NonNegativeInt = Field(description="of these, not ended by a membership")
+    not_back: NonNegativeInt = Field(description="clients that were no members again when the window ended")
+    back_us: NonNegativeInt | None = Field(
+        description="when the last client was a member again; null where one never was, or none was away"
+    )
+    last_lost_us: NonNegativeInt | None = Field(
+        description="when the last message was due that was sent and that a member never got; null for none"
+    )
+    lost_after: NonNegativeInt = Field(description="receipts of messages that were due once all clients were back")
+    messages: Messages
+    receipts: Receipts
+    reconnect: Histogram = Field(
+        description="from the moment at which the attempt that succeeded was due to its join acknowledgement"
+    )
+    away: Histogram = Field(description="from the end of a client's connection to its next join acknowledgement")
+
+
 class StageReport(Document):
     """One stage: the load that was offered in its steady window and what came of it."""
 
@@ -127,6 +159,9 @@ class StageReport(Document):
         default={},
         description="exchanges beside the first, by the names that the protocol has for them; messages, receipts and "
         "histograms above are of the first one, but for the lateness, which is of all",
+    )
+    outage: Outage | None = Field(
+        default=None, description="messages, receipts and latencies above are without those of its window"
     )
 
 
@@ -172,7 +207,7 @@ class GeneratorVersions(Document):
 class LoadReport(Document):
     """What one generator process did and saw."""
 
-    schema_: Literal[5] = Field(default=5, alias="schema")
+    schema_: Literal[5, 6] = Field(default=6, alias="schema")
     generator: GeneratorVersions
     protocol: str
     url: str

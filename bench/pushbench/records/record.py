@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, AliasChoices, Field, StringConstraints, model_validator
 
 from pushbench.foundation.model import Document
-from pushbench.records.load_report import Histogram, Receipts, ReportedError
+from pushbench.records.load_report import Histogram, Kill, Receipts, ReportedError
 from pushbench.records.stages import default_name
 from pushbench.records.vocabulary import ORIGINAL, Name, Vocabulary
 
@@ -78,6 +78,15 @@ class Environment(Document):
         return self.method or 1
 
 
+class Outage(Document):
+    """A kill in the steady window of a stage. What was killed is started again; clients come back by themselves."""
+
+    kill: Kill
+    at_seconds: float = Field(ge=1, description="from the beginning of the steady window")
+    down_seconds: float = Field(0.0, ge=0, description="between the kill and the new start")
+    within_seconds: float = Field(gt=0, description="after the kill; what is due meanwhile is counted apart")
+
+
 class StagePlan(Document):
     """One stage of a profile, resolved: `clients` held for `steady_seconds`, measured; the rest is ramp.
 
@@ -92,6 +101,7 @@ class StagePlan(Document):
     settle_seconds: float
     steady_seconds: float
     parameters: Parameters = Field(default={}, description="those that are others in this stage than in the record")
+    outage: Outage | None = Field(None, description="what is killed meanwhile, of servers that have it")
 
 
 class Schedule(Document):
@@ -137,6 +147,25 @@ class Validity(Document):
     warnings: list[Finding]
 
 
+class OutageResult(Document):
+    """What came of a kill; its times are in `reconnect` and `away` of the stage's histograms, too. Seconds from the
+    start of the load."""
+
+    kill: Kill
+    kill_seconds: float = Field(description="when something was killed")
+    begin_seconds: float = Field(description="what was due from then to the end is counted here alone")
+    end_seconds: float
+    back_seconds: float | None = Field(
+        description="when the last client was a member again; null where one never was, or none was away"
+    )
+    last_lost_seconds: float | None = Field(description="when the last message was due that a member never got")
+    disconnects: int
+    attempts: int
+    failed: int
+    unsent: int = Field(description="messages that were due while their senders were away")
+    receipts: Receipts
+
+
 class StageResult(Document):
     """What one stage measured. A metric that could not be measured is null, never 0."""
 
@@ -148,6 +177,9 @@ class StageResult(Document):
     metrics: dict[str, float | None]
     receipts: Receipts = Field(validation_alias=AliasChoices("receipts", "deliveries"))
     beside: dict[Name, Receipts] = Field(default={}, description="of the exchanges beside the first", max_length=5)
+    outage: OutageResult | None = Field(
+        default=None, description="null where nothing was killed; receipts and latencies above leave its window out"
+    )
     arrived: int | None = Field(
         default=None, description="first receipts inside the steady window; null in records of method 1"
     )

@@ -20,8 +20,8 @@ Title = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9 -]{0,29}$
 """safe in every page and comment, because records come from strangers, too"""
 Point = Literal["mean", "p50", "p95", "p99", "max"]
 POINTS: tuple[Point, ...] = ("mean", "p50", "p95", "p99", "max")
-RESERVED = frozenset({"lateness", "connect"})
-"""latencies of every suite"""
+RESERVED = frozenset({"lateness", "connect", "reconnect", "away"})
+"""latencies of every suite, and of every outage"""
 
 
 class Latency(Document):
@@ -78,6 +78,9 @@ class Vocabulary(Document):
     )
     rooms: Title | None = Field(
         default=None, description="what groups are called that the server makes and ends while clients play"
+    )
+    recovers: bool = Field(
+        default=False, description="clients come back after an outage, so that its metrics can be measured"
     )
 
     @property

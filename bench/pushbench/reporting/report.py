@@ -82,10 +82,11 @@ def as_json(record: Record, verdict: Verdict) -> dict[str, Any]:
 
 
 def largest_stages(record: Record) -> list[int]:
-    """The largest stage with the record's parameters, then those with each others."""
+    """The largest stage with the record's parameters, then those with each others; so for each kind of outage."""
     stages = record.schedule.stages
     by_size = sorted(range(len(stages)), key=lambda index: stages[index].clients)
-    largest = {str(stages[index].parameters): index for index in by_size}
+    kinds = [(str(stage.parameters), stage.outage and stage.outage.kill) for stage in stages]
+    largest = {kinds[index]: index for index in by_size}
     return sorted(largest.values(), key=lambda index: (bool(stages[index].parameters), index))
 
 

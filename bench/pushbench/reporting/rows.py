@@ -40,12 +40,13 @@ def plain(metric: Metric, *, ranged: bool = False) -> TableRow:
 
 def groups(words: Vocabulary) -> list[list[TableRow]]:
     """What was asked and done, how fast, at what cost."""
-    return [_load(words), _latencies(words), _costs(words)]
+    return [_load(words), _latencies(words), _costs(words), *([_outages(words)] if words.recovers else [])]
 
 
 def brief(words: Vocabulary) -> list[list[TableRow]]:
     """What a stage beside the others is there for."""
     wanted = {"clients", "throughput_per_second", "loss_ratio", words.headline, cost(words)}
+    wanted |= {row.metric for row in _outages(words)} if words.recovers else set()
     return [[row for group in groups(words) for row in group if row.metric in wanted]]
 
 
@@ -76,6 +77,14 @@ def _latencies(words: Vocabulary) -> list[TableRow]:
     told = [metrics[f"{name}_seconds.{point}"] for name, each in words.told.items() for point in each.points]
     of_server = [replace(plain(each), shown="where measured") for each in told]
     return [*own, *of_server, plain(metrics["connect_seconds.p99"])]
+
+
+def _outages(words: Vocabulary) -> list[TableRow]:
+    """Of stages in which something was killed."""
+    metrics = metrics_of(words)
+    shown = ["recovery_seconds", "reconnect_seconds.p95", "reconnect_seconds.max", "reconnect_attempts"]
+    shown += ["clients_not_back", "outage_lost", "outage_loss_ratio", "lost_after_recovery", "outage_cpu_cores"]
+    return [replace(plain(metrics[name]), shown="where not 0") for name in shown]
 
 
 def _costs(words: Vocabulary) -> list[TableRow]:

@@ -77,6 +77,7 @@ def _title(context: Context, name: str) -> str:
 def _words(title: str, words: Vocabulary) -> Data:
     """`columns` are the metrics of a table; `method_1` says how older records count a metric, where that is
     otherwise."""
+    metrics = metrics_of(words)
     return {
         "title": title,
         "work": words.work.plural.lower(),
@@ -84,11 +85,16 @@ def _words(title: str, words: Vocabulary) -> Data:
         "headline": words.headline,
         "cost": cost(words),
         "latencies": {name: latency.title for name, latency in words.latencies.items()},
-        "columns": [row.metric for group in groups(words) for row in group if row.metric != "clients"],
+        "columns": [
+            row.metric
+            for group in groups(words)
+            for row in group
+            if row.metric != "clients" and not metrics[row.metric].of_outage
+        ],
         "metrics": {
             each.name: {"title": each.title, "unit": each.unit.value, "better": each.better.value}
             | ({"method_1": each.method_1} if each.method_1 else {})
-            for each in metrics_of(words).values()
+            for each in metrics.values()
         },
     }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from pushbench.catalog.suites import Suite, find_suite, read_suites
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.project import Project
+from pushbench.records.record import Outage
 from tests.support import add_server, make_project
 
 SUITE = """
@@ -190,5 +192,35 @@ def test_a_closed_stage_whose_name_does_not_say_so_is_refused(tmp_path: Path) ->
 )
 def test_words_that_cannot_be_used_are_refused(tmp_path: Path, wrong: tuple[str, str], told: str) -> None:
     (tmp_path / "board.yml").write_text(SUITE.replace(*wrong))
+    with pytest.raises(UserError, match=told):
+        find_suite(tmp_path, "board")
+
+
+OUTAGE = "{clients: 5, name: killed, outage: {kill: server, at_seconds: 2, within_seconds: 4}}"
+
+
+def outage_suite(steady: str = "6", words: str = "recovers: true, ", old: str = "", new: str = "") -> str:
+    text = SUITE.replace("stages: [100]", f"stages: [{OUTAGE}]").replace("words: {", f"words: {{{words}")
+    return re.sub(r"steady_seconds: \d+", f"steady_seconds: {steady}", text).replace(old, new)
+
+
+def test_a_stage_says_what_is_killed_in_it(tmp_path: Path) -> None:
+    (tmp_path / "board.yml").write_text(outage_suite())
+    [stage] = find_suite(tmp_path, "board").load("classroom", {}).schedule.stages
+    assert stage.outage == Outage(kill="server", at_seconds=2, down_seconds=0, within_seconds=4)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"steady": "5"}, "the outage of stage killed ends after 6 s, .* at most the 5 s of the steady window"),
+        ({"old": "within_seconds: 4", "new": "within_seconds: 4, down_seconds: 4"}, "4 s down: .* and a return"),
+        ({"old": "at_seconds: 2", "new": "at_seconds: 0"}, "greater than or equal to 1"),
+        ({"old": "kill: server", "new": "kill: cable"}, "server.*worker.*service"),
+        ({"words": ""}, "a stage has an outage, and the words do not say `recovers: true`"),
+    ],
+)
+def test_an_outage_that_cannot_be_played_or_told_is_refused(tmp_path: Path, wrong: dict[str, str], told: str) -> None:
+    (tmp_path / "board.yml").write_text(outage_suite(**wrong))
     with pytest.raises(UserError, match=told):
         find_suite(tmp_path, "board")

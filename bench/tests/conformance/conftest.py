@@ -70,7 +70,7 @@ def whiteboard(tmp_path: Path) -> Subjects:
                 cpus=os.sched_getaffinity(0),
                 log=tmp_path / f"server-{next(starts)}.log",
             )
-            instance = ProcessInstance(program, "", [])
+            instance = ProcessInstance(lambda: program, "", [])
             instance.services = [FakeService(instance.pid) for _ in services]
             try:
                 instance.url = f"http://127.0.0.1:{_port_of(program)}"

@@ -20,9 +20,10 @@ from pushbench.catalog.failures import ServerFailed
 from pushbench.catalog.servers import Server, read_servers
 from pushbench.drivers.choice import DriverChoice, choose_driver
 from pushbench.drivers.docker import OWNER_LABEL, DockerDriver
+from pushbench.drivers.driver import await_health
 from pushbench.foundation.project import Project
 from pushbench.machine.environment import CpuSplit
-from pushbench.machine.procfs import stats
+from pushbench.machine.procfs import read_stat, stats
 from pushbench.measuring import preparation, run
 from pushbench.measuring.common import Options
 from pushbench.measuring.run import RunRequest
@@ -117,6 +118,28 @@ def test_a_container_is_confined_pinned_and_accounted(tmp_path: Path, program: P
         assert (stopped.code, stopped.killed) == (0, False)
         assert instance.exited() == "exit code 0"
         assert instance.tree.usage() is None
+
+
+def test_a_container_that_is_killed_is_started_again_at_its_address_and_its_cpu_goes_on(
+    tmp_path: Path, program: Path
+) -> None:
+    project, [server] = containers(tmp_path, program, good="")
+    docker = driver(project)
+    with docker.running(server, docker.build(server, print)) as instance:
+        url, before = instance.url, instance.tree.usage()
+        [first] = instance.tree.members(list(stats()))
+        with instance.outage():
+            assert instance.exited() is None, "it is away, and has not ended"
+            assert read_stat(first.pid) is None
+        assert await_health(instance)
+        [second] = instance.tree.members(list(stats()))
+        after = instance.tree.usage()
+        assert before
+        assert after
+        assert second.pid != first.pid
+        assert instance.url == url
+        assert after.cpu_seconds > before.cpu_seconds
+        assert (instance.exited(), instance.terminate().code) == (None, 0)
 
 
 def failure(tmp_path: Path, program: Path, behaviour: str) -> ServerFailed:

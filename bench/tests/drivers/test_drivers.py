@@ -13,12 +13,13 @@ import pytest
 
 from pushbench.building.toolchains import Toolset
 from pushbench.catalog.failures import ServerFailed
-from pushbench.drivers.driver import Build, WrongServer
+from pushbench.drivers.driver import Build, WrongServer, await_health
 from pushbench.drivers.process import ProcessDriver, free_port, require_free
+from pushbench.drivers.workers import NotKilled
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.project import Project
 from pushbench.machine.environment import CpuSplit
-from pushbench.machine.procfs import read_stat
+from pushbench.machine.procfs import read_stat, socket_inodes, stats
 from tests.support import add_server, make_project
 
 BUILT = Build("x", "digest", Toolset())
@@ -127,3 +128,40 @@ def test_a_port_in_use_is_the_users_to_solve(tmp_path: Path) -> None:
 
 def test_a_free_port_is_free() -> None:
     require_free(free_port())
+
+
+def test_a_server_that_is_killed_is_started_again_at_its_address_and_its_cpu_goes_on(tmp_path: Path) -> None:
+    server = add_server(make_project(tmp_path), "x")
+    with driver(tmp_path).running(server, BUILT) as instance:
+        first, before = instance.pid, instance.tree.usage()
+        assert before
+        with instance.outage():
+            assert read_stat(first) is None
+            assert instance.exited() is None, "it is away, and has not ended"
+            assert instance.tree.usage() is None
+        assert instance.pid != first
+        assert await_health(instance)
+        after = instance.tree.usage()
+        assert after
+        assert after.cpu_seconds > before.cpu_seconds > 0
+        assert instance.terminate(5).code == 0
+
+
+def test_a_worker_is_the_process_with_the_most_sockets_and_never_the_first_one(tmp_path: Path) -> None:
+    server = add_server(make_project(tmp_path), "x", "workers")
+    with driver(tmp_path).running(server, BUILT) as instance:
+        first, *workers = sorted(stat.pid for stat in instance.tree.members(list(stats())))
+        busiest = max(workers, key=lambda pid: len(socket_inodes(pid)))
+        instance.kill_worker()
+        while (stat := read_stat(busiest)) and stat.state != "Z":
+            pass
+        assert {stat.pid for stat in instance.tree.members(list(stats()))} == {first, *workers} - {busiest}
+        assert instance.exited() is None
+
+
+def test_a_server_without_workers_is_left_alone(tmp_path: Path) -> None:
+    server = add_server(make_project(tmp_path), "x")
+    with driver(tmp_path).running(server, BUILT) as instance:
+        with pytest.raises(NotKilled, match="none with an open socket"):
+            instance.kill_worker()
+        assert instance.exited() is None

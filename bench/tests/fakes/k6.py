@@ -67,8 +67,8 @@ def main() -> None:
     stages = []
     for stage in plan["schedule"]["stages"]:
         at += stage["ramp_seconds"] + stage["settle_seconds"]
-        played = {"clients": int(stage["clients"] * share), "name": stage["name"], "parameters": stage["parameters"]}
-        stages.append({**played, "begin": at, "end": at + stage["steady_seconds"]})
+        played = {"clients": int(stage["clients"] * share), **{key: stage[key] for key in ("name", "parameters")}}
+        stages.append({**played, "outage": stage["outage"], "begin": at, "end": at + stage["steady_seconds"]})
         at += stage["steady_seconds"]
     windows = [{**stage, **{key: begin + int(stage[key] * 1e6) for key in ("begin", "end")}} for stage in stages]
     report = Path(os.environ["PUSH_REPORT"])
@@ -93,7 +93,7 @@ def main() -> None:
     print(json.dumps({"event": "drained", "at": microseconds()}), file=events)
     if behaviour != "silent":
         content = make_report(plan, segment, begin, stages)
-        report.write_text(json.dumps({**content, "schema": 6 if behaviour == "newer" else 5}))
+        report.write_text(json.dumps({**content, "schema": 7 if behaviour == "newer" else 6}))
 
 
 def sleep_until(begin: int, seconds: float) -> None:
@@ -111,7 +111,7 @@ def kill(server: str) -> None:
 def make_report(plan: dict, segment: str, begin: int, stages: list[dict]) -> dict:  # type: ignore[type-arg]
     seconds = len(range(int((microseconds() - begin) / 1e6) + 1))
     return {
-        "schema": 5,
+        "schema": 6,
         "generator": {"extension": "fake", "k6": "v0.0.0", "go": "go0.0.0"},
         **{key: plan[key] for key in ("protocol", "url", "seed", "parameters")},
         "segment": segment,
@@ -165,6 +165,7 @@ def make_stage(stage: dict) -> dict:  # type: ignore[type-arg]
         "arrived": receipts,
         "spun_us": 0,
         "traffic": {"sent_bytes": messages * 250, "received_bytes": receipts * 250},
+        "outage": make_outage(stage) if stage["outage"] else None,
         "histograms": {
             "own": histogram(0.001, messages),
             "each": histogram(0.002, receipts),
@@ -172,6 +173,25 @@ def make_stage(stage: dict) -> dict:  # type: ignore[type-arg]
             "lateness": histogram(0.0001, messages),
             "connect": histogram(0.005, clients),
         },
+    }
+
+
+def make_outage(stage: dict) -> dict:  # type: ignore[type-arg]
+    """All clients were back 0.8 s after the kill, and 7 of 100 receipts were lost."""
+    kill = stage["begin"] + stage["outage"]["at_seconds"]
+    lost = {"expected": 100, "received": 93, "lost": 7}
+    return {
+        "kill": stage["outage"]["kill"],
+        "kill_us": int(kill * 1e6),
+        "begin_us": int((kill - 1) * 1e6),
+        "end_us": int((kill + stage["outage"]["within_seconds"]) * 1e6),
+        **{"disconnects": 20, "attempts": 50, "failed": 30, "not_back": 0, "lost_after": 0},
+        "back_us": int((kill + 0.8) * 1e6),
+        "last_lost_us": None,
+        "messages": {"due": 10, "sent": 10, "unsent": 0},
+        "receipts": {**lost, "duplicate": 0, "out_of_order": 0, "ineligible": 0, "corrupt": 0},
+        "reconnect": histogram(0.02, 20),
+        "away": histogram(0.6, 20),
     }
 
 

@@ -1,7 +1,8 @@
 """A server as far as the drivers see one: /healthz, SIGTERM, and the misbehaviour that FAKE names. /die ends it.
 
-FAKE: "" | wrong_id | exits | mute (never healthy) | dies (half a second after it is healthy) |
-stubborn (ignores SIGTERM) | rude (ends with code 1) | busy (uses a whole CPU)
+FAKE: "" | wrong_id | exits | once (exits where it ran before) | mute (never healthy) |
+dies (half a second after it is healthy) | stubborn (ignores SIGTERM) | rude (ends with code 1) |
+busy (uses a whole CPU) | workers (two more processes, which sleep: one has two sockets, the other none)
 """
 
 from __future__ import annotations
@@ -9,9 +10,11 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 BEHAVIOUR = os.environ.get("FAKE", "")
@@ -42,12 +45,29 @@ def spin() -> None:
         pass
 
 
+def work(sockets: int) -> None:
+    """A process that keeps so many sockets."""
+    if os.fork() == 0:
+        os.closerange(3, 64)
+        kept = [socket.socket() for _ in range(sockets)]
+        signal.pause()
+        del kept
+
+
 def main() -> None:
     print("hello from the fake server", flush=True)
     if BEHAVIOUR == "exits":
         print("it cannot go on", file=sys.stderr)
         sys.exit(3)
+    if BEHAVIOUR == "once":
+        try:
+            Path("target/ran").touch(exist_ok=False)
+        except FileExistsError:
+            sys.exit(4)
     server = ThreadingHTTPServer(("0.0.0.0", int(os.environ["PORT"])), Handler)
+    if BEHAVIOUR == "workers":
+        work(2)
+        work(0)
     if BEHAVIOUR == "stubborn":
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
     else:

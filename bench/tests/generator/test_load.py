@@ -19,6 +19,7 @@ from pushbench.generator.load import Generator, LoadFailed, LoadPlan, RunningLoa
 from pushbench.machine.procfs import read_stat
 from pushbench.records.load_report import LoadReport
 from pushbench.records.record import Schedule, StagePlan
+from tests.samples import load_report, stage_report
 from tests.support import fake_generator
 
 pytestmark = pytest.mark.slow
@@ -103,7 +104,7 @@ def test_segments_are_equal_parts_of_one_sequence() -> None:
         ("crash", r"the generator \(k6\) ended with exit code 107; its last words: the scenario threw an exception"),
         ("garbage", r"the generator \(k6\) told something that is no event: b'no event'"),
         ("silent", r"the generator \(k6\) wrote no load report"),
-        ("newer", "the load report has schema 6, this Pushbench reads 5"),
+        ("newer", "the load report has schema 7, this Pushbench reads 6"),
     ],
 )
 def test_a_generator_that_fails_is_told(tmp_path: Path, behaviour: str, told: str) -> None:
@@ -186,3 +187,12 @@ def test_a_broken_report_is_told_in_one_line(tmp_path: Path, content: str, told:
     path.write_text(content)
     with pytest.raises(ValueError, match=told):
         loading.read_report(path)
+
+
+def test_a_report_from_before_outages_is_read(tmp_path: Path) -> None:
+    report = load_report([stage_report()]).model_dump(by_alias=True)
+    for stage in report["stages"]:
+        del stage["outage"]
+    path = tmp_path / "report.json"
+    path.write_text(json.dumps({**report, "schema": 5}))
+    assert loading.read_report(path).stages[0].outage is None

@@ -10,7 +10,7 @@ from hdrh.histogram import HdrHistogram
 from pushbench.generator.merging import merge
 from pushbench.records.load_report import Rooms, StageReport
 from pushbench.statistics.histogram import Latencies
-from tests.samples import load_report, pings, stage_report
+from tests.samples import load_report, outage, pings, stage_report
 
 
 def recorded(*seconds: float) -> Latencies:
@@ -125,6 +125,37 @@ def test_exchanges_beside_the_first_add_up() -> None:
     assert Latencies.decode(merged.own).count == 28
     with pytest.raises(ValueError, match="generators disagree on the exchanges of stage 100"):
         merge([load_report([one]), load_report([stage_report()])])
+
+
+def test_outages_add_up_and_last_until_the_last_client_is_back() -> None:
+    one, another = (
+        load_report([stage_report(outage=outage(back_us=back, last_lost_us=lost, lost_after=3))])
+        for back, lost in ((3_000_000, None), (4_000_000, 2_000_000))
+    )
+    merged = merge([one, another]).stages[0].outage
+    assert merged
+    assert (merged.disconnects, merged.attempts, merged.receipts.lost, merged.lost_after) == (200, 500, 80, 6)
+    assert (merged.back_us, merged.last_lost_us, merged.kill_us) == (4_000_000, 2_000_000, 1_000_000)
+    assert Latencies.decode(merged.reconnect).count == Latencies.decode(merged.away).count == 200
+
+
+def test_a_generator_without_a_client_that_was_away_says_nothing_of_the_return() -> None:
+    nobody = outage(disconnects=0, back_us=None)
+    merged = merge([load_report([stage_report(outage=each)]) for each in (nobody, outage())]).stages[0].outage
+    assert merged
+    assert merged.back_us == 3_000_000
+
+
+def test_clients_are_back_only_where_those_of_each_generator_are() -> None:
+    never = outage(back_us=None, not_back=1)
+    merged = merge([load_report([stage_report(outage=each)]) for each in (never, outage())]).stages[0].outage
+    assert merged
+    assert (merged.back_us, merged.not_back) == (None, 1)
+
+
+def test_generators_of_which_one_knows_of_no_outage_do_not_add() -> None:
+    with pytest.raises(ValueError, match="generators disagree on the outage of stage 100"):
+        merge([load_report([stage_report(outage=outage())]), load_report([stage_report()])])
 
 
 def test_generators_that_were_interrupted_add_up_the_stages_that_all_have_finished() -> None:

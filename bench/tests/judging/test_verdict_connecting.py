@@ -14,7 +14,6 @@ from pushbench.judging.verdict import judge
 from pushbench.records.store import read_record
 from tests.factories import (
     LIMITS,
-    METRICS,
     SCHEDULE,
     by_method_1,
     make_record,
@@ -87,8 +86,8 @@ def test_a_real_record_of_method_1_keeps_its_verdict(path: Path) -> None:
     whole = today.suite("whiteboard")
     known = replace(
         whole,
-        limits=tuple(each for each in whole.limits if METRICS[each.metric].since == 1),
-        regressions=tuple(each for each in whole.regressions if METRICS[each.metric].since == 1),
+        limits=tuple(each for each in whole.limits if each.of.since == 1),
+        regressions=tuple(each for each in whole.regressions if each.of.since == 1),
     )
     before = Thresholds("", {"whiteboard": known})
     verdict, expected = judge(record, today), judge(record, before)

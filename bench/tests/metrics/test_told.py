@@ -53,7 +53,7 @@ def test_the_metric_is_the_median_of_the_seconds_that_are_known() -> None:
 
 def test_a_stage_has_what_was_told_and_how_many_rooms_there_were() -> None:
     report = stage_report().model_copy(update={"rooms": Rooms(begun=7, ended=5)})
-    metrics = stage_result(report, window(), 4, WORDS, [telling(1, p50=0.001)]).metrics
+    metrics = stage_result(report, window(), 4, WORDS, told=[telling(1, p50=0.001)]).metrics
     assert (metrics["delay_seconds.p50"], metrics["delay_seconds.p99"]) == (0.001, None)
     assert (metrics["rooms_begun"], metrics["rooms_ended"]) == (7, 5)
     assert set(metrics) == set(metrics_of(WORDS))

@@ -57,8 +57,9 @@ type client struct {
 	messages    schedule.Sequence
 	asks        []ask // by the places in Protocol.Beside; none where the population has none
 	polls       schedule.Sequence
-	aside       *aside // nil where there is no second connection
-	playing     game   // of clients whose groups the server names
+	playing     game     // of clients whose groups the server names
+	aside       *aside   // nil where there is no second connection
+	away        *absence // nil but in an outage
 
 	at    time.Duration // when the loop has to look at it again
 	timer int           // index in the loop's heap; -1 when it is not there
@@ -90,9 +91,9 @@ func (l *loop) join(c *client, now time.Duration) {
 		l.match(c, now)
 		return
 	}
+	l.schedule(c, min(now+retryPause, c.deadline))
 	l.payload = c.session.Join(l.payload[:0])
 	l.write(c, l.payload)
-	l.schedule(c, min(now+retryPause, c.deadline))
 }
 
 func (l *loop) joined(c *client, now time.Duration) {
@@ -102,6 +103,9 @@ func (l *loop) joined(c *client, now time.Duration) {
 	}
 	c.state = member
 	l.engine.gauges.members.Add(1)
+	if c.away != nil {
+		l.returned(c, now)
+	}
 	if c.own != nil {
 		c.served = 0
 		if !c.settled && c.population.Groups.Pattern.Own() {
@@ -142,6 +146,11 @@ func (c *client) nextMessage() time.Duration {
 func (l *loop) act(c *client, now time.Duration) {
 	if c.at == c.seat.Departure && c.state < leaving {
 		l.leave(c)
+		return
+	}
+	if c.isAway() && c.at == c.nextMessage() {
+		l.miss(c)
+		l.schedule(c, c.away.step)
 		return
 	}
 	switch c.state {
@@ -305,91 +314,4 @@ func (l *loop) deliver(c *client, event *protocol.Event, now time.Duration) {
 	if receipt.Complete {
 		stage.last.Record(latency)
 	}
-}
-
-// leave ends the membership and says good-bye. Once its population was dismissed what is still owed is lost, so the
-// membership then stays.
-func (l *loop) leave(c *client) {
-	was := c.state
-	if was >= leaving {
-		return
-	}
-	if was > absent {
-		l.settle(c, min(l.now(), c.population.End))
-	}
-	switch {
-	case c.own != nil:
-		l.giveUp(c)
-		c.own.End()
-	case l.rooms != nil:
-		l.exit(c)
-	case was == member || was == dropped:
-		l.endMembership(c)
-	}
-	if was < opening || was == dropped {
-		l.close(c)
-		return
-	}
-	c.state = leaving
-	l.schedule(c, l.now()+closeTimeout)
-	l.payload = l.payload[:0]
-	if was == member {
-		l.engine.gauges.members.Add(-1)
-		l.payload = c.session.Leave(l.payload)
-	}
-	if l.payload = c.session.Close(l.payload); len(l.payload) == 0 {
-		l.close(c)
-		return
-	}
-	l.write(c, l.payload)
-}
-
-func (l *loop) endMembership(c *client) {
-	if l.over(c.population) {
-		return
-	}
-	c.place.Leave()
-	c.askLeft()
-	if c.group.Count() == 0 {
-		l.engine.gauges.groups.Add(-1)
-	}
-}
-
-// drop notes that the connection ended, by the server or for want of something here. A member stays one: it did not
-// begin to leave.
-func (l *loop) drop(c *client, reason error) {
-	if c.own != nil && c.state == member {
-		l.breakOff(c, reason, l.now())
-		return
-	}
-	if what, lacks := shortage(reason); lacks {
-		l.engine.collector.lack(what)
-	} else if c.state < dropped {
-		l.engine.gauges.disconnects.Add(1)
-		l.engine.collector.complain(reason.Error())
-	}
-	switch {
-	case c.state < member:
-		l.retry(c, l.now())
-	case c.state == member:
-		l.release(c)
-		l.engine.gauges.members.Add(-1)
-		c.state = dropped
-		l.scheduleNext(c)
-	default:
-		l.close(c)
-	}
-}
-
-// close ends the client for good.
-func (l *loop) close(c *client) {
-	if c.state == closed {
-		return
-	}
-	if c.state > absent {
-		l.engine.gauges.playing.Add(-1)
-	}
-	l.release(c)
-	c.state = closed
-	l.schedule(c, never)
 }

@@ -25,6 +25,9 @@ func (l *loop) connect(c *client, now time.Duration) {
 		l.schedule(c, never)
 		return
 	}
+	if c.away != nil {
+		l.attempt(c)
+	}
 	fd, err := openSocket(l.engine.address, l.engine.source(c.number))
 	if err != nil {
 		l.setback(c, err, now)
@@ -95,6 +98,9 @@ func (l *loop) tooSlow(c *client, now time.Duration) {
 func (l *loop) setback(c *client, err error, now time.Duration) {
 	if what, lacks := shortage(err); lacks {
 		l.engine.collector.lack(what)
+	} else if c.away != nil {
+		l.storms[c.away.number].failed++
+		l.engine.collector.complain(err.Error())
 	} else {
 		l.engine.failed(err.Error())
 	}
@@ -104,6 +110,10 @@ func (l *loop) setback(c *client, err error, now time.Duration) {
 // retry has a client that is no member connect again after a pause. It keeps its seat.
 func (l *loop) retry(c *client, now time.Duration) {
 	l.release(c)
+	if c.away != nil {
+		l.backOff(c, now)
+		return
+	}
 	c.state = waiting
 	l.schedule(c, now+retryPause)
 }

@@ -5,6 +5,7 @@ package engine
 
 import (
 	"context"
+	"fmt"
 	"hash/fnv"
 	"io"
 	"net/netip"
@@ -46,6 +47,8 @@ type Config struct {
 	// over 100,000 deliveries/s, and fewer, fuller loops cost less: two instead of one cost up to a fifth more CPU per
 	// delivery.
 	Loops int
+	// Backoff is how clients pause before they come back from an outage; the zero value is schedule.Reconnecting.
+	Backoff schedule.Backoff
 	// Headline is the kind of latency that the timeline has; nothing is each receipt, or the first one of a request.
 	Headline string
 	// Events takes the progress as JSON lines; nil for none.
@@ -61,6 +64,7 @@ type Engine struct {
 	target   *url.URL
 	address  netip.AddrPort // of the target
 	windows  []schedule.Window
+	outages  []*outage
 	end      time.Duration
 	phases   uint64           // the seed of this generator's phases
 	part     int              // of the load, from 0, that this generator plays
@@ -97,6 +101,9 @@ func New(config Config) (*Engine, error) {
 	if err := checkExchanges(found, config.Groups); err != nil {
 		return nil, err
 	}
+	if (found.Requests() || found.Matched) && len(config.Schedule.Outages()) > 0 {
+		return nil, fmt.Errorf("protocol %s: its clients are not in groups that last, so nothing tells when they are back", config.Protocol)
+	}
 	target, err := found.Target(config.URL)
 	if err != nil {
 		return nil, err
@@ -108,9 +115,13 @@ func New(config Config) (*Engine, error) {
 	if config.Loops == 0 {
 		config.Loops = max(1, runtime.NumCPU()/2)
 	}
+	if config.Backoff == (schedule.Backoff{}) {
+		config.Backoff = schedule.Reconnecting
+	}
 	e := &Engine{
 		config: config, protocol: found, target: target, address: address, phases: config.Seed,
 		windows: config.Schedule.Windows(), end: config.Schedule.End(), finished: make(chan struct{}),
+		outages: newOutages(config.Schedule),
 	}
 	if found.PollPeriod > 0 {
 		e.polls = schedule.Pattern{Period: found.PollPeriod, Count: 1}
@@ -233,8 +244,14 @@ func (e *Engine) sleepUntil(ctx context.Context, t time.Duration) bool {
 	}
 }
 
-// stageOf is the stage in whose steady window t lies, or ledger.Unmeasured.
+// stageOf is the stage in whose steady window t lies, the account of an outage in whose window it lies, or
+// ledger.Unmeasured.
 func (e *Engine) stageOf(t time.Duration) int {
+	for _, o := range e.outages {
+		if t >= o.Begin && t < o.End {
+			return o.account
+		}
+	}
 	for i, window := range e.windows {
 		if t < window.Begin {
 			break

@@ -30,9 +30,10 @@ type loop struct {
 	groups    []*ledger.Group // of the present population, and so are the clients
 	rooms     rooms           // nil where the server does not name the groups
 	clients   []*client
-	awaited   int64 // clients that came and have not been members yet
-	stages    []latencies
-	courses   []Rooms // of each stage; none where there are no rooms
+	courses   []Rooms     // of each stage; none where there are no rooms
+	awaited   int64       // clients that came and have not been members yet
+	stages    []latencies // by account: see Engine.accounts
+	storms    []storm
 	late      []int64 // of each stage: the awaited when its steady window began
 	byFD      []*client
 	pool      pool
@@ -64,15 +65,15 @@ func newLoop(e *Engine, index int) (*loop, error) {
 	}
 	l := &loop{
 		engine: e, index: index, epoll: epoll, timer: timer, wake: wake, armed: never,
-		ledger: ledger.New(len(e.windows)), sidelines: newSidelines(len(e.protocol.Beside()), len(e.windows)),
-		late: make([]int64, len(e.windows)),
-		buf:  make([]byte, readSize), ended: make(chan struct{}),
+		ledger: ledger.New(e.accounts()), sidelines: newSidelines(len(e.protocol.Beside()), e.accounts()),
+		late: make([]int64, len(e.windows)), storms: newStorms(e.outages),
+		buf: make([]byte, readSize), ended: make(chan struct{}),
 	}
 	if e.protocol.Matched {
 		l.rooms = rooms{}
 		l.courses = make([]Rooms, len(e.windows))
 	}
-	for range e.windows {
+	for range e.accounts() {
 		l.stages = append(l.stages, newLatencies(e.protocol.Requests()))
 	}
 	for _, fd := range []int{timer, wake} {

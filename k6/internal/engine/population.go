@@ -58,6 +58,7 @@ func (l *loop) dismiss(p *population) {
 	}
 	l.clients, l.groups = nil, nil
 	l.abandonRooms()
+	l.settleStorms(p)
 	l.ledger.GiveUp()
 	for _, line := range l.sidelines {
 		line.ledger.GiveUp()

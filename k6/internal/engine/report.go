@@ -11,7 +11,7 @@ import (
 // Version of the extension, reported with every load.
 const Version = "0.1.0"
 
-// Report is the load report, schema 5. docs/schemas/load-report.json describes every field.
+// Report is the load report, schema 6. docs/schemas/load-report.json describes every field.
 type Report struct {
 	Schema             int            `json:"schema"`
 	Generator          Versions       `json:"generator"`
@@ -52,6 +52,8 @@ type StageReport struct {
 	// Beside are the exchanges beside the first, by their names. All that is above is of the first one, but for the
 	// lateness, which is of all.
 	Beside map[string]BesideReport `json:"beside,omitempty"`
+	// Outage is nil where nothing is killed. Messages, receipts and latencies above are without those of its window.
+	Outage *OutageReport `json:"outage,omitempty"`
 }
 
 // Clients are counted at the end of the steady window, Late at its beginning.
@@ -150,7 +152,7 @@ type ErrorCount struct {
 func (e *Engine) Report(k6 string, parameters map[string]any) (*Report, error) {
 	<-e.finished
 	r := &Report{
-		Schema:    5,
+		Schema:    6,
 		Generator: Versions{Version, k6, runtime.Version()},
 		Protocol:  e.config.Protocol, URL: e.config.URL, Seed: e.config.Seed, Segment: e.config.Segment,
 		Parameters:         parameters,
@@ -185,12 +187,11 @@ func (e *Engine) timeline() Timeline {
 }
 
 func (e *Engine) stageReport(i int) (StageReport, error) {
-	var counts ledger.Counts
+	counts := e.counts(i)
 	var passed passage
 	var late int64
 	sum := newLatencies(e.protocol.Requests())
 	for _, l := range e.loops {
-		counts.Add(l.ledger.Stage(i))
 		passed.add(l.passed(i))
 		sum.add(l.stages[i])
 		late += l.late[i]
@@ -213,8 +214,20 @@ func (e *Engine) stageReport(i int) (StageReport, error) {
 		return stage, err
 	}
 	var err error
-	stage.Beside, err = e.besideReports(i)
+	if stage.Beside, err = e.besideReports(i); err != nil {
+		return stage, err
+	}
+	stage.Outage, err = e.outageReport(i)
 	return stage, err
+}
+
+// counts are those of an account, of all loops.
+func (e *Engine) counts(account int) ledger.Counts {
+	var counts ledger.Counts
+	for _, l := range e.loops {
+		counts.Add(l.ledger.Stage(account))
+	}
+	return counts
 }
 
 func messagesOf(counts ledger.Counts) Messages {

@@ -72,6 +72,9 @@ func expectSecondsToAddUp(t testing.TB, e *Engine, report *Report) {
 			continue
 		}
 		lost, expected := sum(timeline.Lost[begin:end]), sum(timeline.Expected[begin:end])
+		if o := stage.Outage; o != nil {
+			lost, expected = lost-o.Receipts.Lost, expected-o.Receipts.Expected
+		}
 		if lost != stage.Receipts.Lost || expected != stage.Receipts.Expected {
 			t.Errorf("stage %d: the seconds lost %d of %d, the stage %+v", i, lost, expected, stage.Receipts)
 		}

@@ -34,6 +34,10 @@ func (t *timers) Pop() any {
 
 // schedule has the loop act on the client at t, or when it leaves if that is earlier.
 func (l *loop) schedule(c *client, t time.Duration) {
+	if c.isAway() {
+		c.away.step = t
+		t = min(t, c.nextMessage())
+	}
 	if c.state < leaving {
 		t = min(t, c.seat.Departure)
 	}

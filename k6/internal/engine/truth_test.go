@@ -106,7 +106,7 @@ func decode(t testing.TB, encoded string) *hdrhistogram.Histogram {
 func everything(e *Engine) ledger.Counts {
 	var sum ledger.Counts
 	for _, l := range e.loops {
-		for stage := ledger.Unmeasured; stage < len(e.windows); stage++ {
+		for stage := ledger.Unmeasured; stage < e.accounts(); stage++ {
 			sum.Add(l.ledger.Stage(stage))
 		}
 	}

@@ -8,17 +8,10 @@ func (m *Member) End() {
 	if !m.joined {
 		return
 	}
-	m.quit()
+	m.Part()
 	m.unreceived(func(message message) {
 		m.group.ledger.second(message.due()).Lost++
 	})
-}
-
-// quit has nothing owed to the member that is sent from now on.
-func (m *Member) quit() {
-	m.joined = false
-	m.group.count--
-	m.group.present[m.slot/64] &^= 1 << (m.slot % 64)
 }
 
 // unreceived settles every receipt that is still owed to the member, and calls f with the message.

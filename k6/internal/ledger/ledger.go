@@ -100,6 +100,26 @@ func (l *Ledger) Seconds() []Owing {
 	return seconds
 }
 
+// Missing tells of the messages of one stage that were due then or later and are still owed: how many receipts, and
+// when the last of these messages was due. Messages that could not be sent are left out.
+func (l *Ledger) Missing(stage int, since time.Duration) (receipts int64, last time.Duration) {
+	for _, g := range l.groups {
+		for _, sender := range g.members {
+			if sender == nil {
+				continue
+			}
+			for i := range sender.sent() {
+				message := sender.message(i)
+				if message.stage() == stage && message.owed() > 0 && message.due() >= since {
+					receipts += int64(message.owed())
+					last = max(last, message.due())
+				}
+			}
+		}
+	}
+	return receipts, last
+}
+
 // second makes room for the second in which a message was due.
 func (l *Ledger) second(due time.Duration) *Owing {
 	second := secondOf(due)
@@ -197,12 +217,22 @@ func (m *Member) Join() {
 	}
 }
 
+// Part ends the membership of a client that lost its connection. What was sent to it before stays owed.
+func (m *Member) Part() {
+	if !m.joined {
+		return
+	}
+	m.joined = false
+	m.group.count--
+	m.group.present[m.slot/64] &^= 1 << (m.slot % 64)
+}
+
 // Leave ends membership. What is still on its way to the member is owed no longer: nobody can tell whether it came.
 func (m *Member) Leave() {
 	if !m.joined {
 		return
 	}
-	m.quit()
+	m.Part()
 	m.unreceived(func(message message) {
 		l := m.group.ledger
 		l.stages[message.stage()+1].Expected--

@@ -299,3 +299,54 @@ func TestALateDuplicateCountsInTheStageOfItsMessageThoughThatWasForgotten(t *tes
 		}
 	}
 }
+
+func TestWhatWasSentBeforeAMemberPartedStaysOwedAndWhatIsSentMeanwhileIsNot(t *testing.T) {
+	l := New(1)
+	g := l.NewGroup(2, Terms{})
+	sender, away := g.Place(0), g.Place(1)
+	sender.Join()
+	away.Join()
+	before := sender.Send(1*time.Second, 0)
+	away.Part()
+	meanwhile := sender.Send(2*time.Second, 0)
+	away.Part() // once is enough
+	away.Join()
+	after := sender.Send(3*time.Second, 0)
+	if got := l.Stage(0).Expected; got != 5 || g.Count() != 2 {
+		t.Errorf("%d receipts owed to %d members, expected 2 + 1 + 2", got, g.Count())
+	}
+	if got := away.Receive(0, meanwhile, 2*time.Second).Outcome; got != Ineligible {
+		t.Errorf("what was sent meanwhile: %v", got)
+	}
+	if got := away.Receive(0, after, 3*time.Second).Outcome; got != Received {
+		t.Errorf("what was sent after: %v", got)
+	}
+	if got := away.Receive(0, before, 1*time.Second).Outcome; got != Received {
+		t.Errorf("what was under way: %v", got)
+	}
+}
+
+func TestMissingTellsOfOneStageAndOfWhatWasDueSince(t *testing.T) {
+	l := New(2)
+	g := l.NewGroup(2, Terms{})
+	sender, other := g.Place(0), g.Place(1)
+	sender.Join()
+	other.Join()
+	for second, stage := range []int{0, 1, 1, 1, Unmeasured} {
+		due := time.Duration(second) * time.Second
+		seq := sender.Send(due, stage)
+		sender.Receive(0, seq, due)
+		if second == 3 {
+			other.Receive(0, seq, due)
+		}
+	}
+	if receipts, last := l.Missing(1, 0); receipts != 2 || last != 2*time.Second {
+		t.Errorf("%d missing, the last of %s", receipts, last)
+	}
+	if receipts, last := l.Missing(1, 2*time.Second); receipts != 1 || last != 2*time.Second {
+		t.Errorf("since 2 s: %d missing, the last of %s", receipts, last)
+	}
+	if receipts, last := l.Missing(1, 3*time.Second); receipts != 0 || last != 0 {
+		t.Errorf("since 3 s: %d missing, the last of %s", receipts, last)
+	}
+}

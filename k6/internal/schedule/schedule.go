@@ -21,6 +21,8 @@ type Stage struct {
 	Parameters map[string]any `json:"parameters"`
 	// Closed makes a client's next exchange due when its last one has ended, whatever the scenario says.
 	Closed bool `json:"closed"`
+	// Outage is what is killed in the steady window; nil for nothing.
+	Outage *Outage `json:"outage"`
 }
 
 // Schedule is the load of one trial. The warm-up lies between the first stage's ramp and its settling.
@@ -46,6 +48,11 @@ func (s Schedule) Check() error {
 	for i, stage := range s.Stages {
 		if stage.Clients < 1 || stage.RampSeconds < 0 || stage.SettleSeconds < 0 || stage.SteadySeconds <= 0 {
 			return fmt.Errorf("schedule: stage %d: clients and steady_seconds must be positive, the rest not negative", i)
+		}
+		if stage.Outage != nil {
+			if err := stage.Outage.check(i, stage.SteadySeconds); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

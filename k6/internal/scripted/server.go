@@ -73,7 +73,7 @@ type Counts struct {
 type Server struct {
 	clock
 	faults   Faults
-	listener net.Listener
+	address  string
 	http     http.Server
 	upgrader websocket.Upgrader
 	closed   chan struct{}
@@ -89,6 +89,7 @@ type Server struct {
 
 	closeOnce sync.Once
 	mu        sync.Mutex
+	listener  net.Listener
 	boards    map[string]*board
 }
 
@@ -109,7 +110,9 @@ func Start(address string, faults Faults) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{faults: faults, listener: listener, closed: make(chan struct{}), boards: map[string]*board{}}
+	s := &Server{
+		faults: faults, address: listener.Addr().String(), closed: make(chan struct{}), boards: map[string]*board{},
+	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /ws", s.serve(newPlain))
 	mux.HandleFunc("GET /socket.io/", s.serve(newSocketIO))
@@ -118,12 +121,12 @@ func Start(address string, faults Faults) (*Server, error) {
 	})
 	s.http = http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
 	s.pace = newPace(faults.Capacity)
-	go func() { _ = s.http.Serve(&gate{Listener: listener, faults: faults}) }()
+	s.listen(listener)
 	return s, nil
 }
 
 // URL is where clients connect.
-func (s *Server) URL() string { return "ws://" + s.listener.Addr().String() }
+func (s *Server) URL() string { return "ws://" + s.address }
 
 // Close ends every connection.
 func (s *Server) Close() {

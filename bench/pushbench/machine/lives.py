@@ -1,0 +1,40 @@
+"""A program that is ended and started again: what all its lives used, as if it had gone on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from pushbench.machine.procfs import Stat
+from pushbench.machine.resources import Accounted, Usage
+
+
+class Lives:
+    """The accounts of a program over its lives. Counters go on, levels are those of the present life."""
+
+    def __init__(self, first: Accounted) -> None:
+        self._present = first
+        self._cpu = self._user = self._system = 0.0
+
+    def end(self) -> None:
+        """Read what the present life used, just before it is ended."""
+        if last := self._present.usage():
+            self._cpu += last.cpu_seconds
+            self._user += last.user_seconds
+            self._system += last.system_seconds
+
+    def begin(self, next_life: Accounted) -> None:
+        self._present = next_life
+
+    def members(self, everyone: Sequence[Stat]) -> list[Stat]:
+        return self._present.members(everyone)
+
+    def usage(self, everyone: Sequence[Stat] | None = None, *, with_switches: bool = False) -> Usage | None:
+        """None between two lives."""
+        now = self._present.usage(everyone, with_switches=with_switches)
+        return now and replace(
+            now,
+            cpu_seconds=now.cpu_seconds + self._cpu,
+            user_seconds=now.user_seconds + self._user,
+            system_seconds=now.system_seconds + self._system,
+        )

@@ -1,0 +1,46 @@
+package scripted
+
+import "net"
+
+// listen takes connections of that listener.
+func (s *Server) listen(listener net.Listener) {
+	s.mu.Lock()
+	s.listener = listener
+	s.mu.Unlock()
+	go func() { _ = s.http.Serve(&gate{Listener: listener, faults: s.faults}) }()
+}
+
+// Kill resets the connections of all members and refuses others, as the end of the server's process does.
+func (s *Server) Kill() {
+	s.mu.Lock()
+	_ = s.listener.Close()
+	s.mu.Unlock()
+	s.Reset(1)
+}
+
+// Restart takes connections again at the same address. No client is a member any more.
+func (s *Server) Restart() error {
+	listener, err := net.Listen("tcp", s.address)
+	if err != nil {
+		return err
+	}
+	s.listen(listener)
+	return nil
+}
+
+// Reset resets the connection of each n-th member, as the end of one worker of several does, and returns how many.
+func (s *Server) Reset(n int) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	number, reset := 0, 0
+	for _, b := range s.boards {
+		for _, m := range b.snapshot() {
+			if number++; number%n == 0 {
+				_ = m.conn.NetConn().(*net.TCPConn).SetLinger(0) // close sends RST
+				_ = m.conn.Close()
+				reset++
+			}
+		}
+	}
+	return reset
+}
