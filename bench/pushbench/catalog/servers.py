@@ -19,6 +19,7 @@ from pushbench.foundation.model import Document
 from pushbench.foundation.yamlfile import read_yaml, unknown
 
 Tier = Literal["baseline", "scaled", "tuned"]
+Outage = Literal["keeps-clients", "ends-connections"]
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
 
 
@@ -60,6 +61,7 @@ class ServerSpec(Document):
     protocol: Name
     tier: Tier
     services: list[Name] = Field(default=[], description="backing services, such as redis")
+    outage: Outage = Field(default="keeps-clients", description="what a lost service does to the clients")
     env: dict[str, str] = Field(default={}, description="beside PORT, WORKERS and the services' URLs, in every driver")
     image: Image = Image()
     process: Process
@@ -83,6 +85,7 @@ class Variant(Document):
     protocol: Name | None = None
     tier: Tier | None = None
     services: list[Name] | None = None
+    outage: Outage | None = None
     env: dict[str, str] | None = None
     image: Image | None = None
     process: ProcessOverride | None = None
