@@ -21,10 +21,12 @@ JAVA_SSE = "src/main/java/pushbench/tokenstream"
 NODE = ("node-cluster-redis", "node-uws", "node-ws")
 PYTHON = ("fastapi", "fastapi-workers-redis", "quart")
 SPRING = ("spring-stomp", "spring-websocket")
+SPRING_RELAY = (*SPRING, "spring-stomp-rabbitmq")
+SPRING_STOMP = ("spring-stomp", "spring-stomp-rabbitmq")
 POSTS = "src/main/java/pushbench/posts"
 SPRING_POSTS = ("spring-servlet-jpa", "spring-webflux-r2dbc")
 SPRING_SSE = ("spring-mvc-sse", "spring-webflux-sse")
-SPRING_ALL = (*SPRING, *SPRING_SSE, *SPRING_POSTS, "spring-location")
+SPRING_ALL = (*SPRING_RELAY, *SPRING_SSE, *SPRING_POSTS, "spring-location")
 
 COPIES = {
     "text.txt": ("go-sse", "node-sse", "starlette-sse"),
@@ -34,10 +36,17 @@ COPIES = {
     "test/message.test.js": NODE,
     "app/messages.py": PYTHON,
     "tests/test_messages.py": PYTHON,
-    f"{JAVA}/Application.java": SPRING,
-    f"{JAVA}/BadMessageException.java": SPRING,
+    f"{JAVA}/Application.java": SPRING_RELAY,
+    f"{JAVA}/BadMessageException.java": SPRING_RELAY,
     f"{JAVA}/HealthController.java": SPRING,
-    f"{JAVA}/NoCompressionFilter.java": SPRING,
+    f"{JAVA}/NoCompressionFilter.java": SPRING_RELAY,
+    f"{JAVA}/BoardMessage.java": SPRING_STOMP,
+    f"{JAVA}/ClientHandler.java": SPRING_STOMP,
+    f"{JAVA}/ErrorMessage.java": SPRING_STOMP,
+    f"{JAVA}/GoingAway.java": SPRING_STOMP,
+    f"{JAVA}/QueueingSession.java": SPRING_STOMP,
+    "src/test/java/pushbench/whiteboard/BoardMessageTest.java": SPRING_STOMP,
+    "src/test/java/pushbench/whiteboard/QueueingSessionTest.java": SPRING_STOMP,
     f"{POSTS}/ErrorMessage.java": SPRING_POSTS,
     f"{POSTS}/JsonConfiguration.java": SPRING_POSTS,
     f"{POSTS}/NewPost.java": SPRING_POSTS,
@@ -53,7 +62,7 @@ COPIES = {
     "go.sum": ("go", "go-location"),
     "Dockerfile of Node.js": ("node-cluster-redis", "node-location", "node-ws", "socketio"),
     "Dockerfile of Python": PYTHON,
-    "Dockerfile of Spring": ("spring-mvc-sse", *SPRING, *SPRING_POSTS, "spring-location"),
+    "Dockerfile of Spring": ("spring-mvc-sse", *SPRING_RELAY, *SPRING_POSTS, "spring-location"),
     "class-archive.sh": SPRING_ALL,
     ".mvn/jvm.config": SPRING_ALL,
 }

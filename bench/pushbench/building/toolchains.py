@@ -107,6 +107,7 @@ _HINTS = {
     "cargo": "install Rust from https://rustup.rs",
     "bun": "install Bun from https://bun.sh",
     "redis-server": "install Redis from your package manager (redis-server) or https://redis.io/docs/latest/operate/",
+    "rabbitmq-server": "install RabbitMQ from your package manager (rabbitmq-server) or https://www.rabbitmq.com",
     "mariadbd": "install MariaDB from your package manager (mariadb-server) or https://mariadb.org/download/",
 }
 
@@ -122,6 +123,7 @@ _FURTHER_FOLDERS = {  # where installers put a toolchain without changing the PA
     "bun": ["~/.bun/bin"],
     "python": ["~/.pyenv/versions/*/bin", "~/.local/share/uv/python/*/bin"],
 }
+_RABBITMQS = ["/usr/lib/rabbitmq/lib/rabbitmq_server-*/sbin", "/opt/rabbitmq_server-*/sbin"]
 _JDKS = ["/usr/lib/jvm/*", "/opt/*jdk*", "~/.sdkman/candidates/java/*", "~/.jdks/*"]
 
 
@@ -131,6 +133,8 @@ def _installed(name: str) -> Iterator[Toolchain]:
             return _jdks()
         case "python":
             return _pythons()
+        case "rabbitmq-server":
+            return _rabbitmqs()
     return _programs(name)
 
 
@@ -153,6 +157,14 @@ def _pythons() -> Iterator[Toolchain]:
         if executable:
             commands = dict.fromkeys(("python", "python3"), executable)
             yield Toolchain("python", version, Path(executable).parent, commands)
+
+
+def _rabbitmqs() -> Iterator[Toolchain]:
+    """The folder tells the version. Asked for it, the program would start, and the one on the PATH as another user."""
+    for folder in _newest_first(_RABBITMQS):
+        version = re.search(r"rabbitmq_server-(\d+(?:\.\d+)*)", str(folder))
+        if version and os.access(folder / "rabbitmq-server", os.X_OK):
+            yield Toolchain("rabbitmq-server", version[1], folder)
 
 
 def _jdks() -> Iterator[Toolchain]:

@@ -19,6 +19,7 @@ from pushbench.foundation.model import Document
 from pushbench.foundation.yamlfile import read_yaml, unknown
 
 Tier = Literal["baseline", "scaled", "tuned"]
+Outage = Literal["keeps-clients", "ends-connections"]
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
 
 
@@ -63,6 +64,7 @@ class ServerSpec(Document):
     supervises_workers: bool = Field(
         default=False, description="has WORKERS processes where that is more than one, and starts one that ended anew"
     )
+    outage: Outage = Field(default="keeps-clients", description="what a lost service does to the clients")
     env: dict[str, str] = Field(default={}, description="beside PORT, WORKERS and the services' URLs, in every driver")
     image: Image = Image()
     process: Process
@@ -86,6 +88,7 @@ class Variant(Document):
     protocol: Name | None = None
     tier: Tier | None = None
     services: list[Name] | None = None
+    outage: Outage | None = None
     env: dict[str, str] | None = None
     image: Image | None = None
     process: ProcessOverride | None = None

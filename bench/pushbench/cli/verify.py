@@ -100,9 +100,8 @@ def _known_rules(chosen: Sequence[Server], names: list[str]) -> list[str]:
     from pushbench.foundation.yamlfile import unknown
 
     specs = [server.spec for server in chosen]
-    known = list(
-        dict.fromkeys(rule.name for spec in specs for rule in rules_for(spec.suite, spec.protocol, spec.services))
-    )
+    rules = (rule for spec in specs for rule in rules_for(spec.suite, spec.protocol, spec.services, spec.outage))
+    known = list(dict.fromkeys(rule.name for rule in rules))
     for name in names:
         if name not in known:
             raise unknown("rule", name, known)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from pushbench.catalog.servers import Server
+from pushbench.catalog.servers import Outage, Server
 from pushbench.conformance.result import Conformance, RuleResult
 from pushbench.conformance.rule import Rule
 from pushbench.conformance.suite import SuiteRules, digest
@@ -30,13 +30,15 @@ __all__ = [
 ]
 
 
-def rules_for(suite: str, protocol: str, services: Sequence[str] = ()) -> tuple[Rule, ...]:
+def rules_for(
+    suite: str, protocol: str, services: Sequence[str] = (), outage: Outage | None = None
+) -> tuple[Rule, ...]:
     """All rules of a server with this suite and protocol. Raises UserError when there are none."""
-    return SuiteRules(suite, protocol).rules(services)
+    return SuiteRules(suite, protocol).rules(services, outage)
 
 
 def subject(server: Server, build: Build, driver: Driver, env: Mapping[str, str] | None = None) -> Subject:
     """A server of the catalog as what is verified."""
     spec = server.spec
     start = partial(driver.running, server, build, env)
-    return Subject(server.id, spec.suite, spec.protocol, spec.services, start)
+    return Subject(server.id, spec.suite, spec.protocol, spec.services, start, spec.outage)

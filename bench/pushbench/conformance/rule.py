@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
+
+from pushbench.catalog.servers import Outage
 
 Check = Callable[[Any], Awaitable[None]]
 """Takes the clients of a suite; returns when the server did what it must and raises Mismatch when it did not."""
@@ -31,16 +33,27 @@ class Rule:
     """Ends the server; such rules come last and share that one end."""
     needs_services: bool
     """Only for servers with backing services."""
+    outage: Outage | None = None
+    """Only for servers whose clients see the loss of a service so; None: for all."""
+
+    def concerns(self, services: Sequence[str], outage: Outage | None) -> bool:
+        """Whether a server with these services has to keep it. `outage` None: whatever the loss of one does."""
+        return (bool(services) or not self.needs_services) and (outage is None or self.outage in (None, outage))
 
 
 def rule(
-    statement: str, *, limit_seconds: float = 10.0, final: bool = False, needs_services: bool = False
+    statement: str,
+    *,
+    limit_seconds: float = 10.0,
+    final: bool = False,
+    needs_services: bool = False,
+    outage: Outage | None = None,
 ) -> Callable[[Check], Rule]:
     """Make a rule of an async function, named after it: `joined_means_subscribed` is `joined-means-subscribed`."""
 
     def register(check: Check) -> Rule:
         name = getattr(check, "__name__").replace("_", "-")  # noqa: B009 - Callable has no __name__ for type checkers
-        return Rule(name, statement, check, limit_seconds, final, needs_services)
+        return Rule(name, statement, check, limit_seconds, final, needs_services, outage)
 
     return register
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Protocol
 
+from pushbench.catalog.servers import Outage
 from pushbench.conformance.rule import Rule
 from pushbench.conformance.target import Target
 from pushbench.foundation.errors import UserError
@@ -33,10 +34,13 @@ class SuiteRules:
         self._package = _find(package, f"suite {name!r}")
         self._protocol = _find(f"{package}.{_identifier(protocol)}", f"protocol {protocol!r} of {name}")
 
-    def rules(self, services: Sequence[str]) -> tuple[Rule, ...]:
-        """Of a server that needs `services`, in the order of checking: those that end the server come last."""
+    def rules(self, services: Sequence[str], outage: Outage | None = None) -> tuple[Rule, ...]:
+        """Of a server that needs `services`, in the order of checking: those that end the server come last.
+
+        `outage` is what the loss of a service does to its clients; None asks for the rules of both.
+        """
         found: tuple[Rule, ...] = self._package.rules(self._protocol)
-        asked = [rule for rule in found if services or not rule.needs_services]
+        asked = [rule for rule in found if rule.concerns(services, outage)]
         return tuple(sorted(asked, key=lambda rule: rule.final))
 
     def clients(self, server: str, target: Target) -> Clients:

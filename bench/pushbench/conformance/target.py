@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
+from pushbench.catalog.servers import Outage
 from pushbench.drivers.service import Running
 from pushbench.machine.processes import Exit
 from pushbench.machine.resources import Accounted
@@ -45,3 +46,5 @@ class Subject:
     """the names of those that it needs"""
     start: Callable[[], AbstractContextManager[Target]]
     """Starts it anew and waits until it is healthy; leaving the block ends it. Raises ServerFailed."""
+    outage: Outage = "keeps-clients"
+    """what the loss of a service does to its clients"""

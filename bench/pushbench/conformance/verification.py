@@ -37,7 +37,7 @@ def verify(subject: Subject, only: Iterable[str] = (), note: Note = lambda _: No
     """
     suite = SuiteRules(subject.suite, subject.protocol)
     names = frozenset(only)
-    pending = deque(rule for rule in suite.rules(subject.services) if not names or rule.name in names)
+    pending = deque(rule for rule in suite.rules(subject.services, subject.outage) if not names or rule.name in names)
     results: list[RuleResult] = []
     checks = Counter[str]()
 

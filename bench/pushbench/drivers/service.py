@@ -1,12 +1,12 @@
 """What a backing service is: how it is started, addressed, and asked if it is ready.
 
-Each service is a module of its own (`redis`, `mysql`); `services` knows them all and runs them as processes.
+Each service is a module of its own, such as `redis`; `services` knows them all and runs them as processes.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -56,6 +56,10 @@ class Service:
     arguments: Callable[[int, Path], Sequence[str]]
     """of the program, for a port and the data folder"""
     ready: Callable[[str, int], bool]
+    wrapper: Sequence[str] = ()
+    """A command that starts the program, which follows it."""
+    environment: Callable[[Path], Mapping[str, str]] = lambda _: {}
+    """of the program, beside what every program has, for a data folder"""
     fill: Callable[[Toolchain, Path, Path], None] | None = None
     """Makes a data folder, for the process driver; None: it keeps nothing. Takes the program, a folder for what is made
     once, and the folder to make. Raises ServerFailed."""

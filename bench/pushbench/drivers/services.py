@@ -20,6 +20,7 @@ from pushbench.building.toolchains import Missing, Toolchain
 from pushbench.catalog.failures import ServerFailed
 from pushbench.catalog.servers import Server
 from pushbench.drivers.mysql import MYSQL
+from pushbench.drivers.rabbitmq import RABBITMQ
 from pushbench.drivers.redis import REDIS
 from pushbench.drivers.service import Service
 from pushbench.foundation.errors import UserError
@@ -34,7 +35,7 @@ ANSWER_SECONDS = 30.0
 POLL_SECONDS = 0.02
 
 
-KNOWN: Mapping[str, Service] = {service.name: service for service in (REDIS, MYSQL)}
+KNOWN: Mapping[str, Service] = {service.name: service for service in (REDIS, MYSQL, RABBITMQ)}
 
 
 def check(server: Server) -> None:
@@ -103,10 +104,11 @@ class ServiceProcess:
             self._service.fill(program, self._data.parent, self._data)
         folder = self._log.parent
         folder.mkdir(parents=True, exist_ok=True)
+        executable = str(program.folder / self._service.program)
         running = processes.start(
-            [str(program.folder / self._service.program), *self._service.arguments(self._port, self._data)],
+            [*self._service.wrapper, executable, *self._service.arguments(self._port, self._data)],
             folder=folder,
-            environment=processes.clean_environment(),
+            environment=processes.clean_environment(self._service.environment(self._data)),
             cpus=self._place.cpus,
             log=self._log,
         )

@@ -16,6 +16,7 @@ from pushbench.building.toolchains import Missing, Toolchain, Toolset, choose, f
 def only_what_the_test_installs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(toolchains, "_FURTHER_FOLDERS", {})
     monkeypatch.setattr(toolchains, "_JDKS", [f"{tmp_path}/jvm/*"])
+    monkeypatch.setattr(toolchains, "_RABBITMQS", [f"{tmp_path}/rabbitmq_server-*/sbin"])
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("JAVA_HOME", raising=False)
     find.cache_clear()
@@ -51,6 +52,17 @@ def test_a_program_says_its_version(tmp_path: Path, name: str, program: str, out
     found = find(name, ">=1")
     assert isinstance(found, Toolchain)
     assert (found.version, found.folder) == (version, tmp_path)
+
+
+def test_rabbitmq_is_not_started_to_tell_its_version(tmp_path: Path) -> None:
+    for version in ("3.9.1", "3.10.8"):
+        folder = tmp_path / f"rabbitmq_server-{version}" / "sbin"
+        install(folder, "rabbitmq-server", "").write_text(f"#!/bin/sh\ntouch {tmp_path}/started\n")
+    (tmp_path / "rabbitmq_server-4.0.0" / "sbin").mkdir(parents=True)
+    found = find("rabbitmq-server", ">=3")
+    assert isinstance(found, Toolchain)
+    assert (found.version, found.folder) == ("3.10.8", tmp_path / "rabbitmq_server-3.10.8" / "sbin")
+    assert not (tmp_path / "started").exists()
 
 
 def test_the_first_on_the_path_that_is_new_enough_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

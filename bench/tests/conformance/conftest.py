@@ -28,7 +28,7 @@ Subjects = Callable[..., Subject]
 
 @dataclass
 class FakeService:
-    """A service whose loss the server is told by a signal."""
+    """A service whose loss and return the server is told by signals."""
 
     server: int
     name: str = "fake"
@@ -42,6 +42,7 @@ class FakeService:
     def outage(self) -> Iterator[None]:
         os.kill(self.server, signal.SIGUSR1)
         yield
+        os.kill(self.server, signal.SIGUSR2)
 
 
 @pytest.fixture(autouse=True)
@@ -56,7 +57,8 @@ def whiteboard(tmp_path: Path) -> Subjects:
     """`whiteboard("whiteboard-json", "loses")`: the server as a subject, over a protocol and with faults."""
 
     def subject(protocol: str, *faults: str) -> Subject:
-        services = ["fake"] if any("outage" in fault for fault in faults) else []
+        ends = any("lost-service" in fault for fault in faults)
+        services = ["fake"] if ends or any("outage" in fault for fault in faults) else []
         starts = itertools.count(1)
 
         @contextlib.contextmanager
@@ -78,7 +80,14 @@ def whiteboard(tmp_path: Path) -> Subjects:
             finally:
                 instance.terminate()
 
-        return Subject("whiteboard-server", "whiteboard", protocol, services, start)
+        return Subject(
+            "whiteboard-server",
+            "whiteboard",
+            protocol,
+            services,
+            start,
+            "ends-connections" if ends else "keeps-clients",
+        )
 
     return subject
 

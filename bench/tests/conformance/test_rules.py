@@ -8,8 +8,9 @@ from contextlib import ExitStack
 
 import pytest
 
+from pushbench.catalog.servers import Outage
 from pushbench.conformance import Subject, rules_for, verify
-from pushbench.conformance.whiteboard import whiteboard_socketio
+from pushbench.conformance.whiteboard import outage, whiteboard_socketio
 
 JSON, SOCKETIO, STOMP = PROTOCOLS = "whiteboard-json", "whiteboard-socketio", "whiteboard-stomp"
 EVERY_RULE = {rule.name for protocol in PROTOCOLS for rule in rules_for("whiteboard", protocol, ["fake"])}
@@ -63,6 +64,7 @@ FAULTS: list[tuple[str, str, set[str]]] = [
     (JSON, "closes-with-1012", {"sigterm-closes-with-1001"}),
     (JSON, "outage-ends-memberships", {"outage-of-a-service-is-survived"}),
     (JSON, "outage-ends-connections", {"outage-of-a-service-is-survived"}),
+    (JSON, "lost-service-is-ignored", {"outage-of-a-service-ends-connections"}),
     (JSON, "accepts-to-the-end", {"sigterm-refuses-new-clients"}),
     (JSON, "exits-with-1", {"sigterm-exits-with-0"}),
     (JSON, "lingers", {"sigterm-exits-within-5-seconds"}),
@@ -114,6 +116,33 @@ def test_a_good_server_keeps_all_rules(whiteboard: Callable[..., Subject], proto
 def test_a_good_server_with_a_service_keeps_one_rule_more(whiteboard: Callable[..., Subject]) -> None:
     found = verify(whiteboard(JSON, "outage-is-survived"), ["outage-of-a-service-is-survived"])
     assert [(result.name, result.outcome) for result in found.rules] == [("outage-of-a-service-is-survived", "passed")]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("behaviour", "fault"),
+    [
+        ("lost-service-closes", None),
+        ("lost-service-aborts", "a closing handshake"),
+        ("lost-service-looks-healthy", "a /healthz other than 200"),
+        ("lost-service-stays-lost", "a member again within 1 s"),
+    ],
+)
+def test_a_server_that_ends_its_connections_with_a_service_does_so_in_good_order(
+    whiteboard: Callable[..., Subject], monkeypatch: pytest.MonkeyPatch, behaviour: str, fault: str | None
+) -> None:
+    monkeypatch.setattr(outage, "RETURN_SECONDS", 1.0)
+    [found] = verify(whiteboard(JSON, behaviour), ["outage-of-a-service-ends-connections"]).rules
+    assert fault in found.detail if fault else found.passed, found.detail
+
+
+def test_a_server_is_asked_for_what_it_says_of_the_loss_of_a_service() -> None:
+    def about(services: list[str], outage: Outage) -> set[str]:
+        return {rule.name for rule in rules_for("whiteboard", JSON, services, outage) if "outage" in rule.name}
+
+    assert about(["fake"], "keeps-clients") == {"outage-of-a-service-is-survived"}
+    assert about(["fake"], "ends-connections") == {"outage-of-a-service-ends-connections"}
+    assert about([], "ends-connections") == set()
 
 
 @pytest.mark.slow

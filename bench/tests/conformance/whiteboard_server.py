@@ -26,11 +26,18 @@ from tests.conformance.whiteboard_protocols import JsonSession, StompSession
 from tests.conformance.whiteboard_socketio_session import SocketIOSession
 
 SEND_BUFFER = 128 << 10
+away = asyncio.Event()
+"""A service is away, and so is this server."""
 SESSIONS: dict[str, type[Session]] = {"/ws": JsonSession, "/stomp": StompSession, "/socket.io/": SocketIOSession}
+
+LOST_SERVICE = {"lost-service-closes", "lost-service-aborts", "lost-service-looks-healthy", "lost-service-stays-lost"}
+closing = set[asyncio.Future[None]]()
 
 
 def respond(connection: ServerConnection, request: Request) -> Response | None:
     path = request.path.partition("?")[0]
+    if away.is_set() and not (path == "/healthz" and "lost-service-looks-healthy" in FAULTS):
+        return connection.respond(HTTPStatus.SERVICE_UNAVAILABLE, "a service is away")
     if path == "/healthz":
         name = "" if "healthz-is-anonymous" in FAULTS else os.environ["SERVER"]
         body = json.dumps({"server": name, "runtime": sys.version.split()[0], "framework": "websockets"})
@@ -101,6 +108,7 @@ async def main() -> None:
     ended = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, ended.set)
     asyncio.get_running_loop().add_signal_handler(signal.SIGUSR1, outage, hub, server)
+    asyncio.get_running_loop().add_signal_handler(signal.SIGUSR2, back)
     await ended.wait()
     code = 1012 if "closes-with-1012" in FAULTS else 1001
     if "accepts-to-the-end" in FAULTS:
@@ -120,6 +128,18 @@ def outage(hub: Hub, server: Server) -> None:
     if "outage-ends-connections" in FAULTS:
         for connection in server.connections:
             connection.transport.abort()
+    if LOST_SERVICE & FAULTS:
+        away.set()
+        for connection in server.connections:
+            if "lost-service-aborts" in FAULTS:
+                connection.transport.abort()
+            else:
+                closing.add(asyncio.ensure_future(connection.close(1012)))
+
+
+def back() -> None:
+    if "lost-service-stays-lost" not in FAULTS:
+        away.clear()
 
 
 if __name__ == "__main__":

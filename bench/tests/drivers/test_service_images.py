@@ -81,7 +81,7 @@ def registry(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_every_service_that_a_server_declares_has_an_image_that_is_pinned() -> None:
     names = needed_by(read_catalog(Project.current().servers))
-    assert names == ["redis", "mysql"]
+    assert names == ["redis", "mysql", "rabbitmq"]
     for image in service_images(KNOWN):
         assert image.digest, f"`make lock-images` for {image.reference}"
         assert re.fullmatch(rf"{image.service}@sha256:[0-9a-f]{{64}}", image.source)

@@ -1,0 +1,32 @@
+package pushbench.whiteboard;
+
+import org.springframework.web.socket.CloseStatus;
+import org.springframework.web.socket.WebSocketHandler;
+import org.springframework.web.socket.WebSocketMessage;
+import org.springframework.web.socket.WebSocketSession;
+import org.springframework.web.socket.handler.WebSocketHandlerDecorator;
+
+/** Limits the size of what a client sends, and what may be queued for it. */
+class ClientHandler extends WebSocketHandlerDecorator {
+  static final int MAX_MESSAGE_BYTES = 64 * 1024;
+
+  ClientHandler(WebSocketHandler delegate) {
+    super(delegate);
+  }
+
+  @Override
+  public void afterConnectionEstablished(WebSocketSession session) throws Exception {
+    super.afterConnectionEstablished(new QueueingSession(session));
+  }
+
+  @Override
+  public void handleMessage(WebSocketSession session, WebSocketMessage<?> message)
+      throws Exception {
+    // Tomcat counts characters, of which one can be three bytes.
+    if (message.getPayloadLength() > MAX_MESSAGE_BYTES) {
+      session.close(CloseStatus.TOO_BIG_TO_PROCESS);
+    } else {
+      super.handleMessage(session, message);
+    }
+  }
+}
