@@ -176,7 +176,7 @@ func TestAnEarlyAnswerToALongPollLosesNothing(t *testing.T) {
 
 func TestASecondAnswerToAPollEndsTheConnection(t *testing.T) {
 	truthTest(t, func(t testing.TB) {
-		report, e, did := playPositions(t, "location-long-poll", schedule.Patterns["position"],
+		report, e, did := playPositions(t, "location-long-poll", often(250*time.Millisecond),
 			scripted.LocationFaults{TwiceEvery: 30})
 		var unasked int64
 		for _, each := range report.Errors {

@@ -31,7 +31,7 @@ async def join_gives_the_text(clients: Clients) -> None:
             raise Mismatch(f"the text {TEXT[:length]!r}", repr(player.text))
 
 
-@rule("When the sixth player has joined, the countdown comes at once and names all, and the start 1 s after it.")
+@rule("When the sixth player is in, the countdown comes at once and names all, and the start 1 s after it.")
 async def full_room_begins_at_once(clients: Clients) -> None:
     players = await together(clients.player() for _ in range(SEATS))
     began = time.monotonic()
@@ -48,7 +48,7 @@ async def full_room_begins_at_once(clients: Clients) -> None:
         raise Mismatch("a start 1 s after the countdown", f"one {waited:.2f} s after it")
 
 
-@rule("A room that is not full begins its countdown 2 s after its first player has joined.")
+@rule("A room that is not full begins its countdown 2 s after its first player is in it.")
 async def waiting_room_begins_after_two_seconds(clients: Clients) -> None:
     players = await together(clients.player() for _ in range(2))
     began = time.monotonic()
