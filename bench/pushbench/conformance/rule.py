@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
 from dataclasses import dataclass
+from inspect import isasyncgenfunction
 from types import ModuleType
 from typing import Any
 
-Check = Callable[[Any], Awaitable[None]]
-"""Takes the clients of a suite; returns when the server did what it must and raises Mismatch when it did not."""
+Check = Callable[[Any], Awaitable[None]] | Callable[[Any], AsyncGenerator[None]]
+"""Takes the clients of a suite; returns when the server did what it must and raises Mismatch when it did not.
+
+A generator may be checked beside others up to its `yield`, and is alone on the server from there on.
+"""
 
 
 class Mismatch(Exception):
@@ -31,16 +36,35 @@ class Rule:
     """Ends the server; such rules come last and share that one end."""
     needs_services: bool
     """Only for servers with backing services."""
+    beside_others: bool = False
+    """May be checked at the same time as others, on one server: it mostly waits, and other clients do not change what
+    its own see."""
+
+    async def steps(self, clients: object) -> AsyncGenerator[None]:
+        """Checks the rule; yields where it has to be alone to go on."""
+        checked = self.check(clients)
+        if isinstance(checked, AsyncGenerator):
+            async with aclosing(checked):
+                async for _ in checked:
+                    yield
+        else:
+            await checked
 
 
 def rule(
-    statement: str, *, limit_seconds: float = 10.0, final: bool = False, needs_services: bool = False
+    statement: str,
+    *,
+    limit_seconds: float = 10.0,
+    final: bool = False,
+    needs_services: bool = False,
+    beside_others: bool = False,
 ) -> Callable[[Check], Rule]:
     """Make a rule of an async function, named after it: `joined_means_subscribed` is `joined-means-subscribed`."""
 
     def register(check: Check) -> Rule:
         name = getattr(check, "__name__").replace("_", "-")  # noqa: B009 - Callable has no __name__ for type checkers
-        return Rule(name, statement, check, limit_seconds, final, needs_services)
+        beside = beside_others or isasyncgenfunction(check)
+        return Rule(name, statement, check, limit_seconds, final, needs_services, beside)
 
     return register
 
