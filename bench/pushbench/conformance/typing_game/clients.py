@@ -121,9 +121,10 @@ class Clients:
         path: str = socketio.PATH,
         receive_buffer: int | None = None,
         compression: str | None = None,
-        within: float = PROMPT,
+        within: float | None = None,
     ) -> Player:
         """A player in no room. A small receive buffer makes the backlog in the kernel small."""
+        within = PROMPT if within is None else within
         # asyncio turns Nagle's algorithm off only where the protocol is named.
         sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         sock.setblocking(False)

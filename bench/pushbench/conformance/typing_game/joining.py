@@ -16,7 +16,7 @@ EARLY = 0.05
 """Seconds by which a server may be early: a timer of milliseconds, and what is on its way."""
 
 
-async def countdown_is_right(player: Player, room: str, users: list[str], within: float = PROMPT) -> None:
+async def countdown_is_right(player: Player, room: str, users: list[str], within: float | None = None) -> None:
     told = await player.next("pvp:countdown", within)
     if told != {"roomId": room, "milliseconds": 1000, "players": users}:
         raise Mismatch(f"a countdown of 1000 ms for {room} and {users}", told)

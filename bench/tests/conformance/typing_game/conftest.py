@@ -42,12 +42,14 @@ def little_to_wait_for(monkeypatch: pytest.MonkeyPatch) -> None:
         (CLIENTS, "COUNTDOWN", TIMES.countdown),
         (metricz, "WINDOW", 0.2),
         (game_server, "WINDOW", 0.2),
+        *((module, "PROMPT", 0.5) for module in (player, CLIENTS, joining, metricz)),
         (player, "QUIET", 0.03),
         (typing, "BURST", 20),
         (typing, "ROOMS", 4),
-        (typing, "PATIENCE", 1.0),
-        (crowds, "FLOOD", 12_000),
+        (typing, "PATIENCE", 0.5),
+        (crowds, "FLOOD", 7_000),
         (load, "LOGGED", 250),
+        (load, "PAIRS", 8),
         (bounds, "MEMORY_BOUND", 3 * MIB),
     ):
         monkeypatch.setattr(module, name, value)
