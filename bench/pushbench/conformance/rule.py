@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
+from inspect import isasyncgenfunction
 from types import ModuleType
 from typing import Any
 
 from pushbench.catalog.servers import Outage
 
-Check = Callable[[Any], Awaitable[None]]
-"""Takes the clients of a suite; returns when the server did what it must and raises Mismatch when it did not."""
+Check = Callable[[Any], Awaitable[None]] | Callable[[Any], AsyncGenerator[None]]
+"""Takes the clients of a suite; returns when the server did what it must and raises Mismatch when it did not.
+
+A generator may be checked beside others up to its `yield`, and is alone on the server from there on.
+"""
 
 
 class Mismatch(Exception):
@@ -35,10 +40,23 @@ class Rule:
     """Only for servers with backing services."""
     outage: Outage | None = None
     """Only for servers whose clients see the loss of a service so; None: for all."""
+    beside_others: bool = False
+    """May be checked at the same time as others, on one server: it mostly waits, and other clients do not change what
+    its own see."""
 
     def concerns(self, services: Sequence[str], outage: Outage | None) -> bool:
         """Whether a server with these services has to keep it. `outage` None: whatever the loss of one does."""
         return (bool(services) or not self.needs_services) and (outage is None or self.outage in (None, outage))
+
+    async def steps(self, clients: object) -> AsyncGenerator[None]:
+        """Checks the rule; yields where it has to be alone to go on."""
+        checked = self.check(clients)
+        if isinstance(checked, AsyncGenerator):
+            async with aclosing(checked):
+                async for _ in checked:
+                    yield
+        else:
+            await checked
 
 
 def rule(
@@ -48,12 +66,14 @@ def rule(
     final: bool = False,
     needs_services: bool = False,
     outage: Outage | None = None,
+    beside_others: bool = False,
 ) -> Callable[[Check], Rule]:
     """Make a rule of an async function, named after it: `joined_means_subscribed` is `joined-means-subscribed`."""
 
     def register(check: Check) -> Rule:
         name = getattr(check, "__name__").replace("_", "-")  # noqa: B009 - Callable has no __name__ for type checkers
-        return Rule(name, statement, check, limit_seconds, final, needs_services, outage)
+        beside = beside_others or isasyncgenfunction(check)
+        return Rule(name, statement, check, limit_seconds, final, needs_services, outage, beside)
 
     return register
 

@@ -11,7 +11,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from pushbench.catalog.servers import Outage
 from pushbench.conformance.rule import Rule
@@ -24,6 +24,15 @@ class Clients(Protocol):
 
     async def dismiss(self) -> None:
         """Close all connections."""
+
+
+@runtime_checkable
+class SharingClients(Clients, Protocol):
+    """The clients of a suite with rules that may be checked beside each other."""
+
+    def beside(self) -> Clients:
+        """Clients of the same server for one of these rules; no others meet them, and they are dismissed by
+        themselves."""
 
 
 class SuiteRules:

@@ -1,23 +1,21 @@
-"""Checks the rules on a server, one after another, and writes down what each one said."""
+"""Checks the rules on a server, those that mostly wait beside each other, and writes down what each one said."""
 
 from __future__ import annotations
 
 import asyncio
-import http.client
-import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterable
-
-from websockets.exceptions import WebSocketException
+from collections.abc import Iterable, Sequence
 
 from pushbench.catalog.failures import ServerFailed
+from pushbench.conformance.checking import Note, check, check_beside
 from pushbench.conformance.result import Conformance, RuleResult
-from pushbench.conformance.rule import Mismatch, Rule
-from pushbench.conformance.suite import Clients, SuiteRules, digest
+from pushbench.conformance.rule import Rule
+from pushbench.conformance.suite import Clients, SharingClients, SuiteRules, digest
 from pushbench.conformance.target import Subject, Target
 from pushbench.machine.disturbance import Since
 
-Note = Callable[[RuleResult], None]
+Group = tuple[Rule, ...]
+"""Rules that are checked beside each other, or one rule."""
 
 STOLEN_MOST = 0.05
 """of the CPU time, by the hypervisor: below that, 5 ms of 100 are missing, and no rule counts on so little"""
@@ -30,14 +28,16 @@ def verify(subject: Subject, only: Iterable[str] = (), note: Note = lambda _: No
     """Check all rules of a server, or those named in `only`; `note` hears of each as soon as it is done.
 
     One start serves all rules as long as they pass. After a failure the server is started anew, so that what one rule
-    has broken is not held against the next. Raises UserError when there are no rules for the server, and ServerFailed
-    when it does not start at all.
+    has broken is not held against the next. Rules that may be checked beside each other are: where one of them fails,
+    it and those that have not passed yet are checked one after another, and that counts. Raises UserError when there
+    are no rules for the server, and ServerFailed when it does not start at all.
 
     A rule that fails while the hypervisor takes much of the CPU is checked again: the server may have waited for it.
     """
     suite = SuiteRules(subject.suite, subject.protocol)
     names = frozenset(only)
-    pending = deque(rule for rule in suite.rules(subject.services, subject.outage) if not names or rule.name in names)
+    rules = [rule for rule in suite.rules(subject.services, subject.outage) if not names or rule.name in names]
+    pending = deque(_groups(rules))
     results: list[RuleResult] = []
     checks = Counter[str]()
 
@@ -54,6 +54,8 @@ def verify(subject: Subject, only: Iterable[str] = (), note: Note = lambda _: No
         if not results:
             raise
         keep(_before_any_rule(failed))
+    places = {rule.name: place for place, rule in enumerate(rules)}
+    results.sort(key=lambda result: places.get(result.name, len(rules)))
     return _conformance(subject.server, subject.suite, subject.protocol, results)
 
 
@@ -66,45 +68,36 @@ def _conformance(server: str, suite: str, protocol: str, results: list[RuleResul
     return Conformance(server=server, suite=suite, protocol=protocol, digest=digest(), rules=results)
 
 
+def _groups(rules: Sequence[Rule]) -> list[Group]:
+    """In the order of checking: the rules that are alone, those beside each other, and those that end the server."""
+    beside = tuple(rule for rule in rules if rule.beside_others)
+    alone = [(rule,) for rule in rules if not rule.beside_others]
+    groups = [*alone, beside] if beside else alone
+    return sorted(groups, key=lambda group: group[0].final)
+
+
 async def _check_until_failure(
-    pending: deque[Rule], checks: Counter[str], clients: Clients, target: Target, note: Note
+    pending: deque[Group], checks: Counter[str], clients: Clients, target: Target, note: Note
 ) -> None:
-    """Takes rules from `pending`, and puts those first there that are to be checked again."""
+    """Takes groups from `pending`, and puts those rules first there that are to be checked again, each alone."""
     again: list[Rule] = []
     while pending:
-        rule, began = pending.popleft(), Since.now()
+        rule, *others = group = pending.popleft()
+        if others:
+            assert isinstance(clients, SharingClients)
+            if again := list(await check_beside(group, clients, target, note)):
+                break
+            continue
+        began = Since.now()
         checks[rule.name] += 1
-        result = await _check(rule, clients, target)
+        result = await check(rule, clients, target)
         if not result.passed and checks[rule.name] < MOST_CHECKS and began.stolen_share() > STOLEN_MOST:
             again.append(rule)
         else:
             note(result.model_copy(update={"checks": checks[rule.name]}))
         if not result.passed and not rule.final:
             break
-    pending.extendleft(reversed(again))
-
-
-async def _check(rule: Rule, clients: Clients, target: Target) -> RuleResult:
-    began = time.monotonic()
-    detail = ""
-    try:
-        async with asyncio.timeout(rule.limit_seconds) as limit:
-            await rule.check(clients)
-    except (Mismatch, OSError, WebSocketException, http.client.HTTPException) as fault:
-        if limit.expired():
-            detail = f"did not finish within {rule.limit_seconds:g} s"
-        else:
-            detail = str(fault) if isinstance(fault, Mismatch) else f"{type(fault).__name__}: {fault}"
-    finally:
-        await clients.dismiss()
-    return RuleResult(
-        name=rule.name,
-        statement=rule.statement,
-        outcome="failed" if detail else "passed",
-        detail=detail,
-        log_tail=target.log_tail() if detail else "",
-        seconds=time.monotonic() - began,
-    )
+    pending.extendleft((rule,) for rule in reversed(again))
 
 
 def _before_any_rule(failed: ServerFailed) -> RuleResult:

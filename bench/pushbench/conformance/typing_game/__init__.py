@@ -12,6 +12,7 @@ from pushbench.conformance.typing_game import (
     ending,
     hostility,
     joining,
+    keeping,
     lifecycle,
     load,
     matchmaking,
@@ -35,6 +36,7 @@ def rules(protocol: ModuleType) -> tuple[Rule, ...]:
         hostility,
         crowds,
         load,
+        keeping,
         lifecycle,
     )
 

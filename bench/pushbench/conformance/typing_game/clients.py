@@ -8,7 +8,7 @@ import json
 import socket
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -46,12 +46,19 @@ class Farewell:
 
 
 class Clients:
-    def __init__(self, server: str, target: Target) -> None:
+    def __init__(self, server: str, target: Target, origin: Clients | None = None) -> None:
+        """`origin` are clients of the same server that these do not meet."""
         self.server, self.target = server, target
-        self._users, self._lengths = itertools.count(1), itertools.count(SHORTEST)
+        self._users: Iterator[int] = origin._users if origin else itertools.count(1)
+        self._lengths: Iterator[int] = origin._lengths if origin else itertools.count(SHORTEST)
+        self._all: list[Clients] = origin._all if origin else []
+        self._all.append(self)
         self._connections: list[Connection] = []
         self._players: list[Player] = []
         self._farewell: Farewell | None = None
+
+    def beside(self) -> Clients:
+        return Clients(self.server, self.target, self)
 
     @property
     def address(self) -> tuple[str, int]:
@@ -114,9 +121,10 @@ class Clients:
         path: str = socketio.PATH,
         receive_buffer: int | None = None,
         compression: str | None = None,
-        within: float = PROMPT,
+        within: float | None = None,
     ) -> Player:
         """A player in no room. A small receive buffer makes the backlog in the kernel small."""
+        within = PROMPT if within is None else within
         # asyncio turns Nagle's algorithm off only where the protocol is named.
         sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         sock.setblocking(False)
@@ -165,13 +173,22 @@ class Clients:
 
     async def leaves(self, *players: Player) -> None:
         """Players end their connections with a reset, and the server notices."""
-        before = await self.playing()
+        before = await self.settled()
         for player in players:
             player.reset()
+        await self._has(before - len(players), f"when {len(players)} have left")
+
+    async def settled(self) -> int:
+        """How many players are in rooms, once the server has noticed that those of other rules have left."""
+        players = sum(bool(player.room) for clients in self._all for player in clients._players)
+        await self._has(players, "when those of other rules have left")
+        return players
+
+    async def _has(self, players: int, when: str) -> None:
         deadline = time.monotonic() + PROMPT
-        while (left := await self.playing()) > before - len(players):
+        while (seen := await self.playing()) != players:
             if time.monotonic() > deadline:
-                raise Mismatch(f"{before - len(players)} players when {len(players)} have left", left)
+                raise Mismatch(f"{players} players {when}", seen)
             await asyncio.sleep(0.02)
 
     async def playing(self) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator
+
 from pushbench.conformance.bounds import within_bound
 from pushbench.conformance.rule import Mismatch, rule
 from pushbench.conformance.together import together
@@ -15,7 +17,7 @@ LONG = 64
 """Characters of a long userId."""
 
 
-@rule("When half of a room vanishes with TCP resets, the other half misses nothing.")
+@rule("When half of a room vanishes with TCP resets, the other half misses nothing.", beside_others=True)
 async def resets_harm_nobody(clients: Clients) -> None:
     players = await clients.game()
     typist, survivors, victims = players[0], players[:3], players[3:]
@@ -29,15 +31,16 @@ async def resets_harm_nobody(clients: Clients) -> None:
 
 
 @rule("A player that stops reading is disconnected, costs bounded memory, and delays nobody.", limit_seconds=30)
-async def silent_player_is_disconnected(clients: Clients) -> None:
+async def silent_player_is_disconnected(clients: Clients) -> AsyncGenerator[None]:
     silent = await clients.player(receive_buffer=4096)
     typist = await clients.player("x" * LONG)
     others = await together(clients.player() for _ in range(SEATS - 2))
     players = [silent, typist, *others]
     await clients.gathered(players)
     await together(begins(player) for player in players)
+    yield
     silent.stop_reading()
-    present, memory = await clients.playing(), clients.usage()
+    present, memory = await clients.settled(), clients.usage()
     for _ in range(0, FLOOD, BATCH):
         states = [await typist.type(WRONG, sentAt=2**53 - 1) for _ in range(BATCH)]
         await together(player.receives(*states) for player in (typist, others[0]))

@@ -16,7 +16,7 @@ async def is_over(player: Player, room: str, places: list[str]) -> None:
         raise Mismatch(f"the end of {room} with the places {places}", json.dumps(told))
 
 
-@rule("A player that has finished types no more, and the game goes on for the others.")
+@rule("A player that has finished types no more, and the game goes on for the others.", beside_others=True)
 async def finished_player_types_no_more(clients: Clients) -> None:
     players = await clients.game()
     first, second = players[:2]
@@ -38,7 +38,10 @@ async def play_to_the_end(players: list[Player]) -> None:
     await together(is_over(player, players[0].room, places) for player in players)
 
 
-@rule("When all have finished, each member gets all states and then pvp:over, with the places as they finished.")
+@rule(
+    "When all have finished, each member gets all states and then pvp:over, with the places as they finished.",
+    beside_others=True,
+)
 async def game_ends_when_all_have_finished(clients: Clients) -> None:
     joined = await clients.game()
     players = [joined[at] for at in (3, 0, 5, 1, 4, 2)]
@@ -49,7 +52,11 @@ async def game_ends_when_all_have_finished(clients: Clients) -> None:
     await (await clients.player()).is_turned_away(players[0].room, "a room that is over")
 
 
-@rule("After pvp:over a rematch is matchmaking and a join again, on the same connection.", limit_seconds=20)
+@rule(
+    "After pvp:over a rematch is matchmaking and a join again, on the same connection.",
+    limit_seconds=20,
+    beside_others=True,
+)
 async def rematch_is_played_on_the_same_connection(clients: Clients) -> None:
     length = clients.length()
     players = await clients.game(length)
@@ -64,12 +71,15 @@ async def rematch_is_played_on_the_same_connection(clients: Clients) -> None:
     await together(other.receives_nothing() for other in others)
 
 
-@rule("A player that leaves is not waited for: when it was the only one that typed, the game of the others ends.")
+@rule(
+    "A player that leaves is not waited for: when it was the only one that typed, the game of the others ends.",
+    beside_others=True,
+)
 async def leaver_is_not_waited_for(clients: Clients) -> None:
     leaver, *others = await clients.game()
     for typist in others:
         states = await typist.finish()
         await together(player.receives(*states) for player in others)
     await others[0].receives_nothing()
-    await clients.leaves(leaver)
+    leaver.reset()
     await together(is_over(player, leaver.room, [other.user for other in others]) for player in others)

@@ -16,7 +16,7 @@ EARLY = 0.05
 """Seconds by which a server may be early: a timer of milliseconds, and what is on its way."""
 
 
-async def countdown_is_right(player: Player, room: str, users: list[str], within: float = PROMPT) -> None:
+async def countdown_is_right(player: Player, room: str, users: list[str], within: float | None = None) -> None:
     told = await player.next("pvp:countdown", within)
     if told != {"roomId": room, "milliseconds": 1000, "players": users}:
         raise Mismatch(f"a countdown of 1000 ms for {room} and {users}", told)
@@ -31,7 +31,10 @@ async def join_gives_the_text(clients: Clients) -> None:
             raise Mismatch(f"the text {TEXT[:length]!r}", repr(player.text))
 
 
-@rule("When the sixth player is in, the countdown comes at once and names all, and the start 1 s after it.")
+@rule(
+    "When the sixth player is in, the countdown comes at once and names all, and the start 1 s after it.",
+    beside_others=True,
+)
 async def full_room_begins_at_once(clients: Clients) -> None:
     players = await together(clients.player() for _ in range(SEATS))
     began = time.monotonic()
@@ -48,7 +51,7 @@ async def full_room_begins_at_once(clients: Clients) -> None:
         raise Mismatch("a start 1 s after the countdown", f"one {waited:.2f} s after it")
 
 
-@rule("A room that is not full begins its countdown 2 s after its first player is in it.")
+@rule("A room that is not full begins its countdown 2 s after its first player is in it.", beside_others=True)
 async def waiting_room_begins_after_two_seconds(clients: Clients) -> None:
     players = await together(clients.player() for _ in range(2))
     began = time.monotonic()
@@ -59,7 +62,10 @@ async def waiting_room_begins_after_two_seconds(clients: Clients) -> None:
         raise Mismatch("a countdown 2 s after the first join", f"one {waited:.2f} s after it")
 
 
-@rule("A join of an unknown room, of one that has begun, or in a room already is acknowledged with an error.")
+@rule(
+    "A join of an unknown room, of one that has begun, or in a room already is acknowledged with an error.",
+    beside_others=True,
+)
 async def impossible_join_is_turned_away(clients: Clients) -> None:
     length = clients.length()
     players, outsider = await together(clients.player() for _ in range(SEATS)), await clients.player()
@@ -74,7 +80,7 @@ async def impossible_join_is_turned_away(clients: Clients) -> None:
     await outsider.receives_nothing()
 
 
-@rule("A user of a room cannot join it once more, over whichever connection.")
+@rule("A user of a room cannot join it once more, over whichever connection.", beside_others=True)
 async def user_joins_once(clients: Clients) -> None:
     player = await clients.player()
     double = await clients.player(player.user)

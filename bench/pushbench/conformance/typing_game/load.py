@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import AsyncGenerator
 
 from pushbench.conformance.acknowledgements import HELD_SECONDS, PAIRS, are_waited_for, median_ms
 from pushbench.conformance.bounds import LOG_BOUND, too_much
@@ -17,8 +18,9 @@ LOGGED = 1_000
 
 
 @rule("1,000 keystrokes, 1,000 that are refused and a player that leaves make a server print nothing.")
-async def no_log_line_per_message(clients: Clients) -> None:
+async def no_log_line_per_message(clients: Clients) -> AsyncGenerator[None]:
     typist, leaver, *_ = await clients.game()
+    yield
     before = await clients.output_bytes()
     for _ in range(LOGGED):
         state = await typist.type(WRONG)
@@ -33,8 +35,9 @@ async def no_log_line_per_message(clients: Clients) -> None:
 
 
 @rule("A small message does not wait until the one before it is acknowledged: Nagle's algorithm is off.")
-async def nagle_is_off(clients: Clients) -> None:
+async def nagle_is_off(clients: Clients) -> AsyncGenerator[None]:
     typist, player, *_ = await clients.game()
+    yield
     late, prompt = [], []
     for _ in range(PAIRS):
         late.append(await gap(typist, player, late=True))

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 
 from pushbench.conformance.rule import Mismatch, rule
-from pushbench.conformance.together import together
 from pushbench.conformance.typing_game.clients import SEATS, Clients
 from pushbench.conformance.typing_game.metricz import counts
 from pushbench.conformance.typing_game.over_http import require
 from pushbench.conformance.typing_game.text import TEXT
 
-SEAT_SECONDS = 10.0
-"""How long a seat is kept, and a room in which nobody is."""
-EARLY, LATE = 0.9, 0.6
-"""Seconds before the end of that time, when a seat is still kept, and after it, when it is free."""
 DEFAULT = 150
 BAD_BODIES = {
     "nothing": "",
@@ -79,27 +73,3 @@ async def bad_request_is_400(clients: Clients) -> None:
         require(400, await clients.post(body), what)
     if (now := (await counts(clients))[0]) > rooms:  # others may have been forgotten meanwhile
         raise Mismatch(f"{rooms} rooms, as before", now)
-
-
-@rule(
-    "A seat that nobody takes is kept for 10 s and then free; a room that nobody is in for 10 s is forgotten.",
-    limit_seconds=30,
-)
-async def seats_and_rooms_are_kept_for_ten_seconds(clients: Clients) -> None:
-    """Both at the same time. A game begins 2 s after its first player, so the others come in the tenth second."""
-    length, forgotten = clients.length(), await clients.match(clients.user(), clients.length())
-    room = await clients.match(clients.user(), length)
-    await asyncio.sleep(SEAT_SECONDS - EARLY)
-    present = await together(clients.player() for _ in range(SEATS - 1))
-    for player in present:
-        if await clients.match(player.user, length) != room:
-            raise Mismatch("the room that waits for players", "another room")
-    for player in present:
-        await player.join(room)
-    late = await clients.player()
-    await late.is_turned_away(room, "a room whose last seat is kept for another player")
-    await asyncio.sleep(EARLY + LATE)
-    if await clients.match(late.user, length) != room:
-        raise Mismatch(f"a seat that is free again after {SEAT_SECONDS:g} s", "another room")
-    await late.join(room)
-    await (await clients.player()).is_turned_away(forgotten, "a room that is forgotten")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Mapping
 
 from pushbench.conformance.rule import Mismatch, escaped, rule
 from pushbench.conformance.together import together
@@ -37,18 +37,20 @@ async def come_to_be(clients: Clients, most_rooms: int, players: int, when: str)
 
 
 @rule("/metricz counts rooms and players; a game that all have left, or that is over, is no room any more.")
-async def metricz_counts_rooms_and_players(clients: Clients) -> None:
-    before, _ = await counts(clients)
-    await come_to_be(clients, before, 0, "when the players of other rules have left")
+async def metricz_counts_rooms_and_players(clients: Clients) -> AsyncGenerator[None]:
+    yield
+    others = await clients.settled()
     left, finished = await together(clients.game() for _ in range(2))
     rooms, players = await counts(clients)
-    if rooms < 2 or players != 2 * SEATS:
-        raise Mismatch(f"at least 2 rooms and {2 * SEATS} players in two games", f"{rooms} and {players}")
+    least = others // SEATS + 2
+    if rooms < least or players != others + 2 * SEATS:
+        expected = f"at least {least} rooms and {others + 2 * SEATS} players with two further games"
+        raise Mismatch(expected, f"{rooms} and {players}")
     await clients.leaves(*left)
-    await come_to_be(clients, rooms - 1, SEATS, "when the players of one game have left")
+    await come_to_be(clients, rooms - 1, others + SEATS, "when the players of one game have left")
     for player in finished:
         await player.finish()
-    await come_to_be(clients, rooms - 2, 0, "when the other game is over")
+    await come_to_be(clients, rooms - 2, others, "when the other game is over")
 
 
 def delay_in(told: Mapping[str, object]) -> tuple[float, float] | None:
@@ -62,7 +64,10 @@ def delay_in(told: Mapping[str, object]) -> tuple[float, float] | None:
             raise Mismatch("an event_loop_delay with p50 and p99 in seconds, or null", escaped(json.dumps(other)))
 
 
-@rule("/metricz tells p50 and p99 of the event loop's delay in the last second, or null, and anew each second.")
+@rule(
+    "/metricz tells p50 and p99 of the event loop's delay in the last second, or null, and anew each second.",
+    beside_others=True,
+)
 async def metricz_tells_the_delay(clients: Clients) -> None:
     if delay_in(await clients.metrics()) is None:
         await asyncio.sleep(2 * WINDOW)  # no window may be over yet

@@ -106,7 +106,7 @@ class Player:
         """Send an event that asks for nothing."""
         await self.connection.send(socketio.event_of(name, json.dumps(message)))
 
-    async def ask(self, name: str, message: object, within: float = PROMPT) -> object:
+    async def ask(self, name: str, message: object, within: float | None = None) -> object:
         """Send an event and return what acknowledges it."""
         number = next(self._ids)
         asked = self.expects(number)
@@ -118,13 +118,14 @@ class Player:
         asked = self._asked[number] = asyncio.get_running_loop().create_future()
         return asked
 
-    async def answer(self, asked: asyncio.Future[object], name: str, within: float = PROMPT) -> object:
+    async def answer(self, asked: asyncio.Future[object], name: str, within: float | None = None) -> object:
+        within = PROMPT if within is None else within
         try:
             return await asyncio.wait_for(asked, within)
         except TimeoutError:
             raise Mismatch(f"an acknowledgement of {name} within {within:g} s", self.seen) from None
 
-    async def join(self, room: str, within: float = PROMPT) -> None:
+    async def join(self, room: str, within: float | None = None) -> None:
         """Become a member of a room, whose text the player then has."""
         said = await self.ask("pvp:join", {"roomId": room, "userId": self.user}, within)
         match said:
@@ -171,8 +172,9 @@ class Player:
 
     # What it sees
 
-    async def next(self, name: str, within: float = PROMPT) -> Message:
+    async def next(self, name: str, within: float | None = None) -> Message:
         """The message of the next event, which must be this one."""
+        within = PROMPT if within is None else within
         try:
             async with asyncio.timeout(within):
                 while not self._events:
@@ -187,7 +189,7 @@ class Player:
             raise Mismatch(f"{name} at {self.user}", event)
         return event.message
 
-    async def receives(self, *states: Message, within: float = PROMPT) -> None:
+    async def receives(self, *states: Message, within: float | None = None) -> None:
         """The next events are these states; `within` is for each."""
         for state in states:
             if (seen := await self.next("pvp:state", within)) != state:
@@ -207,16 +209,16 @@ class Player:
         if self._events or self._closed:
             raise Mismatch(f"nothing more at {self.user}", self.seen)
 
-    async def is_closed(self, what: str, within: float = PROMPT) -> int:
+    async def is_closed(self, what: str, within: float | None = None) -> int:
         """The server ends the connection. Returns the code."""
         try:
-            async with asyncio.timeout(within):
+            async with asyncio.timeout(PROMPT if within is None else within):
                 await self.connection.wait_closed()
         except TimeoutError:
             raise Mismatch(f"the end of the connection after {what}", "an open connection") from None
         return self.connection.close_code or 1006
 
-    async def is_closed_with(self, code: int, what: str, within: float = PROMPT) -> None:
+    async def is_closed_with(self, code: int, what: str, within: float | None = None) -> None:
         if (seen := await self.is_closed(what, within)) != code:
             raise Mismatch(f"close code {code} after {what}", seen)
 

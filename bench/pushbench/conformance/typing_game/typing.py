@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator
+
 from pushbench.conformance.rule import Mismatch, rule
 from pushbench.conformance.together import together
 from pushbench.conformance.typing_game.clients import SEATS, Clients
@@ -15,7 +17,10 @@ ROOMS = 20
 """At once, of one length."""
 
 
-@rule("A keystroke becomes one state for each member of the room, the sender included, and for nobody else.")
+@rule(
+    "A keystroke becomes one state for each member of the room, the sender included, and for nobody else.",
+    beside_others=True,
+)
 async def keystroke_reaches_every_member(clients: Clients) -> None:
     outsider, players = await clients.player(), await clients.game()
     for player in players:
@@ -25,9 +30,12 @@ async def keystroke_reaches_every_member(clients: Clients) -> None:
     await players[0].receives_nothing(0.01)
 
 
-@rule("A right key moves on, a wrong one is a mistake and does not move, and each of up to 16 keys counts.")
+@rule(
+    "A right key moves on, a wrong one is a mistake and does not move, and each of up to 16 keys counts.",
+    beside_others=True,
+)
 async def keys_are_checked_one_by_one(clients: Clients) -> None:
-    players = await clients.game(40)
+    players = await clients.game()
     typist, text = players[0], players[0].text
     for keys in (
         WRONG,
@@ -43,7 +51,7 @@ async def keys_are_checked_one_by_one(clients: Clients) -> None:
         await together(player.receives(state) for player in players[:2])
 
 
-@rule("Nothing is typed beyond the end of the text, though an event has more keys.")
+@rule("Nothing is typed beyond the end of the text, though an event has more keys.", beside_others=True)
 async def text_has_an_end(clients: Clients) -> None:
     players = await clients.game()
     typist = players[0]
@@ -54,8 +62,9 @@ async def text_has_an_end(clients: Clients) -> None:
 
 
 @rule("Each event gets a state of its own, in the order of its sender, however many come at once.", limit_seconds=30)
-async def every_event_has_its_state(clients: Clients) -> None:
+async def every_event_has_its_state(clients: Clients) -> AsyncGenerator[None]:
     players = await clients.game()
+    yield
 
     async def burst(player: Player) -> list[Message]:
         return [await player.type(WRONG) for _ in range(BURST)]
@@ -75,7 +84,7 @@ async def every_event_has_its_state(clients: Clients) -> None:
 
 
 @rule("120 players who ask at once get rooms of six; of 4,320 states none is lost, altered or of another room.")
-async def many_rooms_are_not_mixed(clients: Clients) -> None:
+async def many_rooms_are_not_mixed(clients: Clients) -> AsyncGenerator[None]:
     length = clients.length()
     players = await together(clients.player(within=PATIENCE) for _ in range(ROOMS * SEATS))
 
@@ -89,6 +98,7 @@ async def many_rooms_are_not_mixed(clients: Clients) -> None:
     if (sizes := sorted(map(len, rooms.values()))) != [SEATS] * ROOMS:
         raise Mismatch(f"{ROOMS} rooms of {SEATS} players", sizes)
     await together(_begins_late(player) for player in players)
+    yield
     sent = {
         player.user: [await player.type_next() for _ in range(3)] + [await player.type(WRONG) for _ in range(3)]
         for player in players
@@ -110,7 +120,10 @@ async def _begins_late(player: Player) -> None:
     await player.next("pvp:start", within=PATIENCE)
 
 
-@rule("Keystrokes before the start, in no room, for another room or of another user are errors, and reach nobody.")
+@rule(
+    "Keystrokes before the start, in no room, for another room or of another user are errors, and reach nobody.",
+    beside_others=True,
+)
 async def foreign_keystrokes_are_errors(clients: Clients) -> None:
     players = await together(clients.player() for _ in range(SEATS))
     room = await clients.gathered(players)
@@ -135,7 +148,7 @@ async def foreign_keystrokes_are_errors(clients: Clients) -> None:
     await culprit.receives(await culprit.type_next())
 
 
-@rule("A seq that is not above the one before is an error and types nothing; gaps are allowed.")
+@rule("A seq that is not above the one before is an error and types nothing; gaps are allowed.", beside_others=True)
 async def seq_must_increase(clients: Clients) -> None:
     typist, *_ = await clients.game()
     await typist.receives(await typist.type_next())

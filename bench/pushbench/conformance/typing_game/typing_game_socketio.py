@@ -39,7 +39,10 @@ def bad_messages(player: Player) -> dict[str, tuple[str, object]]:
     return cases
 
 
-@rule("A bad message is answered with one error, types nothing, reaches nobody else, and the connection stays.")
+@rule(
+    "A bad message is answered with one error, types nothing, reaches nobody else, and the connection stays.",
+    beside_others=True,
+)
 async def bad_message_is_an_error(clients: Clients) -> None:
     culprit, witness, *_ = await clients.game()
     for what, (name, message) in bad_messages(culprit).items():
@@ -73,7 +76,7 @@ async def bad_event_is_an_error(clients: Clients) -> None:
     await culprit.ask("ping", {"sentAt": 1})
 
 
-@rule("A packet that is malformed or out of place harms nobody but its sender.", limit_seconds=30)
+@rule("A packet that is malformed or out of place harms nobody but its sender.", limit_seconds=30, beside_others=True)
 async def broken_packet_is_harmless(clients: Clients) -> None:
     witness, *_ = await clients.game()
     deep = "[" * 20_000

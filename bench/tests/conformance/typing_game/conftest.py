@@ -14,7 +14,7 @@ import pytest
 
 from pushbench.conformance import Subject, bounds
 from pushbench.conformance.bounds import MIB
-from pushbench.conformance.typing_game import crowds, joining, load, matchmaking, metricz, player, typing
+from pushbench.conformance.typing_game import crowds, joining, keeping, load, metricz, player, typing
 from pushbench.drivers.service import Running
 from pushbench.machine.processes import Exit
 from pushbench.machine.procfs import Stat
@@ -33,21 +33,23 @@ Subjects = Callable[..., Subject]
 def little_to_wait_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """The server of these tests has shorter times and smaller buffers; real servers get the rules as they are."""
     for module, name, value in (
-        (matchmaking, "SEAT_SECONDS", TIMES.seat),
-        (matchmaking, "EARLY", 0.2),
-        (matchmaking, "LATE", 0.1),
+        (keeping, "SEAT_SECONDS", TIMES.seat),
+        (keeping, "EARLY", 0.2),
+        (keeping, "LATE", 0.1),
         (joining, "GATHERING", TIMES.gathering),
         (joining, "COUNTDOWN", TIMES.countdown),
         (joining, "EARLY", 0.03),
         (CLIENTS, "COUNTDOWN", TIMES.countdown),
         (metricz, "WINDOW", 0.2),
         (game_server, "WINDOW", 0.2),
+        *((module, "PROMPT", 0.5) for module in (player, CLIENTS, joining, metricz)),
         (player, "QUIET", 0.03),
         (typing, "BURST", 20),
         (typing, "ROOMS", 4),
-        (typing, "PATIENCE", 1.0),
-        (crowds, "FLOOD", 12_000),
+        (typing, "PATIENCE", 0.5),
+        (crowds, "FLOOD", 7_000),
         (load, "LOGGED", 250),
+        (load, "PAIRS", 8),
         (bounds, "MEMORY_BOUND", 3 * MIB),
     ):
         monkeypatch.setattr(module, name, value)
