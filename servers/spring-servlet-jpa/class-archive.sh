@@ -13,10 +13,12 @@ shift
 touch -d 2000-01-01T00:00:00Z "$server"/server.jar "$server"/lib/*.jar
 
 # Spring makes all beans and ends before it listens. A server with a database needs an address; nobody listens there.
-# Tomcat's background work is off: where a start takes more than 10 s it would load classes of its own.
+# Tomcat's background work is off: where a start takes more than 10 s it would load classes of its own. So is the thread
+# with which Spring Boot begins: what it loads as it ends depends on when that is.
 DATABASE_URL=mysql://nobody:none@127.0.0.1:1/none java "$@" -XX:TieredStopAtLevel=1 \
   -XX:DumpLoadedClassList="$server"/loaded.txt -Dspring.context.exit=onRefresh \
-  -Dserver.tomcat.background-processor-delay=0s -jar "$server"/server.jar
+  -Dspring.backgroundpreinitializer.ignore=true -Dserver.tomcat.background-processor-delay=0s \
+  -jar "$server"/server.jar
 {
   grep -v '^[#@]' "$server"/loaded.txt | sed 's/ id: .*//' | LC_ALL=C sort -u
   grep '^@lambda' "$server"/loaded.txt | LC_ALL=C sort -u
