@@ -102,7 +102,7 @@ func New(config Config) (*Engine, error) {
 		return nil, err
 	}
 	if (found.Requests() || found.Matched) && len(config.Schedule.Outages()) > 0 {
-		return nil, fmt.Errorf("protocol %s: its clients are not in groups that last, so nothing tells when they are back", config.Protocol)
+		return nil, fmt.Errorf("protocol %s: nothing tells when its clients are back after an outage", config.Protocol)
 	}
 	target, err := found.Target(config.URL)
 	if err != nil {

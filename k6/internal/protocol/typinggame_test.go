@@ -28,7 +28,8 @@ func atTable(t *testing.T) (*typingGame, *[]string) {
 }
 
 func admission(id int, room string) string {
-	return fmt.Sprintf(`43%d[{"roomId":%q,"userId":%q,"text":"ab\\\"c\u00e9x text of thirty charact"}]`, id, room, typistName)
+	const answer = `43%d[{"roomId":%q,"userId":%q,"text":"ab\\\"c\u00e9x text of thirty charact"}]`
+	return fmt.Sprintf(answer, id, room, typistName)
 }
 
 // stateOf is what a server tells after key seq of a client.

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from websockets.exceptions import InvalidStatus
-
-from pushbench.conformance import http, socketio
-from pushbench.conformance.rule import Mismatch, escaped, rule
+from pushbench.conformance import socketio
+from pushbench.conformance.rule import rule
 from pushbench.conformance.together import together
 from pushbench.conformance.typing_game.clients import Clients
+from pushbench.conformance.upgrades import require_no_compression, require_refusals
 
 
 @rule("A violation of RFC 6455 ends the connection that commits it and no other.")
@@ -34,30 +33,12 @@ async def protocol_errors_harm_nobody(clients: Clients) -> None:
 
 @rule("permessage-deflate is not negotiated, even when the client offers it.")
 async def compression_stays_off(clients: Clients) -> None:
-    response = (await clients.player(compression="deflate")).connection.response
-    extensions = response.headers.get("Sec-WebSocket-Extensions") if response else None
-    if extensions:
-        raise Mismatch("no Sec-WebSocket-Extensions in the response", escaped(extensions))
+    require_no_compression((await clients.player(compression="deflate")).connection.response)
 
 
 @rule("A WebSocket upgrade of an unknown path, and a malformed one of the right path, answer 4xx.")
 async def bad_upgrade_is_refused(clients: Clients) -> None:
-    try:
-        await clients.player(path="/nothing-here")
-        raise Mismatch("a 4xx answer to the upgrade of /nothing-here", "an open WebSocket")
-    except InvalidStatus as refusal:
-        if not 400 <= refusal.response.status_code < 500:
-            raise Mismatch("a 4xx answer to the upgrade of /nothing-here", refusal) from None
-    upgrade = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13"}
-    key = {"Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ=="}
-    for what, headers in {
-        "an upgrade without key": upgrade,
-        "an upgrade with a short key": upgrade | {"Sec-WebSocket-Key": "c2hvcnQ="},
-        "an upgrade to version 99": upgrade | key | {"Sec-WebSocket-Version": "99"},
-    }.items():
-        answer = await http.get(clients.target.url, socketio.PATH, headers)
-        if not 400 <= answer.status < 500:
-            raise Mismatch(f"a 4xx answer to {what}", answer.status)
+    await require_refusals(clients.player(path="/nothing-here"), clients.target.url, socketio.PATH)
 
 
 @rule("Connections that send half a request or half a handshake delay nobody.")
