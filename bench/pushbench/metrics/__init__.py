@@ -1,4 +1,4 @@
-"""What is measured: definitions and units of metrics, their values in a trial, and whether a trial is valid. Pure.
+"""Metrics: definitions and units, their values in a trial, and whether a trial is valid. Pure.
 
-What a value is worth is for `judging`.
+`judging` decides whether a value is good enough.
 """

@@ -1,4 +1,4 @@
-"""What is measured in a suite: each metric's name, title, unit and better direction. Values are in base units.
+"""The metrics of a suite: name, title, unit and better direction. Values are in base units.
 
 A metric's name is its key in a record's stage and in `thresholds.yml`; `delivery_seconds.p95` is one name. When a
 definition changes, `METHOD` in `records/record.py` counts up.
@@ -56,12 +56,12 @@ class Metric:
 
     @property
     def is_time(self) -> bool:
-        """Whether a server that has just begun is worse by it than it will be: times, and the share of who is late."""
+        """Whether a server is worse by this metric right after its start: times, and the share of late clients."""
         return self.unit is Unit.SECONDS or self.name == "connect_late_ratio"
 
 
 def in_sentence(title: str) -> str:
-    """A title as it stands inside a sentence: `Loss` is `loss`, `CPU` stays."""
+    """A title in the form used inside a sentence: `Loss` becomes `loss`, `CPU` stays."""
     return title if title[1:2].isupper() else title[0].lower() + title[1:]
 
 
@@ -70,7 +70,7 @@ Metrics = Mapping[str, Metric]
 
 
 def metrics_of(words: Vocabulary) -> Metrics:
-    """What is measured in a suite."""
+    """The metrics of a suite, by name."""
     outages = _outages() if words.recovers else []
     found = [*_load(words), *_latencies(words), *_told(words), *_resources(words.work), *outages]
     return {metric.name: metric for metric in found}
@@ -178,11 +178,13 @@ def cost(words: Vocabulary) -> str:
 
 
 def headlines(words: Vocabulary) -> list[str]:
-    """The few metrics that stand for a server where there is no room for more."""
+    """The few metrics that represent a server where there is no room for more."""
     return [words.headline, cost(words), "memory_bytes.peak", "loss_ratio", "throughput_per_second"]
 
 
 def counted_otherwise(metrics: Iterable[Metric], method: int) -> str:
-    """`method 1: deliveries out and ...`: how a record counts some of these otherwise than today. Else nothing."""
+    """`method 1: deliveries out and ...`: how a record counts some of these differently from today; empty if it does
+    not.
+    """
     clauses = dict.fromkeys(metric.method_1 for metric in metrics if metric.method_1)
     return f"method 1: {'; '.join(clauses)} (docs/method.md)" if clauses and method == 1 else ""

@@ -1,4 +1,4 @@
-"""What came of a kill: how long until all clients were back, what was lost meanwhile, what coming back cost. Pure."""
+"""The results of a kill: the time until all clients were back, the losses, and the cost of coming back. Pure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LATEST_SECONDS = 1.0
 
 
 def outage_result(report: Outage, kill_seconds: float) -> OutageResult:
-    """`kill_seconds` is when something was killed, from the start of the load."""
+    """The results of a kill `kill_seconds` after the start of the load."""
     return OutageResult(
         kill=report.kill,
         kill_seconds=round(kill_seconds, 6),
@@ -36,7 +36,7 @@ def outage_result(report: Outage, kill_seconds: float) -> OutageResult:
 def recovery_metrics(
     report: Outage, found: OutageResult, samples: Sequence[Sample], origin: float
 ) -> dict[str, float | None]:
-    """`samples` are those of the stage; `origin` is the start of the load in time.monotonic()."""
+    """The metrics of a kill, from the `samples` of its stage; `origin` is the start of the load in time.monotonic()."""
     recovery = recovery_seconds(found)
     until = found.kill_seconds + (found.end_seconds - found.kill_seconds if recovery is None else recovery)
     metrics: dict[str, float | None] = {
@@ -56,8 +56,9 @@ def recovery_metrics(
 
 
 def recovery_seconds(found: OutageResult) -> float | None:
-    """From the kill until all clients are members again. Clients stay members while a service is away: then it is until
-    the last message was due that was lost. None where that did not come."""
+    """From the kill until all clients are members again. Clients stay members while a service is away; then it ends
+    with the due time of the last lost message. None without a recovery.
+    """
     if found.disconnects and found.back_seconds is None:
         return None
     moments = [found.kill_seconds]

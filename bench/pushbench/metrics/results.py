@@ -1,4 +1,4 @@
-"""What a trial measured: metrics of each stage, timeline and resources, from a load report and samples. Pure.
+"""The results of a trial: metrics of each stage, timeline and resources, from a load report and samples. Pure.
 
 The names of the metrics are those of `metrics`. A metric that could not be measured is None.
 """
@@ -33,7 +33,7 @@ class Window:
 
 @dataclass(frozen=True)
 class Happened:
-    """A kill that was done: what the generator saw of it, and when it was and the load began in time.monotonic()."""
+    """A kill as the generator saw it, with its time and the start of the load in time.monotonic()."""
 
     report: Outage
     at: float
@@ -45,7 +45,7 @@ class Happened:
 
 
 def windows(started: Started, samples: Sequence[Sample]) -> list[Window]:
-    """A border that was missed, because the load ended before it, is None."""
+    """The windows of all stages. A border is None if the load ended before it."""
     at_borders = [sample for sample in samples if sample.machine is not None]
     borders = dict(zip(sorted(moment for window in started.windows for moment in window), at_borders, strict=False))
     return [
@@ -71,8 +71,9 @@ def stage_result(
     told: Sequence[Telling] = (),
     outage: Happened | None = None,
 ) -> StageResult:
-    """`cpus` is how many the run uses, for the share of steal; `told` is what the server told in the window, and
-    `outage` is what was killed in it."""
+    """The results of a stage. `cpus` is the number that the run uses, for the share of steal; `told` are the server's
+    own reports in the window, and `outage` the kill in it.
+    """
     histograms = _histograms(report, words)
     seconds = (report.end_us - report.begin_us) / 1e6
     found = outage_result(outage.report, outage.at - outage.origin) if outage else None
@@ -118,7 +119,7 @@ def timeline(report: LoadTimeline) -> Timeline:
 
 
 def resources(report: LoadReport, samples: Sequence[Sample]) -> Resources:
-    """The series; CPU is the mean since the sample before."""
+    """The resources by the second; CPU is the mean since the previous sample."""
     begin = report.started_monotonic_us / 1e6
     pairs = list(itertools.pairwise(samples))
     return Resources(
@@ -132,7 +133,7 @@ def resources(report: LoadReport, samples: Sequence[Sample]) -> Resources:
 
 
 def _load_metrics(report: StageReport, seconds: float) -> Metrics:
-    """Rates are of the whole steady window, so what an outage has apart counts in them as well."""
+    """Rates cover the whole steady window, including the window of an outage."""
     clients, traffic, outage = report.clients, report.traffic, report.outage
     sent = report.messages.sent + (outage.messages.sent if outage else 0)
     expected = report.receipts.expected + (outage.receipts.expected if outage else 0)
@@ -159,7 +160,7 @@ def _room_metrics(report: StageReport, words: Vocabulary) -> Metrics:
 
 
 def _fault_ratios(report: StageReport) -> Metrics:
-    """What went wrong of what all exchanges owed, the first one and those beside it."""
+    """The faults as ratios of the receipts owed by all exchanges, the first one and those beside it."""
     counts = [report.receipts, *(each.receipts for each in report.beside.values())]
     expected = sum(each.expected for each in counts)
     return {
@@ -171,7 +172,7 @@ def _fault_ratios(report: StageReport) -> Metrics:
 
 
 def _histograms(report: StageReport, words: Vocabulary) -> dict[str, Histogram]:
-    """Those that the generator measured, by the suite's names."""
+    """The generator's histograms, by the suite's names."""
     measured = {name: getattr(report.histograms, each.until) for name, each in words.exchange.latencies.items()}
     for name, exchange in words.beside.items():
         if name in report.beside:
@@ -193,8 +194,9 @@ def _latency_metrics(histograms: Mapping[str, Histogram], headline: str) -> Metr
 
 
 def _resource_metrics(window: Window, report: StageReport, seconds: float, cpus: int, per: str) -> Metrics:
-    """What arrived inside the window, in which the CPU time was spent, counts whenever it was due. What the generator
-    spun is no work."""
+    """Costs per unit of work: all work that arrived in the window counts, whenever it was due. Spinning of the
+    generator is excluded.
+    """
     arrived, spun = report.arrived, report.spun_us / 1e6
     borders = (window.begin, window.end)
     memory = [sample.server.memory_bytes for sample in window.inside if sample.server]

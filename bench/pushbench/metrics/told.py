@@ -1,6 +1,6 @@
-"""What servers tell of themselves on GET /metricz, and the metrics of a stage that come of it. Pure.
+"""The numbers that servers report on GET /metricz, and the metrics of a stage derived from them. Pure.
 
-The server counts these numbers, and nothing here checks them: they explain the latencies that clients saw.
+The server counts these numbers, and nothing checks them: they explain the latencies that clients saw.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ ROUNDING_SECONDS = 1e-3
 
 @dataclass(frozen=True)
 class Telling:
-    """What a server told at a moment of time.monotonic()."""
+    """The report of a server at a moment of time.monotonic()."""
 
     at: float
     values: Mapping[str, float]
@@ -29,7 +29,7 @@ class Telling:
 
 
 def read_telling(at: float, body: bytes, words: Vocabulary) -> Telling:
-    """Takes what can be read of an answer. What is missing, null or no time is left out."""
+    """The readable part of an answer. Values that are missing, null or not a time are left out."""
     try:
         said = json.loads(body)
     except (ValueError, RecursionError):
@@ -49,12 +49,12 @@ def _is_time(value: object) -> TypeGuard[float]:
 
 
 def within(tellings: Sequence[Telling], begin: float, end: float) -> list[Telling]:
-    """What was told of a window. An answer is about the second before it, so the first one comes a second later."""
+    """The reports about a window. An answer covers the second before it, so the first one comes a second later."""
     return [each for each in tellings if begin + 1 - ROUNDING_SECONDS <= each.at <= end + ROUNDING_SECONDS]
 
 
 def told_metrics(tellings: Sequence[Telling], words: Vocabulary) -> dict[str, float | None]:
-    """The median of the seconds: one second in which the server was away for long does not stand for all."""
+    """The median of the seconds, so that one bad second does not represent all."""
     metrics: dict[str, float | None] = {}
     for name, each in words.told.items():
         for point in each.points:

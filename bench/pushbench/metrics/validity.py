@@ -1,6 +1,6 @@
-"""Whether a trial measured the server at all, or the generator, or a disturbed machine. Pure.
+"""Whether a trial measured the server, and not the generator or a disturbed machine. Pure.
 
-What a server does badly is its result and never a reason here. The list is that of docs/method.md.
+A server's own fault is its result and never makes a trial invalid. docs/method.md has the same list.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def judge(
     words: Vocabulary,
     shortages: Sequence[Shortage] = (),
 ) -> Validity:
-    """`shortages` are those of the whole load."""
+    """The findings about a trial; `shortages` are those of the whole load."""
     reasons = [_shortage(each) for each in shortages]
     warnings: list[Finding] = [*_shared_cpus(environment), *_frequency_steps(windows)]
     for index, (result, report, window) in enumerate(zip(results, reports, windows, strict=True)):
@@ -82,15 +82,16 @@ def judge(
 
 
 def without_server(found: Validity, stage: int) -> Validity:
-    """The findings of a trial whose server ended in `stage`: what was found there is only a warning. The generator has
-    other work without a server, such as connecting again, and the failure is the server's result in any case."""
+    """The findings of a trial whose server ended in `stage`: findings there are only warnings. Without a server the
+    generator does other work, such as reconnecting, and the failure is the server's result in any case.
+    """
     late = [reason for reason in found.reasons if reason.stage == stage]
     reasons = [reason for reason in found.reasons if reason.stage != stage]
     return Validity(valid=not reasons, reasons=reasons, warnings=[*found.warnings, *late])
 
 
 def judge_together(trials: Sequence[Trial], environment: Environment) -> list[Trial]:
-    """Trials that ran at the same time: invalid, all of them, where they were too much for the CPUs they share."""
+    """The validity of trials that ran at the same time: all invalid if they overloaded their shared CPUs."""
     reasons: list[Finding] = []
     for index, stages in enumerate(zip(*(trial.stages for trial in trials), strict=False)):
         reasons += _together(index, stages, environment)
@@ -109,12 +110,12 @@ def judge_together(trials: Sequence[Trial], environment: Environment) -> list[Tr
 
 
 def is_crowded(trial: Trial) -> bool:
-    """It was too much to run at the same time as another."""
+    """Whether the trial overloaded the CPUs that it shared with another."""
     return any(reason.code in (SERVERS_CROWDED, GENERATORS_CROWDED) for reason in trial.validity.reasons)
 
 
 def is_disturbed(trial: Trial) -> bool:
-    """The machine was disturbed, and nothing else is wrong: the same trial a moment later may be valid."""
+    """Whether the machine was disturbed and nothing else is wrong, so that a repeated trial may be valid."""
     reasons = trial.validity.reasons
     return bool(reasons) and trial.failure is None and all(reason.code in DISTURBANCES for reason in reasons)
 
@@ -225,7 +226,7 @@ def _taken_cpu(stage: int, window: Window, cpus: int) -> Iterator[Finding]:
 
 
 def _receipts(stage: int, report: StageReport) -> Iterator[Finding]:
-    """Receipts that no server can make: a second one is a duplicate, which is the server's result."""
+    """More receipts than owed, which no server can cause: a second one is a duplicate, which is the server's result."""
     counts = report.receipts
     if counts.received > counts.expected:
         message = f"{counts.received} receipts were counted, {counts.expected} were owed: a bug of the generator"
@@ -233,7 +234,7 @@ def _receipts(stage: int, report: StageReport) -> Iterator[Finding]:
 
 
 def _clients(stage: int, report: StageReport) -> Iterator[Finding]:
-    """Whether a client that was played could connect and join is the server's result."""
+    """Fewer clients than planned. A played client that could not connect or join is the server's result."""
     clients = report.clients
     if clients.playing < clients.target:
         message = f"the generator played {clients.playing} of {clients.target} clients"
@@ -241,7 +242,7 @@ def _clients(stage: int, report: StageReport) -> Iterator[Finding]:
 
 
 def _exchanges(stage: int, report: StageReport, words: Vocabulary) -> Iterator[Finding]:
-    """What the suite counts and its scenario does not play was not measured."""
+    """Exchanges that the suite counts and its scenario does not play, which were not measured."""
     for name in words.beside.keys() - report.beside.keys():
         message = f"the suite counts {name}, and its scenario has clients send none"
         yield Finding(code="exchange_missing", message=message, stage=stage)

@@ -1,7 +1,7 @@
-"""The store of what was measured: one small file a run, never changed, in a folder that may be a git branch.
+"""The store of results: one small file per run, never changed, in a folder that may be a git branch.
 
-`<environment key>/<suite>/<profile>/<record id>.json`. Two writers never touch the same file, so branches always merge,
-and what must not be compared lies in different folders.
+`<environment key>/<suite>/<profile>/<record id>.json`. Two writers never touch the same file, so branches always merge.
+Runs that must not be compared are in different folders.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SIGNIFICANT_DIGITS = 5
 
 
 class MeasuredServer(Document):
-    """What one run found out about one server."""
+    """The results of one run for one server."""
 
     build: str
     trials: NonNegativeInt
@@ -36,7 +36,7 @@ class MeasuredServer(Document):
 
 
 class Entry(Document):
-    """One run in the history: what a trend needs of its record."""
+    """One run in the history: the part of its record that trends need."""
 
     schema_: int = Field(default=1, alias="schema")
     record: Slug
@@ -73,7 +73,7 @@ def path_of(store: Path, entry: Entry) -> Path:
 
 
 def append(store: Path, record: Record) -> Path:
-    """Add a run. Raises UserError for one of uncommitted sources, and for one that is there with other content."""
+    """Add a run. Raises UserError for a run of uncommitted sources, and for one that exists with other content."""
     if record.commit is None or record.commit.dirty:
         raise UserError(f"{record.id}: not added: its sources are no commit", hint="commit them and measure again")
     if not record.complete:
@@ -94,7 +94,7 @@ def folders(store: Path) -> list[tuple[str, str, str]]:
 
 
 def sizes(folder: Path) -> dict[str, int]:
-    """Bytes of the entries in a folder, by the ids of their runs. There are thousands, so no path is made of each."""
+    """Bytes of the entries in a folder, by the ids of their runs. There are too many to make a path of each."""
     try:
         with os.scandir(folder) as found:
             return {each.name[:-5]: each.stat().st_size for each in found if each.name.endswith(".json")}
@@ -103,7 +103,7 @@ def sizes(folder: Path) -> dict[str, int]:
 
 
 def read_entry(path: Path) -> Entry:
-    """Raises UserError for a file that is no entry, or lies where another one belongs."""
+    """Raises UserError for a file that is not an entry, or is in the place of another one."""
     try:
         entry = Entry.model_validate_json(path.read_bytes())
     except ValidationError as error:
@@ -116,7 +116,7 @@ def read_entry(path: Path) -> Entry:
 
 
 def environments(store: Path, suite: str, profile: str) -> list[str]:
-    """The keys of those that have runs, the one that was measured last first."""
+    """The keys of the environments that have runs, the last measured one first."""
     newest = {
         folder.parent.parent.name: max((path.stem for path in folder.glob("*.json")), default="")
         for folder in store.glob(f"*/{suite}/{profile}")
@@ -125,7 +125,7 @@ def environments(store: Path, suite: str, profile: str) -> list[str]:
 
 
 def method_of(folder: Path) -> int:
-    """Of the runs in a folder of entries, which all have the same; 1 where there are none."""
+    """The method of the runs in a folder of entries, which all have the same; 1 if there are none."""
     newest = max(folder.glob("*.json"), default=None)
     return (read_entry(newest).method or 1) if newest else 1
 

@@ -1,4 +1,4 @@
-"""The load report: what the generator (k6 with `k6/x/push`) says of one run of one scenario.
+"""The load report: what the generator (k6 with `k6/x/push`) reports about one run of one scenario.
 
 It is written by k6's `handleSummary` and read here; this module only describes it. Times are microseconds on
 the generator's monotonic clock, counted from the start of the scenario, unless a name says otherwise.
@@ -59,7 +59,7 @@ class Receipts(Document):
 class Traffic(Document):
     """Bytes on the clients' sockets inside the steady window (TCP payload), as the server's network traffic.
 
-    Seconds of the timeline are cut as windows are, so a window of whole seconds is the sum of them.
+    The timeline divides seconds as windows are divided, so a window of whole seconds is their sum.
     """
 
     sent_bytes: NonNegativeInt = Field(description="clients to server")
@@ -67,7 +67,7 @@ class Traffic(Document):
 
 
 class Rooms(Document):
-    """Groups that the server made, of a stage's steady window."""
+    """Groups that the server made in a stage's steady window."""
 
     begun: NonNegativeInt = Field(description="whose first member joined in it")
     ended: NonNegativeInt = Field(description="that the server ended, and whose last member heard so in it")
@@ -85,9 +85,9 @@ Kind = Literal["own", "each", "first", "last", "gap"]
 
 
 class Histograms(Document):
-    """Latencies of the exchanges and the connects that were due in the stage, measured from when they were due.
+    """Latencies of the exchanges and connects that were due in the stage, measured from their due time.
 
-    Which of the first five there are depends on the suite's clients.
+    The suite's clients determine which of the first five exist.
     """
 
     own: Histogram | None = Field(None, description="the sender gets its own message back")
@@ -104,7 +104,7 @@ class Histograms(Document):
 
 
 class Beside(Document):
-    """What came of one kind of exchange that clients have beside the first: each owes one receipt to its client."""
+    """The results of one kind of exchange beside the first: each exchange owes one receipt to its client."""
 
     messages: Messages
     receipts: Receipts
@@ -112,8 +112,9 @@ class Beside(Document):
 
 
 class Outage(Document):
-    """What came of a kill in the steady window: of the messages that were due from a second before it on, and of the
-    clients whose connections ended meanwhile."""
+    """The results of a kill in the steady window: for messages that were due from a second before it on, and for
+    clients whose connections ended in that time.
+    """
 
     kill: Kill
     kill_us: NonNegativeInt = Field(description="when something was to be killed")
@@ -139,7 +140,7 @@ class Outage(Document):
 
 
 class StageReport(Document):
-    """One stage: the load that was offered in its steady window and what came of it."""
+    """One stage: the load offered in its steady window, and the results."""
 
     name: str
     parameters: dict[str, str | int | float | bool] = Field(description="those that are others than the load's")
@@ -168,8 +169,8 @@ class StageReport(Document):
 class LoadTimeline(Document):
     """One entry a second from the start of the scenario to the end of the drain.
 
-    By the second of arrival; but `expected` and `lost` are of the messages that were due in the second, as a stage's
-    receipts are of those that were due in its window: over a window of whole seconds they add up to the stage's.
+    Values count by the second of arrival. Only `expected` and `lost` count by the second in which messages were due, as
+    a stage's receipts do by its window: over a window of whole seconds they add up to the stage's.
     """
 
     clients: list[NonNegativeInt]
@@ -183,14 +184,14 @@ class LoadTimeline(Document):
 
 
 class ReportedError(Document):
-    """A failure that clients saw (refused connection, `error` frame, close code), with how often."""
+    """A failure that clients saw (refused connection, `error` frame, close code), and its count."""
 
     reason: str
     count: NonNegativeInt
 
 
 class Shortage(Document):
-    """Connections that failed for want of something on the generator's own machine; no `connect_failures`."""
+    """Connections that failed because the generator's own machine lacked something; not among `connect_failures`."""
 
     reason: Literal["open_files", "addresses", "buffers", "memory"] = Field(
         description="EMFILE or ENFILE, EADDRNOTAVAIL, ENOBUFS, ENOMEM"

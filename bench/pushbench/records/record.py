@@ -1,6 +1,6 @@
 """The record: the immutable document of one run, from which everything else is derived.
 
-Only the shapes are here; `store` reads and writes them. Base units everywhere: seconds, bytes, counts, cores.
+This module has only the shapes; `store` reads and writes them. Base units everywhere: seconds, bytes, counts, cores.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Commit(Document):
 
 
 class Harness(Document):
-    """The versions of what measured."""
+    """The versions of the measuring software."""
 
     pushbench: str
     k6: str
@@ -74,12 +74,12 @@ class Environment(Document):
 
     @property
     def method_number(self) -> int:
-        """The method, of records from before it was kept, too."""
+        """The method; 1 for records from before it was kept."""
         return self.method or 1
 
 
 class Outage(Document):
-    """A kill in the steady window of a stage. What was killed is started again; clients come back by themselves."""
+    """A kill in the steady window of a stage. The target is started again; clients come back by themselves."""
 
     kill: Kill
     at_seconds: float = Field(ge=1, description="from the beginning of the steady window")
@@ -90,7 +90,7 @@ class Outage(Document):
 class StagePlan(Document):
     """One stage of a profile, resolved: `clients` held for `steady_seconds`, measured; the rest is ramp.
 
-    Where `parameters` or `closed` are others than in the stage before, all clients leave and others come: the ramp then
+    If `parameters` or `closed` differ from the stage before, all clients leave and new ones connect: the ramp then
     begins with the drain.
     """
 
@@ -113,7 +113,7 @@ class Schedule(Document):
 
 
 class PlannedTrial(Document):
-    """One trial to do; (server, arm, round) is unique in a run."""
+    """One planned trial; (server, arm, round) is unique in a run."""
 
     server: str
     arm: Literal["head", "base"] = "head"
@@ -124,7 +124,7 @@ class PlannedTrial(Document):
 
 
 class ReportedVersions(Document):
-    """What the server said of itself on /healthz."""
+    """The versions that the server reported on /healthz."""
 
     server: str
     runtime: str
@@ -140,7 +140,7 @@ class Finding(Document):
 
 
 class Validity(Document):
-    """Whether the trial measured the server at all."""
+    """Whether the trial measured the server, and the reasons if not."""
 
     valid: bool
     reasons: list[Finding] = Field(description="each makes the trial invalid")
@@ -148,8 +148,9 @@ class Validity(Document):
 
 
 class OutageResult(Document):
-    """What came of a kill; its times are in `reconnect` and `away` of the stage's histograms, too. Seconds from the
-    start of the load."""
+    """The results of a kill; its times are also in `reconnect` and `away` of the stage's histograms. Seconds from the
+    start of the load.
+    """
 
     kill: Kill
     kill_seconds: float = Field(description="when something was killed")
@@ -167,7 +168,7 @@ class OutageResult(Document):
 
 
 class StageResult(Document):
-    """What one stage measured. A metric that could not be measured is null, never 0."""
+    """The results of one stage. A metric that could not be measured is null, never 0."""
 
     clients: int
     name: str = Field(default_factory=default_name, description="of the stage, as in the schedule")
@@ -190,7 +191,7 @@ class StageResult(Document):
     @model_validator(mode="before")
     @classmethod
     def _corrupt_ratio(cls, found: Any) -> Any:
-        """Records from before the metric counted the same receipts, and called them `deliveries`."""
+        """The ratio of corrupt receipts. Older records counted the same receipts, and called them `deliveries`."""
         metrics, receipts = (found.get(key) if isinstance(found, dict) else None for key in ("metrics", "deliveries"))
         if not isinstance(metrics, dict) or not isinstance(receipts, dict) or "corrupt_ratio" in metrics:
             return found
@@ -207,8 +208,8 @@ Latencies = list[float | None]
 class Timeline(Document):
     """Columns of one entry a second, from the start of the load: counts, seconds and bytes of that second.
 
-    What was not counted yet when the record was written is null as a whole. The latency is that of the suite's
-    headline; older records call it `delivery`, and the receipts `delivered`.
+    A column that the version of the record did not count yet is null. The latency is that of the suite's headline;
+    older records call it `delivery`, and the receipts `delivered`.
     """
 
     clients: list[int]
@@ -240,7 +241,9 @@ class Resources(Document):
 
 
 class Failure(Document):
-    """Why there is nothing to measure, or why it ended early. The server's result, not an error of Pushbench."""
+    """Why there was nothing to measure, or why the trial ended early. It is the server's result, not an error of
+    Pushbench.
+    """
 
     step: Literal["build", "verify", "start", "load", "stop"]
     message: str
@@ -267,12 +270,12 @@ class Trial(PlannedTrial):
 
     @property
     def died(self) -> bool:
-        """The server ended under load: the stages are those until then, the one in which it ended included."""
+        """Whether the server ended under load: the stages go up to and include the one in which it ended."""
         return self.failure is not None and self.failure.step == "load"
 
 
 class Skipped(Document):
-    """A server that was asked for and that this machine could not build."""
+    """A requested server that this machine could not build."""
 
     server: str
     reason: str
@@ -301,7 +304,7 @@ class Accepting(Document):
 
 
 class Comparison(Document):
-    """What makes a run a comparison: the head's servers with those of another commit, by one harness, the head's."""
+    """The comparison of a run: the head's servers with those of another commit, driven by the head's harness."""
 
     base: Commit
     most_rounds: int = Field(description="after so many nothing more is asked; the looks are spread over them")

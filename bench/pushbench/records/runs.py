@@ -1,6 +1,6 @@
-"""The runs of a history as columns: a series is one column, and thousands of runs of many servers fit into memory.
+"""The runs of a history as columns: a series is one column, so thousands of runs of many servers fit into memory.
 
-Entries never change, so what was read once is kept in a cache, and only new ones are read.
+Entries never change, so a cache keeps them, and only new ones are read.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Runs:
 
     @cached_property
     def servers(self) -> list[str]:
-        """Those that any of these runs had; the columns may be those of more runs."""
+        """The servers of any of these runs; the columns may belong to more runs."""
         return sorted(server for server in {server for server, _, _ in self.columns} if self.having(server))
 
     def having(self, server: str) -> list[int]:
@@ -78,8 +78,9 @@ class Runs:
         return [] if column is None else np.flatnonzero(~np.isnan(self.values[: len(self.heads), column])).tolist()
 
     def stages(self, server: str) -> list[str]:
-        """Those that the newest runs measured, the one with the most clients last. A server that ended under load has
-        fewer stages in that run than in the others."""
+        """The stages that the newest runs measured, the one with the most clients last. A server that ended under load
+        has fewer stages in that run than in the others.
+        """
         names = {stage for name, stage, metric in self.columns if (name, metric) == (server, "clients")}
         sizes = {stage: self.values[:, self.columns[server, stage, "clients"]] for stage in names}
         measured = [run for run in self.having(server) if any(not np.isnan(of[run]) for of in sizes.values())]
@@ -88,7 +89,7 @@ class Runs:
         return sorted(last, key=lambda stage: (last[stage], stage))
 
     def series(self, server: str, stage: str, metric: str) -> list[Point]:
-        """A metric over the runs that had the server; those with other parameters than the newest are left out."""
+        """A metric over the runs that had the server, without runs whose parameters differ from the newest."""
         having = self.having(server)
         column = self.columns.get((server, stage, metric))
         points = []
@@ -101,7 +102,7 @@ class Runs:
         return points
 
     def column(self, server: str, stage: str, metric: str) -> list[float]:
-        """The values of a series that there are."""
+        """The present values of a series."""
         column = self.columns.get((server, stage, metric))
         if column is None:
             return []
@@ -110,7 +111,7 @@ class Runs:
         return found
 
     def column_without(self, server: str, stage: str, metric: str, part: str) -> list[float]:
-        """The values of a series less those of another metric, its part, in the runs that have both; never below 0."""
+        """The values of a series less those of `part`, another metric, in the runs that have both; never below 0."""
         columns = [self.columns.get((server, stage, name)) for name in (metric, part)]
         if None in columns:
             return []
@@ -119,7 +120,7 @@ class Runs:
         return found
 
     def dated(self, server: str, stage: str, metric: str) -> list[tuple[str, float]]:
-        """The values of a series that there are, each with the instant of its run."""
+        """The present values of a series, each with the instant of its run."""
         column = self.columns.get((server, stage, metric))
         if column is None:
             return []
@@ -127,7 +128,7 @@ class Runs:
         return [(self.heads[run].created, float(values[run])) for run in np.flatnonzero(~np.isnan(values)).tolist()]
 
     def only(self, chosen: Sequence[int]) -> Runs:
-        """These runs; the first ones without a copy of their values."""
+        """A selection of the runs, without a copy of their values if it is the first ones."""
         first = list(chosen) == list(range(len(chosen)))
         values = self.values[: len(chosen)] if first else self.values[list(chosen)]
         return Runs([self.heads[run] for run in chosen], self.columns, values)
@@ -135,7 +136,7 @@ class Runs:
 
 @dataclass(frozen=True)
 class Past:
-    """The runs before one as far as they can be compared with it; where there are none, why."""
+    """The earlier runs that can be compared with a run; if there are none, the reason."""
 
     runs: Runs
     missing: str = ""
@@ -146,7 +147,7 @@ class Past:
 def read_runs(
     store: Path, environment: str, suite: str, profile: str, cache: Path, *, beside: Path | None = None
 ) -> Runs:
-    """All runs of one environment; those in the store `beside`, too, which the first one does not have.
+    """All runs of one environment, with those of the store `beside` that the first one does not have.
 
     Raises UserError for a file that is no entry.
     """
@@ -201,7 +202,7 @@ def _missing(store: Path, record: Record, *, others: bool) -> str:
 
 
 def _extended(known: Runs, fresh: Sequence[Path], sizes: Mapping[str, int]) -> Runs:
-    """With the runs of these files, in their order in time."""
+    """The runs extended by those of these files, in order of time."""
     columns, heads = _Places(known.columns), list(known.heads)
     values = known.values
     for number, path in enumerate(fresh):
@@ -225,14 +226,14 @@ def _enlarged(values: Values, runs: int, columns: int) -> Values:
 
 
 class _Places:
-    """Where values belong; columns that are new are added. Runs are much alike, so it remembers what it was asked."""
+    """The columns of values; adds new ones. Runs are much alike, so it caches its answers."""
 
     def __init__(self, columns: Mapping[Column, int]) -> None:
         self.columns = dict(columns)
         self._known: dict[tuple[str, str, tuple[str, ...]], list[int]] = {}
 
     def row(self, entry: Entry) -> tuple[list[int], list[float]]:
-        """The columns of a run's values, and they themselves."""
+        """The columns of a run's values, and the values."""
         places: list[int] = []
         values: list[float] = []
         for server, measured in entry.servers.items():
@@ -254,9 +255,9 @@ class _Places:
 
 
 class _Cache:
-    """The runs of one folder as they were read: `<name>.json` says what is in the matrix that it names.
+    """The cached runs of one folder: `<name>.json` describes the matrix that it names.
 
-    The matrix is mapped, not read, and has a few rows to spare: what is new is written there, in memory only.
+    The matrix is memory-mapped and has a few spare rows: new runs are written there, in memory only.
     """
 
     def __init__(self, folder: Path, name: str) -> None:
@@ -264,7 +265,7 @@ class _Cache:
         self._about = folder / f"{name}.json"
 
     def load(self) -> Runs | None:
-        """None where there is no cache, or one of another version."""
+        """The cached runs; None if there is no cache, or one of another version."""
         try:
             about = json.loads(self._about.read_bytes())
             if about["schema"] != CACHE_SCHEMA:

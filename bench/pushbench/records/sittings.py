@@ -1,4 +1,4 @@
-"""The parts in which a run was measured: one, unless it was resumed. Derived from the times of its trials."""
+"""The parts in which a run was measured: one, unless the run was resumed. Derived from the times of its trials."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ class Sitting:
     end: datetime
 
     def __str__(self) -> str:
-        """In UTC; the day is that of the record, so it is told where it is another one."""
+        """The times in UTC, with the day only if it differs from the record's."""
         same_day = self.begin.date() == self.end.date()
         return f"{self.begin:%H:%M}-{self.end:{'%H:%M' if same_day else '%H:%M (next day)'}}"
 
 
 def sittings(record: Record) -> Sequence[Sitting]:
-    """In their order; none where the record has no trials, or times that are none: anybody may have written it."""
+    """The parts in order; empty if the record has no trials or invalid times, since its author is untrusted."""
     try:
         times = [_times(trial) for trial in sorted(record.trials, key=lambda trial: trial.order)]
     except (ValueError, OverflowError):
@@ -45,7 +45,7 @@ def _times(trial: Trial) -> tuple[datetime, datetime]:
 
 
 def note(record: Record) -> str | None:
-    """A sentence for a run of several parts; None for others, and for comparisons, which are never resumed."""
+    """A sentence for a run of several parts; None for other runs, and for comparisons, which are never resumed."""
     parts = [] if record.comparison else sittings(record)
     if len(parts) < 2:
         return None

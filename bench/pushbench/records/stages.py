@@ -1,4 +1,4 @@
-"""How stages are called: by their number of clients, or by a name of their own."""
+"""The names of stages: their number of clients, or their own name."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 
 class Stage(Protocol):
-    """A planned stage, a measured one, or a limit in one."""
+    """A planned stage, a measured stage, or a limit in a stage."""
 
     @property
     def name(self) -> str: ...
@@ -17,12 +17,12 @@ class Stage(Protocol):
 
 
 def stage_name(validated: Mapping[str, Any]) -> str:
-    """Of a document with the fields `clients` and `closed`."""
+    """The name of a stage in a document with the fields `clients` and `closed`."""
     return f"closed-{validated.get('clients')}" if validated.get("closed") else default_name(validated)
 
 
 def default_name(validated: Mapping[str, Any]) -> str:
-    """Of a document with the field `clients`."""
+    """The default name of a stage in a document with the field `clients`."""
     return str(validated["clients"])
 
 
@@ -42,7 +42,7 @@ def short(stage: Stage) -> str:
 
 
 def places(stages: Iterable[Stage]) -> str:
-    """Where in a sentence: `at 700, 1,000 clients`, `in classroom-300`."""
+    """The stages in a sentence: `at 700, 1,000 clients`, `in classroom-300`."""
     stages = list(stages)
     plain = ", ".join(f"{stage.clients:,}" for stage in stages if not is_named(stage))
     named = ", ".join(stage.name for stage in stages if is_named(stage))

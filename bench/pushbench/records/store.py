@@ -1,6 +1,6 @@
-"""Records on disk: one file a run, replaced as a whole after every trial, and read with every doubt.
+"""Records on disk: one file per run, replaced as a whole after every trial, and validated on read.
 
-A record that is finished may be kept compressed, as `<id>.json.gz`; readers of records read both.
+A finished record may be kept compressed, as `<id>.json.gz`; readers of records read both.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def as_bytes(record: Record) -> bytes:
 
 
 def packed(content: bytes) -> bytes:
-    """Compressed; neither time nor name is in it, so the same content gives the same bytes."""
+    """The compressed record, without time and name, so that the same content gives the same bytes."""
     buffer = io.BytesIO()
     with gzip.GzipFile("", "wb", compresslevel=6, fileobj=buffer, mtime=0) as file:
         file.write(content)
@@ -54,7 +54,7 @@ def packed(content: bytes) -> bytes:
 
 
 def write_record(records: Path, record: Record) -> Path:
-    """Replace the record's file. Raises UserError when it cannot be written; the file then is what it was before."""
+    """Replace the record's file. Raises UserError if that fails; the old file then remains."""
     path = record_path(records, record.id)
     try:
         write_atomically(path, as_bytes(record))
@@ -70,7 +70,7 @@ def write_record(records: Path, record: Record) -> Path:
 
 
 def read_record(path: Path) -> Record:
-    """Raises UserError, in one line, for a file that is missing, cut off, newer or no record at all."""
+    """Raises UserError, in one line, for a file that is missing, truncated, newer or not a record."""
     try:
         found = json.loads(_unpacked(path) if path.suffix == ".gz" else path.read_bytes())
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""What a run was measured with, as far as it moves numbers and is no part of the environment's key. Pure."""
+"""The tools of a run that may move numbers and are not part of the environment's key. Pure."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ LENGTH = 100
 
 
 class Versions(Document):
-    """What a server says of itself."""
+    """The versions that a server reports."""
 
     runtime: str
     framework: str
 
 
 class Tools(Document):
-    """What a run was measured with."""
+    """The tools that a run was measured with."""
 
     harness: dict[str, str] = Field(description="facts by their titles: of the generator, and how long its load lasts")
     servers: dict[str, Versions]
@@ -51,7 +51,7 @@ def tools(harness: Harness, schedule: Schedule, reported: Mapping[str, ReportedV
 
 
 def _lasts(schedule: Schedule) -> str:
-    """How long, for that moves high percentiles; which stages there are can be seen without it."""
+    """The durations of the schedule, which move high percentiles; its stages are visible elsewhere."""
     stages = [f"{stage.steady_seconds:g}" for stage in schedule.stages]
     each = stages[0] if len(set(stages)) == 1 else ", ".join(stages)
     return f"{schedule.warmup_seconds:g} s of warm-up, stages of {each} s"

@@ -1,7 +1,7 @@
-"""The words of a suite: what its clients do, what comes of it, and which latencies are counted. Every record has them.
+"""The words of a suite: its exchanges, its unit of work and its latencies. Every record has them.
 
-An exchange is what a client begins, such as a message or a request; it owes receipts. The unit of work is what costs
-are counted per.
+An exchange is started by a client, such as a message or a request; it owes receipts. Costs are counted per unit of
+work.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ class Latency(Document):
 
 
 class Exchange(Document):
-    """What a client begins, and the latencies that come of it."""
+    """An exchange and its latencies."""
 
     plural: Title
     latencies: Annotated[dict[Name, Latency], Field(min_length=1, max_length=10)]
 
 
 class Told(Document):
-    """What a server tells of itself on GET /metricz, in seconds and by points: `{"p50": 0.0003, "p99": 0.0021}`."""
+    """A time that a server reports on GET /metricz, in seconds and by points: `{"p50": 0.0003, "p99": 0.0021}`."""
 
     title: Title
     points: Annotated[list[Point], Field(min_length=1)] = Field(
@@ -85,12 +85,12 @@ class Vocabulary(Document):
 
     @property
     def exchange(self) -> Exchange:
-        """The one that makes the unit of work."""
+        """The exchange that makes the unit of work."""
         return next(iter(self.exchanges.values()))
 
     @property
     def beside(self) -> Mapping[str, Exchange]:
-        """The others, by their names."""
+        """The other exchanges, by name."""
         return dict(list(self.exchanges.items())[1:])
 
     @property

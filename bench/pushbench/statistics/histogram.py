@@ -1,4 +1,4 @@
-"""HdrHistograms of latencies: read, add and ask them. Encoded as in the load report; seconds to the outside."""
+"""HdrHistograms of latencies: decode, add and query them. Encoded as in the load report; callers get seconds."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Latencies:
 
     @classmethod
     def decode(cls, text: str) -> Latencies:
-        """Raises ValueError for what is not an encoded histogram."""
+        """Raises ValueError for anything but an encoded histogram."""
         latencies = cls()
         try:
             latencies._hdr.add(HdrHistogram.decode(text))
@@ -70,8 +70,9 @@ class Latencies:
         )
 
     def tail(self, steps: int) -> list[float]:
-        """Seconds that a share of 10**(-n / steps) of the values reach or exceed, n counting from 0 until that share is
-        less than one value. With 8 steps n = 8 is the p90, n = 16 the p99."""
+        """For n = 0, 1, ... the seconds that a share of 10**(-n / steps) of the values reach or exceed, until that
+        share is less than one value. With 8 steps n = 8 is the p90, n = 16 the p99.
+        """
         counts = np.array(self._hdr.encoder.payload.counts[:], dtype=np.int64)
         at = np.flatnonzero(counts)
         reached = np.cumsum(counts[at])
@@ -86,7 +87,7 @@ class Latencies:
         return str(self._hdr.encode().decode("ascii"))
 
     def _mean(self) -> float:
-        """As the library's, which visits all 18,432 buckets in Python and needs a second for a trial's histograms."""
+        """The mean as the library computes it; its loop over 18,432 buckets in Python takes a second for a trial."""
         hdr, total = self._hdr, 0.0
         for index, count in enumerate(hdr.encoder.payload.counts[:]):
             if count:

@@ -1,8 +1,8 @@
 """Where a series falls into parts of one level each: optimal partitioning (PELT, Killick, Fearnhead and Eckley, JASA
 107, 2012), by the compiled search of `ruptures`. Pure.
 
-The search is loaded without its package: that imports most of scipy, which takes longer than the whole site does and
-has no part in the search. `ruptures.KernelCPD(kernel="linear")` says the same.
+The search is loaded without its package, because the package imports most of scipy. The search does not need scipy, and
+the import takes longer than the whole site. `ruptures.KernelCPD(kernel="linear")` gives the same result.
 """
 
 from __future__ import annotations
@@ -27,8 +27,9 @@ _FOLDER, _MODULE = Path("detection", "_detection"), "ruptures.detection._detecti
 
 
 def partition(values: Values, penalty: float, shortest: int) -> list[int]:
-    """The borders between the parts whose squared deviations, and `penalty` for each part, add up to the least. There
-    must be values for two parts of `shortest` values."""
+    """The borders that minimise the sum of squared deviations within the parts, plus `penalty` for each part. The
+    series must be long enough for two parts of `shortest` values.
+    """
     if _is_one(values, penalty, shortest):
         return []
     begins = _search()(values.reshape(-1, 1), penalty, shortest)
@@ -40,7 +41,7 @@ def partition(values: Values, penalty: float, shortest: int) -> list[int]:
 
 
 def _is_one(values: Values, penalty: float, shortest: int) -> bool:
-    """Whether it is plain that no border is worth its penalty, which in most series none is, in a tenth of the time.
+    """Whether clearly no border is worth its penalty. This is so for most series, and takes a tenth of the time.
 
     Parts save their `sum² / length` of the squared deviations from the common mean. If the best first and the best last
     part save less than a penalty together, and no part between them saves more than one, then any k borders save less

@@ -1,8 +1,8 @@
-"""The rank-sum test: do the values after a border tend to be others than those before it. Pure.
+"""The rank-sum test: whether the values after a border tend to differ from those before it. Pure.
 
-Mann and Whitney, Annals of Mathematical Statistics 18, 1947. Exact where one side is short and no two values are equal;
-else normal, corrected for continuity and ties. It says what `scipy.stats.mannwhitneyu` says, without the half second
-that importing scipy.stats takes.
+Mann and Whitney, Annals of Mathematical Statistics 18, 1947. Exact if one side is short and no two values are equal;
+otherwise normal, corrected for continuity and ties. It gives the result of `scipy.stats.mannwhitneyu` without importing
+scipy.stats, which takes half a second.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ SHORT = 8
 
 
 def p_differ(before: Values, after: Values) -> float:
-    """The chance of ranks as different as these, in either direction, if both sides were of one distribution."""
+    """The probability of ranks as different as these, in either direction, if both sides had one distribution."""
     pairs, count = len(before) * len(after), len(before) + len(after)
     ordered = np.sort(before)
     smaller, not_larger = (ordered.searchsorted(after, side).sum() for side in ("left", "right"))
@@ -36,13 +36,14 @@ def p_differ(before: Values, after: Values) -> float:
 
 
 def _at_least(wins: int, shorter: int, longer: int) -> float:
-    """The chance that of all pairs so many, half of them or more, are won by one side."""
+    """The probability that one side wins at least so many of all pairs, half of them or more."""
     return float(_up_to(shorter, longer)[shorter * longer - wins]) / comb(shorter + longer, shorter)
 
 
 @cache
 def _up_to(shorter: int, longer: int) -> NDArray[np.int64]:
-    """In how many orders of the values one side wins at most 0, 1, 2, ... pairs: coefficients of the Gaussian binomial
+    """The numbers of orders of the values in which one side wins at most 0, 1, 2, ... pairs: coefficients of the
+    Gaussian binomial
     `(longer + shorter, shorter)`, the product of `(1 - q^(longer + i)) / (1 - q^i)`, added up."""
     ways = np.zeros(shorter * longer + 1, dtype=np.int64)
     ways[0] = 1

@@ -1,8 +1,8 @@
-"""Wilcoxon's signed-rank test of paired differences, exact, with the estimate and the interval that belong to it.
+"""Wilcoxon's exact signed-rank test of paired differences, with the estimate and the interval that belong to it.
 
-Where both arms are the same, a random order makes the differences of a round symmetric about 0: then the test is an
-exact permutation test, whatever the noise looks like, and an outlier counts as one rank. Estimate and interval are
-those of Hodges and Lehmann (Annals of Mathematical Statistics 34, 1963): they invert the test.
+If both arms are the same, a random order makes the differences of a round symmetric about 0. The test is then an exact
+permutation test for any distribution of the noise, and an outlier counts as one rank. Estimate and interval are those
+of Hodges and Lehmann (Annals of Mathematical Statistics 34, 1963): they invert the test.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ Differences = NDArray[np.float64]
 
 
 def p_greater(differences: Differences, than: float = 0.0) -> float:
-    """The chance of ranks as high as these if the centre of the differences were `than` or less; 1 without any.
+    """The probability of ranks as high as these if the centre of the differences were `than` or less; 1 without any.
 
-    A difference of exactly `than` speaks for nothing and counts against.
+    A difference of exactly `than` counts against the claim.
     """
     if not len(differences):
         return 1.0
@@ -36,7 +36,7 @@ def centre(differences: Differences) -> float:
 
 
 def interval(differences: Differences, alpha: float) -> tuple[float, float]:
-    """All centres that a test at `alpha` on either side does not exclude; infinite where there are too few."""
+    """All centres that a test at `alpha` on either side does not exclude; infinite with too few differences."""
     excluded = (
         int((_survival(len(differences)) <= alpha).sum()) - 2
     )  # of the sums that can be, less the one at the bound
@@ -47,7 +47,7 @@ def interval(differences: Differences, alpha: float) -> tuple[float, float]:
 
 
 def smallest_p(count: int) -> float:
-    """What `count` differences of one sign amount to."""
+    """The p-value of `count` differences of the same sign."""
     return 0.5**count
 
 

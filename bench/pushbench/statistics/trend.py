@@ -1,8 +1,7 @@
-"""Where the level of a series changed, and how far its values usually lie from it. Pure.
+"""Where the level of a series changed, and how far its values usually scatter around it. Pure.
 
-Levels are found by optimal partitioning of the logarithms, in which a change of a tenth is the same at any height. A
-level change has to be confirmed by the ranks of the values around it, because partitioning alone also splits what
-drifts.
+Levels are found by optimal partitioning of the logarithms, so that a change of a tenth counts the same at any height.
+The ranks of the values around a level change have to confirm it, because partitioning alone also splits a drift.
 """
 
 from __future__ import annotations
@@ -100,8 +99,9 @@ def levels(values: Sequence[float], found: Sequence[Change]) -> list[Level]:
 
 
 def band(values: Sequence[float]) -> Band | None:
-    """Made from the last runs of the current level; None where they are too few. A level before the last `RECENT` runs
-    is not looked for, and none at all where values are 0: a loss of nothing has no logarithm."""
+    """The band of the last runs of the current level; None if they are too few. Only the last `RECENT` runs are
+    searched for that level. With values of 0, which have no logarithm, all of them count as one level.
+    """
     values = values[-RECENT:]
     last = changes(values) if min(values, default=0) > 0 else []
     return _band_of_level(values[last[-1].index if last else 0 :])
@@ -133,7 +133,7 @@ def _partition(logs: Values) -> list[int]:
 
 
 def _without_outliers(logs: Values) -> Values:
-    """Against the median of the five around each value."""
+    """The values with outliers clipped, relative to the median of the five around each."""
     padded = np.pad(logs, 2, mode="edge")
     local = np.median(np.lib.stride_tricks.sliding_window_view(padded, 5), axis=1)
     off = logs - local
