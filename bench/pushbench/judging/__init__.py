@@ -1,4 +1,4 @@
-"""From a record to a verdict: limits, margins, comparisons, the history, and sentences about them. Pure.
+"""From a record to a verdict: limits, margins, comparisons, the history, and the sentences of all of them. Pure.
 
-How a verdict looks is for `reporting`.
+`reporting` presents the verdict.
 """

@@ -1,6 +1,6 @@
 """Lines of `thresholds.yml` that accept a regression: which are new against a base, and which of them hold. Pure.
 
-The text may come from a stranger's commit: its size is bounded, aliases are refused, and only the lines that accept
+The text may come from an untrusted commit: its size is bounded, aliases are refused, and only lines below `accepted`
 are read.
 """
 
@@ -46,10 +46,9 @@ class Known:
 
 
 def new_lines(head: str, base: str | None, suite: str, known: Known, *, confirmed: bool = True) -> list[Accepting]:
-    """The lines for servers of `suite` that the text `head` has, and that `base` does not have in the same words.
+    """The lines for servers of `suite` in the text `head` that `base` does not have in the same words.
 
-    `base` is None where that commit has no such file. Raises UserError for a text that cannot be read, and for a new
-    line that could not be meant.
+    `base` is None if that commit has no such file. Raises UserError for an unreadable text and for an invalid new line.
     """
     file = parse(head)
     before = {} if base is None else accepted_in(parse(base).data)
@@ -88,9 +87,9 @@ def state(line: Accepting, day: date) -> State:
 
 
 def accepts_only(before: str, after: str) -> bool:
-    """Whether two contents of `thresholds.yml` differ in nothing but what they accept, comments aside.
+    """Whether two contents of `thresholds.yml` differ only in their lines below `accepted`, comments aside.
 
-    False where one of them cannot be read: who knows what it changes.
+    False if one of them cannot be read, because its changes are then unknown.
     """
     try:
         return bool(_without_accepted(parse(before).data) == _without_accepted(parse(after).data))
@@ -99,7 +98,7 @@ def accepts_only(before: str, after: str) -> bool:
 
 
 def newly_accepted(before: str, after: str) -> frozenset[str]:
-    """The servers with a line in `after` that `before` does not have so; none where one of them cannot be read."""
+    """The servers with a line in `after` that `before` does not have; none if one of them cannot be read."""
     try:
         old, new = accepted_in(parse(before).data), accepted_in(parse(after).data)
     except UserError:
@@ -108,8 +107,9 @@ def newly_accepted(before: str, after: str) -> frozenset[str]:
 
 
 def parse(text: str) -> YamlFile:
-    """A thresholds.yml of anybody, its keys not checked yet. Raises UserError for a text that is too large, nested or
-    referring to itself, or is no YAML."""
+    """An untrusted thresholds.yml, its keys not checked yet. Raises UserError for a text that is too large or too
+    deeply nested, refers to itself, or is not YAML.
+    """
     if len(text.encode(errors="surrogateescape")) > LARGEST_FILE:
         raise UserError(f"larger than {LARGEST_FILE:,} bytes", where=FILE)
     try:
@@ -120,7 +120,7 @@ def parse(text: str) -> YamlFile:
 
 
 def _check_events(text: str) -> None:
-    """What could make a small text endless is refused at its first event."""
+    """Refuse anchors, aliases and deep nesting, because they make a small text expand without end."""
     depth = 0
     for event in yaml.parse(text, yaml.CSafeLoader):
         depth += isinstance(event, CollectionStartEvent) - isinstance(event, CollectionEndEvent)
@@ -131,7 +131,7 @@ def _check_events(text: str) -> None:
 
 
 def accepted_in(data: Any) -> dict[Place, Any]:
-    """What each line says, by its place; what is not laid out like a thresholds.yml has none."""
+    """The content of each accepting line, by its place; empty for a text without the layout of a thresholds.yml."""
     return {
         (server, suite, metric): entry
         for server, suites in _mapping(_mapping(data).get("servers")).items()
@@ -141,7 +141,7 @@ def accepted_in(data: Any) -> dict[Place, Any]:
 
 
 def _without_accepted(data: Any) -> Any:
-    """All else; a server without anything else is as if it was not there."""
+    """The rest of the document, without servers that have nothing else."""
     if not isinstance(data, dict) or not isinstance(data.get("servers"), dict):
         return data
     left: dict[Any, Any] = {}

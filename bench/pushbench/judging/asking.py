@@ -1,4 +1,4 @@
-"""Which limits and margins of thresholds.yml can be asked of a record and of one of its stages. Pure."""
+"""Which limits and margins of thresholds.yml apply to a record and to one of its stages. Pure."""
 
 from __future__ import annotations
 
@@ -10,29 +10,29 @@ from pushbench.records.record import Record, Trial
 
 
 def can_ask(record: Record, stage: int, metric: Metric) -> bool:
-    """Whether a stage can be judged by the metric: its method has it, and something of the kind was to happen."""
+    """Whether a stage can be judged by the metric: its method defines it, and the stage could produce a value."""
     happens = not metric.name.startswith("connect_seconds.") or _connects(record, stage)
     killed = not metric.of_outage or record.schedule.stages[stage].outage is not None
     return asks(record, metric) and _has(record, metric) and happens and killed
 
 
 def asks(record: Record, metric: Metric) -> bool:
-    """Whether the record's profile asks for the metric: a profile of seconds asks for no times."""
+    """Whether the record's profile judges the metric: a profile that lasts seconds judges no times."""
     return record.judges_times or not metric.is_time
 
 
 def was_killed(trials: Sequence[Trial], stage: int, metric: Metric) -> bool:
-    """Whether there can be a value of a metric of outages: nothing is killed that a server does not have."""
+    """Whether a metric of outages can have a value, which it cannot if the server lacks the target of the kill."""
     return not metric.of_outage or any(trial.stages[stage].outage for trial in trials if stage < len(trial.stages))
 
 
 def margins(record: Record, thresholds: Thresholds, stage: int) -> list[Regression]:
-    """Those that can be asked of a stage."""
+    """The margins that apply to a stage."""
     return [each for each in thresholds.suite(record.suite).regressions if can_ask(record, stage, each.of)]
 
 
 def unknown_to_method(record: Record, thresholds: Thresholds) -> list[Metric]:
-    """The metrics in limits and margins that a record of its method cannot be judged by. Nothing was killed then."""
+    """The metrics in limits and margins that the record's method does not define, metrics of outages aside."""
     suite = thresholds.suite(record.suite)
     metrics = [*(each.of for each in suite.limits), *(each.of for each in suite.regressions)]
     return [metric for metric in dict.fromkeys(metrics) if not _has(record, metric) and not metric.of_outage]

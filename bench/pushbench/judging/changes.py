@@ -1,4 +1,4 @@
-"""From a record with two arms to the rows of a comparison: which metrics are asked about, and their pairs. Pure."""
+"""From a record with two arms to the rows of a comparison: the judged metrics, and their pairs. Pure."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ def measured(trial: Trial, stage: int, metric: Metric) -> float | None:
 
 
 def value_of(trial: Trial, stage: int, metric: str) -> float | None:
-    """Of a metric in a stage; None where the trial did not measure it."""
+    """The value of a metric in a stage; None if the trial did not measure it."""
     return trial.stages[stage].metrics.get(metric) if stage < len(trial.stages) else None
 
 
 def value_without_lateness(trial: Trial, stage: int, metric: Metric) -> float | None:
-    """As `measured`, without the generator's own part of a latency."""
+    """The measured value, without the generator's own part of a latency."""
     return lateness.value_without(trial.stages[stage].metrics, metric) if stage < len(trial.stages) else None
 
 
 def rows(record: Record, thresholds: Thresholds, value: Value = measured) -> dict[Row, Gated]:
-    """Those that `thresholds` has a margin for, each with the pairs of its valid trials."""
+    """The rows for which `thresholds` has a margin, each with the pairs of its valid trials."""
     gated = {}
     for server in compared(record):
         trials = list(_valid_pairs(record, server))
@@ -53,13 +53,13 @@ def rows(record: Record, thresholds: Thresholds, value: Value = measured) -> dic
 
 
 def pairs(record: Record, row: Row) -> list[Pair]:
-    """Of any metric, with a margin or without."""
+    """The pairs of any metric, with or without a margin."""
     metric = metrics_of(record.words)[row.metric]
     return list(_pairs_of(list(_valid_pairs(record, row.server)), row.stage, metric, measured))
 
 
 def decisions(record: Record, gated: Mapping[Row, Gated]) -> dict[Row, Decision]:
-    """What can be said of each row by now."""
+    """The decision on each row after the rounds so far."""
     most = record.comparison.most_rounds if record.comparison else 0
     return decide(gated, rounds=complete_rounds(record), most=most)
 
@@ -71,15 +71,16 @@ def compared(record: Record) -> list[str]:
 
 
 def complete_rounds(record: Record) -> int:
-    """How many rounds were played to their end."""
+    """The number of completed rounds."""
     done = {(trial.server, trial.arm, trial.round) for trial in record.trials}
     missing = [each.round for each in record.plan if (each.server, each.arm, each.round) not in done]
     return min(missing) - 1 if missing else max((planned.round for planned in record.plan), default=0)
 
 
 def _valid_pairs(record: Record, server: str) -> Iterator[tuple[Trial, Trial]]:
-    """The rounds that can be compared. Where a server ended under load it failed; what it had measured until then is no
-    half of a pair, whose other half had a server to the end."""
+    """The rounds that can be compared. A server that ended under load has failed: its measurements until then make no
+    pair with those of a server that survived.
+    """
     by_arm = {
         arm: {trial.round: trial for trial in record.trials if (trial.server, trial.arm) == (server, arm)}
         for arm in ("base", "head")
@@ -91,7 +92,7 @@ def _valid_pairs(record: Record, server: str) -> Iterator[tuple[Trial, Trial]]:
 
 
 def _pairs_of(trials: Sequence[tuple[Trial, Trial]], stage: int, metric: Metric, value: Value) -> Iterator[Pair]:
-    """Of the rounds in which both arms measured the metric."""
+    """The pairs of the rounds in which both arms measured the metric."""
     for base, head in trials:
         values = [value(trial, stage, metric) for trial in (base, head)]
         controls = [value_of(trial, stage, metric.control or "") for trial in (base, head)]

@@ -1,6 +1,6 @@
-"""What one metric's pairs say: the effect of the head on it, how sure, and what could have been seen. Pure.
+"""The effect of the head on one metric, from its pairs: estimate, confidence, and the smallest visible effect. Pure.
 
-An effect is positive when it is for the worse. Nothing is decided here: `sequential` does that.
+A positive effect is a change for the worse. `sequential` makes the decision.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ CONTROL_ALPHA = 0.1
 
 @dataclass(frozen=True)
 class Pair:
-    """One round: the metric in both arms, and in both the control, which no arm should change."""
+    """One round: the metric and the control in both arms. No arm should change the control."""
 
     round: int
     base: float
@@ -60,7 +60,7 @@ class Effect:
 
 
 def contrast(pairs: Sequence[Pair], regression: Regression) -> Contrast:
-    """Ratios where every value is above 0, else differences: a loss of nothing has no ratio.
+    """Ratios if every value is above 0, otherwise differences: a loss of 0 has no ratio.
 
     The margin is the same whichever arm is called the base: on the ratio scale the change h - b of two values around
     their geometric mean m is 2 m sinh(d / 2), for d = log(h / b), which is solved for the floor.
@@ -87,15 +87,15 @@ def effect(seen: Contrast, alpha: float) -> Effect:
 
 
 def as_share(scale: Scale, value: float) -> float:
-    """Of an effect or a bound of it: 0.05 for 5 % more on the scale ratio; a difference is what it is."""
+    """An effect, or a bound of it, as a share: 0.05 for 5 % more on the scale ratio; a difference stays as it is."""
     return float(np.expm1(value)) if scale == "ratio" else value
 
 
 def _control(pairs: Sequence[Pair], differences: Differences) -> tuple[Differences, float]:
     """Log ratios of the control, and the share of them that the differences follow, between 0 and 1.
 
-    An ordinary least-squares slope, whose intercept is the effect. The control has to be one: where the arms differ in
-    it, the head changed the work of the control, and taking that out would be wrong.
+    An ordinary least-squares slope whose intercept is the effect. If the arms differ in the control, the head changed
+    the control's work, and removing that would be wrong.
     """
     nothing = np.zeros(len(pairs)), 0.0
     controls = [(pair.base_control, pair.head_control) for pair in pairs]
@@ -109,8 +109,9 @@ def _control(pairs: Sequence[Pair], differences: Differences) -> tuple[Differenc
 
 
 def _visible(seen: Contrast, width: float, alpha: float) -> float:
-    """The smallest effect that nine of ten such comparisons would have called: 0 lies outside the interval, and the
-    estimate is at the margin or above."""
+    """The smallest effect that nine of ten such comparisons would find: 0 lies outside the interval, and the estimate
+    is at the margin or above.
+    """
     if not np.isfinite(width):
         return float("inf")
     z = NormalDist().inv_cdf(1 - alpha)

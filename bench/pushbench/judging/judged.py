@@ -1,4 +1,4 @@
-"""What every row of a verdict says first: what it is about."""
+"""The fields that every row of a verdict begins with."""
 
 from __future__ import annotations
 
@@ -28,5 +28,5 @@ class JudgedRow(Document):
 
     @property
     def in_sentence(self) -> str:
-        """The metric's title as it stands inside a sentence."""
+        """The metric's title in the form used inside a sentence."""
         return in_sentence(self.title)

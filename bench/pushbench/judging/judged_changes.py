@@ -1,4 +1,4 @@
-"""The rows of a comparison in a verdict: each change, its interval, its word, and what could have been seen. Pure."""
+"""The rows of a comparison in a verdict: each change, its interval, its word, and the smallest visible change. Pure."""
 
 from __future__ import annotations
 
@@ -65,12 +65,12 @@ def judge_changes(record: Record, thresholds: Thresholds) -> list[JudgedChange]:
 
 
 def covers(line: Accepting, row: JudgedRow) -> bool:
-    """Whether a line is about a row."""
+    """Whether a line of thresholds.yml covers a row."""
     return (line.server, line.metric) == (row.server, row.metric) and (line.stages is None or row.name in line.stages)
 
 
 def share_of(found: JudgedChange) -> float | None:
-    """The size of a change as a share of the base; None where the base is nothing."""
+    """The size of a change as a share of the base; None if the base is 0."""
     if found.change is None:
         return None
     if found.scale == "ratio":
@@ -83,8 +83,7 @@ def _row(found: JudgedChange) -> Row:
 
 
 def _believed(record: Record, found: JudgedChange, late: str | None, without: Word) -> JudgedChange:
-    """The row, `invalid` where another word would be said `without` the generator's own part of the latency, `late`, in
-    both arms."""
+    """The row, `invalid` if its word changes `without` the generator's part of the latency, `late`, in both arms."""
     if late is None or found.word not in ("worse", "better") or without == found.word:
         return found
     known = pairs(record, _row(found)._replace(metric=late))
@@ -94,8 +93,9 @@ def _believed(record: Record, found: JudgedChange, late: str | None, without: Wo
 
 
 def _accepted(found: JudgedChange, better: Better, lines: Sequence[Accepting], day: date) -> JudgedChange:
-    """The row, `accepted` where it got worse by no more than a line accepts. What is compared is the estimate that the
-    row shows: its change, or for a `level` its median of the head."""
+    """The row, `accepted` if it got worse by no more than a line accepts. The line applies to the estimate in the row:
+    its change, or for a `level` its median of the head.
+    """
     line = next((line for line in lines if covers(line, found) and accepting.state(line, day) == "holds"), None)
     if line is None or found.word != "worse":
         return found
@@ -138,14 +138,14 @@ def _judge(record: Record, row: Row, gated: Gated, decision: Decision) -> Judged
 
 
 def _margin(seen: Contrast, regression: Regression, base: float | None) -> float:
-    """As a change of the base, which is how people think of it; what is decided is the same for either arm."""
+    """The margin as a change of the base, as people read it; the decision is symmetric in the arms."""
     if seen.scale == "difference" or not base:
         return seen.margin
     return log1p(max(regression.margin, regression.floor / base))
 
 
 def _numbers(seen: Contrast, regression: Regression, margin: float) -> dict[str, float | None]:
-    """Back from worse-is-positive to more-is-positive."""
+    """Convert numbers from worse-is-positive to more-is-positive."""
     found = effect(replace(seen, margin=margin), INTERVAL_ALPHA)
     bounds = (found.low, found.high) if regression.better is Better.LOWER else (-found.high, -found.low)
     estimate = found.estimate if regression.better is Better.LOWER else -found.estimate
@@ -154,7 +154,7 @@ def _numbers(seen: Contrast, regression: Regression, margin: float) -> dict[str,
 
 
 def _rounds_to_decide(seen: Contrast) -> int | None:
-    """Intervals shrink with the root of the rounds: how many make this one so narrow that it lies on one side."""
+    """The number of rounds that would decide: intervals shrink with the root of the rounds until one lies on a side."""
     if not len(seen.differences):
         return None
     found = effect(seen, INTERVAL_ALPHA)

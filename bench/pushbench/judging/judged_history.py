@@ -1,4 +1,4 @@
-"""The rows of a verdict against the history: where a run without a base lies among the runs before it. Pure."""
+"""The rows of a verdict against the history, for a run without a base. Pure."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pushbench.statistics.trend import Band, band
 
 
 class JudgedLevel(JudgedRow):
-    """One metric of one server in one stage, beside the level that it had."""
+    """One metric of one server in one stage, and its former level."""
 
     word: JudgedWord
     value: float | None = Field(description="median of the valid trials; null where one of them did not measure it")
@@ -33,7 +33,7 @@ class JudgedLevel(JudgedRow):
 
 
 def judge_levels(record: Record, thresholds: Thresholds, past: Past) -> list[JudgedLevel]:
-    """A row for each metric with a margin; none where the history has nothing to compare with."""
+    """A row for each metric with a margin; none if the history has nothing to compare with."""
     day = datetime.fromisoformat(record.created).date()
     return list(_levels(record, thresholds, past, day)) if past.runs.heads else []
 
@@ -60,8 +60,9 @@ def _levels(record: Record, thresholds: Thresholds, past: Past, day: date) -> It
 
 
 def _believed(found: JudgedLevel, metrics: Mapping[str, float], past: Past, regression: Regression) -> JudgedLevel:
-    """The row, `invalid` where another word would be said without the generator's lateness in this run and in those of
-    the history. An accepted level is taken as it was written."""
+    """The row, `invalid` if its word changes without the generator's lateness in this run and in those of the history.
+    An accepted level is used as written.
+    """
     late = regression.of.lateness
     if found.word not in ("worse", "better") or late is None or late not in metrics:
         return found
@@ -78,7 +79,7 @@ def _believed(found: JudgedLevel, metrics: Mapping[str, float], past: Past, regr
 
 @dataclass(frozen=True)
 class _Acceptance:
-    """Another level than the history's, and why."""
+    """A level that replaces the history's, and the reason."""
 
     level: float
     reason: str
@@ -89,9 +90,10 @@ class _Acceptance:
 def _acceptance(
     line: Accepted, values: Sequence[tuple[str, float]], usual: Band | None, value: float | None, regression: Regression
 ) -> _Acceptance | None:
-    """None where the line has nothing to say. A `level` stands for the history's. A `change` is counted from the level
-    that the history had when the line was written, so that it never covers a second regression, and is asked only
-    where the metric got worse."""
+    """The effect of an accepting line; None if it has none. A `level` replaces the history's. A `change` counts from
+    the level that the history had when the line was written, so that it never covers a second regression, and applies
+    only if the metric got worse.
+    """
     reason = line.reason or ""
     if line.level is not None:
         return _Acceptance(line.level, reason)
@@ -139,7 +141,7 @@ def _judge(
 
 
 def _around(usual: Band | None, accepted: _Acceptance | None) -> Band | None:
-    """An accepted level has the width of the band that the history has."""
+    """The band around an accepted level, as wide as the history's band."""
     if accepted is None:
         return usual
     below, above, runs = (usual.level - usual.low, usual.high - usual.level, usual.runs) if usual else (0.0, 0.0, 0)
@@ -147,7 +149,7 @@ def _around(usual: Band | None, accepted: _Acceptance | None) -> Band | None:
 
 
 def word(value: float | None, around: Band, margin: float, better: Better) -> JudgedWord:
-    """A change counts from the margin on, and is believed outside of the band; between them nobody can know."""
+    """The word for a value: `same` below the margin, `unknown` inside the band, otherwise `better` or `worse`."""
     if value is None:
         return "unknown"
     if abs(value - around.level) < margin or value == around.level:

@@ -1,7 +1,7 @@
 """The lines that thresholds.yml needs where a regression or a broken limit is intended. Pure.
 
-They hold when the same commits are measured again: each bound has room for what two measurements of one change differ
-by. Their reason is left to a person, and the file is refused until there is one.
+The lines still hold when the same commits are measured again: each bound leaves room for the scatter between two
+measurements. A person has to write the reason; the file is refused without one.
 """
 
 from __future__ import annotations
@@ -54,9 +54,9 @@ class Addition:
 
 
 def propose(record: Record, verdict: Verdict, text: str | None = None) -> list[Addition]:
-    """What accepts everything that is worse and every broken limit, in the order of the file; nothing for a pass.
+    """The lines that accept every worse row and every broken limit, in the order of the file; empty for a pass.
 
-    `text` is the present thresholds.yml. Without it, and where it cannot be read, the lines begin with `servers:`.
+    `text` is the present thresholds.yml. Without it, or if it cannot be read, the lines begin with `servers:`.
     """
     data = _data(text)
     wanted = _tree(record, verdict, data)
@@ -70,7 +70,7 @@ def propose(record: Record, verdict: Verdict, text: str | None = None) -> list[A
 
 
 def in_full(record: Record, verdict: Verdict, text: str | None = None) -> str:
-    """What `propose` says in one piece, from `servers:` down, for people who look for the place themselves."""
+    """The lines of `propose` in one block, from `servers:` down, for people who find the place themselves."""
     wanted = _tree(record, verdict, _data(text))
     return _rendered({"servers": wanted}, 0) if wanted else ""
 
@@ -101,7 +101,7 @@ def _at(data: Any, path: Sequence[str]) -> Any:
 
 
 def _merged(there: Any, kind: str, unit: Unit, bound: str, stages: list[str]) -> tuple[str, list[str]]:
-    """With the line that is there already, which the new one replaces: its stages, too, and the looser limit."""
+    """The new line merged with the existing one that it replaces: with its stages, too, and the looser limit."""
     if not isinstance(there, dict):
         return bound, stages
     old = there.get("stages")
@@ -114,7 +114,7 @@ def _merged(there: Any, kind: str, unit: Unit, bound: str, stages: list[str]) ->
 
 
 def _wanted(record: Record, verdict: Verdict) -> Iterator[tuple[str, str, str, str, list[str]]]:
-    """Server, kind, metric, bound and stages of each line; no stages where it is about all of them."""
+    """Server, kind, metric, bound and stages of each line; no stages if it covers all of them."""
     every = {stage.name for stage in record.schedule.stages}
 
     def stages(rows: Sequence[JudgedChange] | Sequence[JudgedLimit]) -> list[str]:
@@ -136,7 +136,7 @@ def _wanted(record: Record, verdict: Verdict) -> Iterator[tuple[str, str, str, s
 
 
 def _accepted_bound(worse: Sequence[JudgedChange]) -> str:
-    """A `change`, or a `level` for what has no ratio: a loss where there was none."""
+    """A `change`, or a `level` if there is no ratio, such as a loss where there was none."""
     shares = [_share_with_room(change) for change in worse]
     most = max((share for share in shares if share is not None), default=0.0)
     falls = any(change.change is not None and change.change < 0 for change in worse)
@@ -189,7 +189,7 @@ _SCALES: Mapping[Unit, Sequence[tuple[float, str]]] = {
 
 
 def _quantity(value: float, unit: Unit, *, up: bool) -> str:
-    """As `units.parse_quantity` reads it, rounded to where it still holds."""
+    """A quantity in the form that `units.parse_quantity` reads, rounded so that it still holds."""
     scales = _SCALES[unit]
     factor, suffix = next((each for each in scales if value >= each[0]), scales[-1])
     return f"{_rounded(value / factor, up=up)}{suffix}"
@@ -210,7 +210,7 @@ def _rounded(value: float, *, up: bool) -> str:
 
 
 def _additions(node: MappingNode, wanted: Tree, path: Sequence[str], end: int) -> Iterator[Addition]:
-    """What `node` lacks goes above its first key, and whole new servers to the end of a file without any."""
+    """The additions to `node`: missing keys go above its first key, new servers to the end of a file without any."""
     have = {key.value: (key, value) for key, value in node.value if isinstance(key, ScalarNode)}
     missing = {key: value for key, value in wanted.items() if key not in have}
     if missing and not path:
@@ -242,7 +242,7 @@ def _below(path: Sequence[str], line: int) -> str:
 
 
 def _last_line(node: Node) -> int:
-    """Of what belongs to a value; a block ends only where the next one begins."""
+    """The last line of a value; a block ends only where the next one begins."""
     if isinstance(node, MappingNode) and not node.flow_style and node.value:
         return max(_last_line(value) for _, value in node.value)
     return int(node.end_mark.line)

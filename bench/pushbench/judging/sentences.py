@@ -1,4 +1,4 @@
-"""The sentences of a verdict. They name server, metric, stage, value and bound, so that each can stand alone."""
+"""The sentences of a verdict. Each names server, metric, stage, value and bound, so that it can stand alone."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def doubtful(broken: str, detail: str) -> str:
 
 
 def unmeasured(rows: Sequence[JudgedRow]) -> str:
-    """Of one metric of one server."""
+    """`go: connect p99 has a limit but was not measured at 700 clients`."""
     return f"{rows[0].server}: {rows[0].in_sentence} has a limit but was not measured {places(rows)}"
 
 
@@ -111,7 +111,7 @@ def acceptance_expired(line: Accepting, metrics: Metrics) -> str:
 
 
 def undecided(found: JudgedChange) -> str:
-    """What more rounds might tell, and how many."""
+    """An undecided change, with the rounds so far and about how many would decide."""
     about = f"{_changed(found)} undecided {places([found])}"
     if not found.pairs:
         return f"{about}: no round measured it in both arms"
@@ -177,7 +177,7 @@ def times_not_asked(profile: str) -> str:
 
 
 def signed(found: JudgedChange, value: float | None) -> str:
-    """A change as people say it: `+5.2 %`, or with the metric's unit where it has no ratio."""
+    """A change for readers: `+5.2 %`, or in the metric's unit if it has no ratio."""
     if value is None:
         return "?"
     unit = Unit.RATIO if found.scale == "ratio" else found.unit

@@ -1,9 +1,9 @@
-"""When to stop, and what to say: the words of a comparison, from its rounds in their order. Pure, and replayed.
+"""When a comparison stops, and which word each row gets, from its rounds in order. Pure, so it can be replayed.
 
-The rounds are looked at several times, and every look is paid for from one budget (Lan and DeMets, Biometrika 70,
-1983, with their function like Pocock's). A change is first suspected: among all metrics together, by Benjamini and
-Hochberg, and by at least the margin. Then rounds that the suspicion did not use have to say so, too. `same` is the
-opposite claim, and as hard to make: two one-sided tests that the effect is inside the margin.
+The rounds are tested at several looks, which share one budget (Lan and DeMets, Biometrika 70, 1983, with their function
+like Pocock's). A change is first suspected: among all metrics together, by Benjamini and Hochberg, and by at least the
+margin. Then later rounds, which the suspicion did not use, have to confirm it. `same` is the opposite claim, and as
+hard to make: two one-sided tests show that the effect is inside the margin.
 """
 
 from __future__ import annotations
@@ -36,20 +36,20 @@ Key = TypeVar("Key")
 
 @dataclass(frozen=True)
 class Gated:
-    """One metric that is asked about: its pairs, by round, and from when on a change counts."""
+    """One judged metric: its pairs, by round, and the size from which a change counts."""
 
     pairs: Sequence[Pair]
     regression: Regression
 
     def between(self, after: int, until: int) -> Contrast:
-        """Of the rounds `after` < round <= `until`."""
+        """The pairs of the rounds `after` < round <= `until`."""
         chosen = [pair for pair in self.pairs if after < pair.round <= until]
         return contrast(chosen, self.regression)
 
 
 @dataclass(frozen=True)
 class Decision:
-    """What is to be said of a row, and since when; `unknown` means that more rounds may tell."""
+    """The word for a row, and the look that decided it; `unknown` means that more rounds may decide."""
 
     word: Word = "unknown"
     rounds: int = 0
@@ -61,13 +61,13 @@ class Decision:
 
 @dataclass
 class _Budget:
-    """A level that is spent over looks. A look that cannot find anything at all spends nothing."""
+    """A significance level that is spent over looks. A look that cannot find anything spends nothing."""
 
     total: float
     spent: float = 0.0
 
     def level(self, fraction: float, smallest_p: float) -> float:
-        """What may be spent now, `fraction` of the way to the last look."""
+        """The level that may be spent now, at the given `fraction` of the way to the last look."""
         available = self.total * log(1 + (e - 1) * min(fraction, 1.0)) - self.spent
         if available < smallest_p:
             return 0.0
@@ -76,12 +76,12 @@ class _Budget:
 
 
 def looks(most: int) -> list[int]:
-    """The numbers of rounds after which is looked, at most `most`, which is the last one; none before that is known."""
+    """The numbers of rounds after which to test, at most `most`, which is the last one; empty while that is unknown."""
     return [*range(FIRST_LOOK, most, LOOK_EVERY), most] if most else []
 
 
 def decide(rows: Mapping[Key, Gated], *, rounds: int, most: int) -> dict[Key, Decision]:
-    """What can be said of each row after `rounds` of at most `most` rounds."""
+    """The decision on each row after `rounds` of at most `most` rounds."""
     state = {row: _Course() for row in rows}
     suspicion = _Budget(SUSPICION_ALPHA)
     for now in looks(most):

@@ -1,4 +1,4 @@
-"""Which limits and margins hold for which suite, server and stage. Nothing is judged here.
+"""Which limits and margins hold for which suite, server and stage. This module judges nothing.
 
 A suite's own file has its defaults, and `thresholds.yml` replaces them by metric. A server's own limit replaces the
 suite's in the stages that it names, until the day it expires. Quantities are in base units once read.
@@ -27,7 +27,7 @@ from pushbench.metrics.units import parse_quantity
 
 
 class Bound(Document):
-    """The worst value that a limit allows, itself allowed."""
+    """The worst allowed value."""
 
     side: Literal["max", "min"]
     value: float = Field(description="in the metric's base unit")
@@ -43,7 +43,7 @@ class Bound(Document):
 
 @dataclass(frozen=True, kw_only=True)
 class _Line:
-    """What lines about one metric have in common; `server` is None for a whole suite, `stages` is None for all."""
+    """The common fields of lines for one metric; `server` is None for a whole suite, `stages` is None for all."""
 
     of: Metric
     where: str
@@ -82,7 +82,7 @@ class Accepted(_Line):
 
     @property
     def since(self) -> date:
-        """The first day on which the line can have been written."""
+        """The first day on which the line may have been written."""
         return self.until - LONGEST_ACCEPTANCE
 
     def level_from(self, before: float, better: Better) -> float:
@@ -95,7 +95,7 @@ class Accepted(_Line):
 
 @dataclass(frozen=True)
 class Regression:
-    """From which relative and absolute change a metric counts as better or worse."""
+    """The relative and absolute change from which a metric counts as better or worse."""
 
     of: Metric
     margin: float
@@ -109,7 +109,7 @@ class Regression:
 
 @dataclass(frozen=True)
 class SuiteThresholds:
-    """What holds in one suite: first the limits of the suite, then those of its servers, which replace them."""
+    """The limits and margins of one suite, and the limits of its servers, which replace them."""
 
     limits: tuple[Limit, ...] = ()
     regressions: tuple[Regression, ...] = ()
@@ -124,7 +124,7 @@ class Thresholds:
     suites: Mapping[str, SuiteThresholds]
 
     def limits(self, suite: str, server: str, stage: str, day: date) -> list[Limit]:
-        """What holds for a server in a stage on a day, one limit a metric, by the metric's name."""
+        """The limits for a server in a stage on a day, one per metric, by the metric's name."""
         chosen = {
             limit.metric: limit
             for limit in self.suite(suite).limits
@@ -157,7 +157,7 @@ LARGEST_CHANGE = 100.0
 
 @dataclass(frozen=True)
 class KnownSuite:
-    """What lines about a suite may name, and what the suite's own file says."""
+    """The names that lines about a suite may use, and the entries of the suite's own file."""
 
     stages: Sequence[str]
     metrics: Metrics
@@ -166,12 +166,12 @@ class KnownSuite:
 
 
 def known_suites(suites: Iterable[Suite]) -> dict[str, KnownSuite]:
-    """By their names. Raises UserError for a file that cannot be read again."""
+    """The suites by name. Raises UserError for a file that cannot be read again."""
     return {each.id: KnownSuite(each.stages, metrics_of(each.spec.words), read_yaml(each.file)) for each in suites}
 
 
 def digest(path: Path, suites: Mapping[str, KnownSuite]) -> str:
-    """Identifies what is asked: the content of a `thresholds.yml` and what the suites' own files ask."""
+    """Identifies the limits and margins: the content of a `thresholds.yml` and of the suites' own entries."""
     content = hashlib.sha256(path.read_bytes() if path.exists() else b"")
     for name in sorted(suites):
         own = suites[name].own
@@ -183,7 +183,7 @@ def digest(path: Path, suites: Mapping[str, KnownSuite]) -> str:
 def read_thresholds(path: Path, *, suites: Mapping[str, KnownSuite], servers: Mapping[str, str]) -> Thresholds:
     """Read and check a `thresholds.yml`, which may be missing; `servers` has the suite of every known server.
 
-    Raises UserError with file and line for whatever could not be meant.
+    Raises UserError with file and line for an invalid entry.
     """
     file = read_yaml(path) if path.exists() else YamlFile(path, {"version": 1}, {(): 1})
     return checked(file, digest(path, suites), suites=suites, servers=servers)
@@ -220,7 +220,7 @@ class _Reader:
     metrics: Metrics
 
     def read(self, content: ThresholdsFile, own: YamlFile | None) -> SuiteThresholds:
-        """What `content` says replaces what the suite's own file says about the same metric."""
+        """Read `content`, whose entries replace those of the suite's own file for the same metric."""
         asked = content.suites.get(self.suite, SuiteEntry())
         defaults, before = SuiteEntry(), self
         if own:
@@ -307,7 +307,7 @@ class _Reader:
         return quantity
 
     def _share(self, at: Location, of: Metric, value: Quantity) -> float:
-        """By how much a metric may get worse. One that is better when it is higher can lose less than all of it."""
+        """How much worse a metric may get, as a share; below 100 % for a metric that is better when it is higher."""
         share = self._quantity(at, value, Unit.RATIO)
         most = LARGEST_CHANGE if of.better is Better.LOWER else 1.0
         if not 0 < share < most:
@@ -322,5 +322,5 @@ def _known(file: YamlFile, kind: str, name: str, known: Iterable[str], at: Locat
 
 
 def _where(file: YamlFile, at: Location) -> str:
-    """For verdicts, which must be the same on every machine: without folders."""
+    """The place of a line without folders, because verdicts must be the same on every machine."""
     return f"{file.path.name}:{file.lines[at]}"

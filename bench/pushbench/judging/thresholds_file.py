@@ -1,4 +1,4 @@
-"""The keys of `thresholds.yml`, as people write them. What they mean is decided in `thresholds`."""
+"""The keys of `thresholds.yml`, as people write them. `thresholds` decides their meaning."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a record and thresholds to a verdict: what was judged, what came of it, and why, in sentences.
+"""From a record and thresholds to a verdict: the judged rows, the outcome, and the reasons in sentences.
 
 Pure: the same documents give the same verdict, on any day and in any order of trials. Limits are judged on valid trials
 of the arm `head`; where there is a base, so are the changes against it.
@@ -45,7 +45,7 @@ class JudgedLimit(JudgedRow):
 
 
 class ServerVerdict(Document):
-    """What one server's trials amount to."""
+    """The outcome of one server's trials."""
 
     server: str
     outcome: Outcome
@@ -55,7 +55,7 @@ class ServerVerdict(Document):
 
 
 class Verdict(Document):
-    """What a run amounts to."""
+    """The outcome of a run."""
 
     schema_: Literal[1] = Field(default=1, alias="schema")
     record: str = Field(description="id of the record that was judged")
@@ -71,15 +71,18 @@ class Verdict(Document):
     levels: list[JudgedLevel] = Field(description="against the history; empty where that was not asked for")
 
     def exit_code(self, *, allow_inconclusive: bool = False) -> int:
-        """0 pass, 1 fail, 3 inconclusive or invalid. Inconclusive may be allowed, invalid never: nothing was seen."""
+        """0 pass, 1 fail, 3 inconclusive or invalid. Inconclusive may be allowed; invalid never, because nothing was
+        measured.
+        """
         if self.outcome == "pass" or (self.outcome == "inconclusive" and allow_inconclusive):
             return EXIT_PASS
         return EXIT_FAIL if self.outcome == "fail" else EXIT_UNDECIDED
 
 
 def judge(record: Record, thresholds: Thresholds, past: Past | None = None) -> Verdict:
-    """The verdict on a record, where a `past` is given also against that. Whether a line of thresholds.yml has expired
-    is asked of the day of the run."""
+    """The verdict on a record, and against its `past` if one is given. The day of the run decides whether a line of
+    thresholds.yml has expired.
+    """
     day = datetime.fromisoformat(record.created).date()
     changes = judge_changes(record, thresholds)
     levels = judge_levels(record, thresholds, past) if past else []
@@ -119,7 +122,7 @@ def _no_past(past: Past, thresholds: Thresholds, suite: str) -> str:
 
 @dataclass(frozen=True)
 class _Rows:
-    """What a server was compared with."""
+    """The rows of a server against its base and its history."""
 
     changes: Sequence[JudgedChange]
     levels: Sequence[JudgedLevel]
@@ -153,7 +156,7 @@ class _Rows:
         yield from (sentences.level(level) for level in self.levels if level.word == "unknown" and level.level)
 
     def unjudged(self, server: str) -> Iterator[str]:
-        """What the history is too short for."""
+        """The rows for which the history is too short."""
         if unknown := [level for level in self.levels if level.word == "unknown" and not level.level]:
             yield sentences.few_runs(server, unknown, SHORTEST_LEVEL)
         if self.no_past:
@@ -215,8 +218,9 @@ def _judge_server(record: Record, thresholds: Thresholds, server: str, day: date
 
 
 def _judge_limit(trials: Sequence[Trial], server: str, index: int, stage: StagePlan, limit: Limit) -> JudgedLimit:
-    """Asked of every valid trial: one breach fails, else one in which the generator's lateness decides is invalid, else
-    a missing value leaves it unknown."""
+    """One limit against every valid trial: a breach fails; otherwise a trial that the generator's lateness decides is
+    invalid; otherwise a missing value leaves it unknown.
+    """
     by_round = {trial.round: trial for trial in trials}
     found = {round_: value_of(trial, index, limit.metric) for round_, trial in by_round.items()}
     values = {round_: value for round_, value in found.items() if value is not None}
@@ -250,8 +254,9 @@ def _judge_limit(trials: Sequence[Trial], server: str, index: int, stage: StageP
 
 
 def _counts(record: Record, found: JudgedLimit, limit: Limit) -> bool:
-    """Whether a limit says something of a record. What connect times of method 1 break is broken, for they only leave
-    out; what they keep says nothing."""
+    """Whether a limit applies to a record. Connect times of method 1 omit refused attempts: a limit that they break is
+    broken, but a limit that they keep is not proven.
+    """
     return found.outcome == "fail" or can_ask(record, found.stage, limit.of)
 
 
@@ -293,7 +298,7 @@ def _missing_trials(record: Record, server: str) -> Iterator[str]:
 
 
 def _unmeasured_servers(record: Record) -> Iterator[ServerVerdict]:
-    """Of a comparison: those of which there was nothing to measure, and those that could not be compared."""
+    """The servers of a comparison that needed no measurement, and those that could not be compared."""
     if record.comparison:
         for server in record.comparison.identical:
             yield ServerVerdict(server=server, outcome="pass", valid_trials=0, trials=0, reasons=[])
@@ -308,7 +313,7 @@ def _unmeasured_servers(record: Record) -> Iterator[ServerVerdict]:
 
 
 def _run(record: Record, servers: Sequence[ServerVerdict]) -> tuple[Outcome, list[str]]:
-    """The worst outcome of a server, with the reasons of all; a run that measured nothing is invalid."""
+    """The run's outcome: the worst of its servers, with the reasons of all; a run that measured nothing is invalid."""
     reasons = [reason for server in servers for reason in server.reasons]
     failed = any(server.outcome == "fail" for server in servers)
     if not record.trials and not failed and not (record.comparison and record.comparison.identical):
