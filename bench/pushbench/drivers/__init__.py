@@ -1,4 +1,4 @@
-"""How a built server is started and ended, as processes or as containers, together with its services.
+"""Starting and stopping a built server and its services, as processes or as containers.
 
-Nothing is measured here.
+This room measures nothing.
 """

@@ -1,4 +1,4 @@
-"""Which driver a run has: what was asked for, or Docker where it can run everything that is to be measured."""
+"""The driver of a run: the requested one, or Docker if it can run every requested server."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Wanted = Literal["auto", "process", "docker"]
 
 @dataclass(frozen=True)
 class DriverChoice:
-    """What a person may ask of a driver."""
+    """The options of a driver."""
 
     wanted: Wanted = "auto"
     port: int | None = None
@@ -34,7 +34,7 @@ class DriverChoice:
 def choose_driver(
     project: Project, asked: Sequence[Server], choice: DriverChoice, note: Callable[[str], None]
 ) -> Driver:
-    """Say which, and why. Raises UserError when the one that was asked for cannot be had."""
+    """Choose the driver, and print which one and why. Raises UserError if the requested one is unavailable."""
     wanted, port, workers = choice.wanted, choice.port, choice.workers
     split = split_cpus(physical_cores(os.sched_getaffinity(0)))
     if split.shared:

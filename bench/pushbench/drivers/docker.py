@@ -1,6 +1,6 @@
 """The docker driver: a server and its services are containers of `compose/bench.yml`, which holds the whole policy.
 
-The container's address in an internal network is used directly: no proxy, no published port, no way out.
+Clients use the container's address in an internal network: no proxy, no published port, no way out.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Container:
         self.refresh()
 
     def refresh(self) -> None:
-        """Raises ServerFailed when it has no accounts that can be read."""
+        """Read the container's state and accounts. Raises ServerFailed if its accounts cannot be read."""
         self.state = self._engine.state(self.id)
         stat = read_stat(self.state.pid) if self.state.pid else None
         self._start_ticks = stat.start_ticks if stat else None
@@ -73,7 +73,7 @@ class Container:
 
     @property
     def ended(self) -> State | None:
-        """None while it runs. Asking costs a look at /proc, not a program."""
+        """How the container ended; None while it runs. This reads /proc and starts no program."""
         if self._ended is None:
             stat = read_stat(self.state.pid)
             if stat is None or stat.state == "Z" or stat.start_ticks != self._start_ticks:
@@ -81,7 +81,7 @@ class Container:
         return self._ended
 
     def _final_state(self) -> State:
-        """The process is gone before the engine has noticed."""
+        """The final state, once the engine has noticed that the process is gone."""
         deadline = time.monotonic() + 5
         while (state := self._engine.state(self.id)).running and time.monotonic() < deadline:
             time.sleep(POLL_SECONDS)
@@ -93,7 +93,7 @@ class Container:
 
     @contextlib.contextmanager
     def outage(self) -> Iterator[None]:
-        """Kill it; when the block is left, start it anew."""
+        """Kill it, and start it again at the end of the block."""
         self.tree.end()
         self.kill(signal.SIGKILL)
         self.await_end(STOP_SECONDS)
@@ -207,7 +207,7 @@ class ServiceContainer:
         return self._asked(client.image_program, client.arguments, question)
 
     def begin(self, content: str | None) -> None:
-        """Make a fresh one what servers expect. Raises ServerFailed."""
+        """Give a fresh service its initial content. Raises ServerFailed."""
         self.await_ready()
         client = self._service.client
         if client and client.image_setup[1]:
@@ -259,7 +259,7 @@ class DockerDriver:
         return self._engine.image(image_of(server).reference()) is None
 
     def lacks_service(self, server: Server) -> str | None:
-        """The image of a service of the server that the engine does not have."""
+        """The missing image of one of the server's services."""
         wanted = [each for each in service_images(server.spec.services) if self._engine.image(each.reference) is None]
         return f"there is no image {wanted[0].reference} of the service {wanted[0].service}" if wanted else None
 
@@ -329,7 +329,7 @@ class DockerDriver:
                     engine.run("volume", "rm", volume)
 
     def _choices(self, server: Server, build: Build, environment: Mapping[str, str]) -> dict[str, object]:
-        """What differs from server to server, as a compose file beside the policy. A dollar sign is no variable."""
+        """The server's own settings, as a compose file beside the policy. A dollar sign is not expanded."""
 
         def cpus(these: Sequence[int]) -> str:
             return ",".join(str(cpu) for cpu in these)
@@ -349,7 +349,7 @@ class DockerDriver:
         return {"services": chosen, "networks": {"bench": {"labels": labels}}, "volumes": volumes}
 
     def _user_of(self, service: Service) -> dict[str, object]:
-        """Who a service runs as: their number differs from image to image."""
+        """The numeric user of a service, which differs between images."""
         if service.image_user is None:
             return {}
         [image] = service_images([service.name])
@@ -357,7 +357,7 @@ class DockerDriver:
         return {"user": f"{user}:{group}", "tmpfs": [f"/run:size=1m,uid={user},gid={group}"]}
 
     def _said(self, image: str, program: str, *arguments: str) -> str:
-        """What a program of an image prints. Raises EngineFailed."""
+        """The output of a program in an image. Raises EngineFailed."""
         alone = ("run", "--rm", "--network", "none", "--pull", "never", "--entrypoint", program)
         return self._engine.run(*alone, image, *arguments).strip()
 

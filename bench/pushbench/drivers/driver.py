@@ -1,6 +1,6 @@
-"""Drivers: how a server of the catalog becomes a running one, with an address, and is ended again.
+"""Drivers: start a server of the catalog, give its address, and stop it again.
 
-What every driver does is here; `process` and `docker` are the two that there are.
+This module has the common part; `process` and `docker` are the two drivers.
 """
 
 from __future__ import annotations
@@ -57,16 +57,17 @@ class Instance(Protocol):
 
     @property
     def services(self) -> Sequence[Running]:
-        """Those that the server needs."""
+        """The services that the server needs."""
         ...
 
     def exited(self) -> str | None:
-        """How it ended, None while it runs."""
+        """How the server ended; None while it runs."""
         ...
 
     def outage(self) -> contextlib.AbstractContextManager[None]:
-        """SIGKILL to all its processes; when the block is left, start it anew at the same address, and do not wait
-        until it is healthy. It counts as running meanwhile. Raises ServerFailed."""
+        """SIGKILL all its processes, and start it again at the same address at the end of the block, without waiting
+        until it is healthy. It counts as running in between. Raises ServerFailed.
+        """
         ...
 
     def kill_worker(self) -> None:
@@ -74,13 +75,13 @@ class Instance(Protocol):
         ...
 
     def terminate(self, timeout: float) -> Exit:
-        """SIGTERM, and after `timeout` seconds SIGKILL. May be called again; then it returns the same."""
+        """SIGTERM, and after `timeout` seconds SIGKILL. A second call returns the same result."""
         ...
 
     def log_tail(self) -> str: ...
 
     def output_bytes(self) -> int:
-        """How much of its output is kept: less than before where the oldest part was dropped. Raises OSError."""
+        """The number of bytes of output that are kept; it shrinks when the oldest part is dropped. Raises OSError."""
         ...
 
 
@@ -93,7 +94,7 @@ class Driver(Protocol):
 
     @property
     def workers(self) -> int | None:
-        """WORKERS of the servers, where it is not the number of their CPUs."""
+        """WORKERS of the servers, if it differs from the number of their CPUs."""
         ...
 
     @property
@@ -102,15 +103,15 @@ class Driver(Protocol):
         ...
 
     def lacks(self, server: Server) -> str | None:
-        """What this machine would need to run the server; None when it has everything."""
+        """What this machine lacks to run the server; None if it has everything."""
         ...
 
     def products(self, services: Sequence[str]) -> dict[str, str]:
-        """Product and version of those services that move numbers by them. Raises UserError."""
+        """Product and version of the services whose product affects the numbers. Raises UserError."""
         ...
 
     def digest(self, server: Server) -> str:
-        """Of what `build` will give, as far as that is known before."""
+        """The digest of the build to come, as far as it is known in advance."""
         ...
 
     def build(self, server: Server, note: Note) -> Build:
@@ -120,19 +121,19 @@ class Driver(Protocol):
     def running(
         self, server: Server, build: Build, env: Mapping[str, str] | None = None
     ) -> contextlib.AbstractContextManager[Instance]:
-        """Start the server and wait until it is healthy; end it when the block is left, however that happens.
+        """Start the server and wait until it is healthy; stop it at the end of the block in any case.
 
-        Raises ServerFailed when it does not become healthy.
+        Raises ServerFailed if it does not become healthy.
         """
         ...
 
 
 class WrongServer(ServerFailed):
-    """Something else than the server under test answers at its address."""
+    """Another program than the server under test answers at its address."""
 
 
 def await_health(instance: Instance) -> str:
-    """The body of /healthz once that answers 200. Raises ServerFailed."""
+    """Wait until /healthz answers 200, and return its body. Raises ServerFailed."""
     deadline = time.monotonic() + START_SECONDS
     while (answer := _health(instance.url)) is None:
         if how := instance.exited():
@@ -144,7 +145,7 @@ def await_health(instance: Instance) -> str:
 
 
 def reported_by(server: Server, answer: str) -> ReportedVersions:
-    """What the server says of itself. Raises ServerFailed, WrongServer when it is another one."""
+    """The versions that the server reports. Raises ServerFailed, and WrongServer if another server answers."""
     try:
         reported = ReportedVersions.model_validate(json.loads(answer))
     except (json.JSONDecodeError, ValidationError):

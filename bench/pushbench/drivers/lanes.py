@@ -1,6 +1,6 @@
 """Drivers for servers that run at the same time on one machine and are not measured.
 
-Every second one has the CPUs of server and generator exchanged, so that two servers do not share theirs.
+Every second lane swaps the CPUs of server and generator, so that two servers do not share CPUs.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pushbench.machine.environment import CpuSplit
 
 
 def in_lane(driver: Driver, lane: int) -> Driver:
-    """The driver for the servers of one lane, which are counted from 0: with CPUs and logs of its own."""
+    """The driver for the servers of one lane, counted from 0, with its own CPUs and logs."""
     split = driver.split
     if lane % 2 and len(split.server) == len(split.generator):  # as many, so that servers have as many workers
         split = CpuSplit(split.generator, split.server)

@@ -1,7 +1,7 @@
 """The service `mysql`: MariaDB as a process of this machine, MySQL in a container.
 
-Every commit is flushed to the disk before it is acknowledged, as by default. A folder in memory would make that free,
-so none is used. The data of a trial are its own: a folder that was initialised once is copied.
+Every commit is flushed to the disk before it is acknowledged, as by default. A folder in memory is refused, because it
+would make the flush free. Each trial has its own data: a copy of a folder that was initialised once.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def _ready(host: str, port: int) -> bool:
 
 
 def _fill(program: Toolchain, kept: Path, data: Path) -> None:
-    """Copy the initialised folder of this version, which the first trial makes."""
+    """Copy the initialised folder of this version; the first trial creates it."""
     kept.mkdir(parents=True, exist_ok=True)
     if (found := kind(kept)) in IN_MEMORY:
         raise ServerFailed(
@@ -121,7 +121,7 @@ def _one_at_a_time(lock: Path) -> Iterator[None]:
 
 
 def product(said: str) -> str:
-    """`MariaDB 10.11.19` or `MySQL 8.4.7`, of what a server's program prints for --version."""
+    """`MariaDB 10.11.19` or `MySQL 8.4.7`, parsed from the program's output for --version."""
     version = re.search(r"\bVer (\d+(?:\.\d+)*)", said, re.ASCII)
     return f"{'MariaDB' if 'MariaDB' in said else 'MySQL'} {version[1] if version else 'unknown'}"
 

@@ -1,4 +1,4 @@
-"""The process driver: a server is processes of this machine, built in its folder and pinned by CPU affinity."""
+"""The process driver: runs a server as processes of this machine, built in its folder and pinned by CPU affinity."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ def free_port() -> int:
 
 
 def require_free(port: int) -> None:
-    """Raises UserError when something listens on `port`."""
+    """Raises UserError if a program listens on `port`."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # connections of a trial before do not count
         try:

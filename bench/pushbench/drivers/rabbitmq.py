@@ -1,7 +1,7 @@
-"""The service `rabbitmq`: RabbitMQ, spoken to in STOMP.
+"""The service `rabbitmq`: RabbitMQ with its STOMP plugin.
 
-Its process has a data folder, a port and a register of Erlang nodes (epmd) of its own, all on the loopback interface,
-so that it neither meets nor disturbs another RabbitMQ of the machine.
+Its process has its own data folder, port and register of Erlang nodes (epmd), all on the loopback interface, so that it
+does not interfere with another RabbitMQ of the machine.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ START = 'epmd & exec "$0" "$@"'
 
 
 def _arguments(port: int, _: Path) -> Sequence[str]:
-    """Erlang's own syntax: settings of its applications."""
+    """The settings of Erlang's applications, in Erlang's own syntax."""
     return [
         "-noinput",
         *("-kernel", "inet_dist_use_interface", "{127,0,0,1}"),
@@ -55,7 +55,7 @@ def _environment(data: Path) -> Mapping[str, str]:
 
 
 def _fill(_: Toolchain, __: Path, data: Path) -> None:
-    """Both ports stay the same through an outage."""
+    """Choose both ports, which stay the same through an outage."""
     data.mkdir(parents=True)
     with socket.socket() as register, socket.socket() as node:
         for probe in (register, node):

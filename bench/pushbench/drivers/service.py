@@ -1,6 +1,6 @@
-"""What a backing service is: how it is started, addressed, and asked if it is ready.
+"""Backing services: how each is started, addressed, and checked for readiness.
 
-Each service is a module of its own, such as `redis`; `services` knows them all and runs them as processes.
+Each service has its own module, such as `redis`; `services` lists them all and runs them as processes.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pushbench.machine.resources import Accounted
 
 @dataclass(frozen=True)
 class Client:
-    """A program that comes with the service and asks it. The question is its last argument, the answer its output."""
+    """A client program of the service. The question is its last argument, the answer its output."""
 
     program: str
     """on this machine"""
@@ -31,7 +31,7 @@ class Client:
 
 @dataclass(frozen=True)
 class Product:
-    """Which product a service is, where the product moves numbers: runs with different ones are never compared."""
+    """The product behind a service, if it affects the numbers: runs with different products are never compared."""
 
     image_program: str
     """in the service's image"""
@@ -73,23 +73,23 @@ class Service:
 
 
 class Running(Protocol):
-    """A service that runs."""
+    """A running service."""
 
     name: str
 
     @property
     def url(self) -> str:
-        """As this machine reaches it."""
+        """The URL of the service from this machine."""
         ...
 
     @property
     def tree(self) -> Accounted: ...
 
     def ask(self, question: str) -> str:
-        """What the service says to its own client program, past the server under test. Raises ServerFailed."""
+        """Ask the service through its own client program, bypassing the server under test. Raises ServerFailed."""
         ...
 
     @contextlib.contextmanager
     def outage(self) -> Iterator[None]:
-        """Kill it; when the block is left, start it anew at the same address and wait until it is ready."""
+        """Kill it. At the end of the block start it again at the same address and wait until it is ready."""
         ...

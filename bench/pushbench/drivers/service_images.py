@@ -1,7 +1,7 @@
 """The images of services: named in `compose/bench.yml`, pinned by digest in `compose/images.lock.json`.
 
-A machine has them because somebody fetched them: nothing is pulled during a run. They are fetched by digest, from the
-project's own registry or from where they are published, and get the name that the compose file uses.
+Images are fetched before a run, never during one: by digest, from the project's own registry or the publisher's, and
+with the name that the compose file uses.
 """
 
 from __future__ import annotations
@@ -41,15 +41,15 @@ class ServiceImage:
 
     @property
     def source(self) -> str:
-        """Where it is published, by digest where there is one."""
+        """The publisher's reference, by digest if there is one."""
         return self._at(self.reference.rpartition(":")[0]) if self.digest else self.reference
 
     def mirror_name(self, registry: str | None = None) -> str:
-        """Its name in the project's own registry; no server can have it, for a server's name has no dot."""
+        """Its name in the project's own registry; it cannot clash with a server, whose name has no dot."""
         return f"{registry_prefix(registry)}/service.{self.service}:{self.reference.rpartition(':')[2]}"
 
     def mirror(self, registry: str | None = None) -> str:
-        """Where the project's own registry has it, by digest where there is one."""
+        """The reference in the project's own registry, by digest if there is one."""
         name = self.mirror_name(registry)
         return self._at(name.rpartition(":")[0]) if self.digest else name
 
@@ -58,7 +58,7 @@ class ServiceImage:
 
 
 def service_images(names: Iterable[str] = tuple(KNOWN), policy: Path = POLICY, lock: Path = LOCK) -> list[ServiceImage]:
-    """Those of the services `names`, as the policy and its lock have them. Raises UserError."""
+    """The images of the services `names`, from the policy and its lock. Raises UserError."""
     locked = _read_lock(lock)
     declared = read_yaml(policy).data["services"]
     images = []
@@ -77,9 +77,9 @@ def needed_by(servers: Sequence[Server]) -> list[str]:
 
 
 def fetch(engine: Engine, images: Sequence[ServiceImage], note: Note) -> dict[str, str]:
-    """Bring the images into the engine, under the names of the compose file; say which id each has.
+    """Fetch the images into the engine, under the names of the compose file, and print the id of each.
 
-    What a registry does not deliver is taken as it is here. Returns why each of those that are nowhere was not had.
+    An image that no registry delivers is used if it is on this machine. Returns the errors of images found nowhere.
     """
     absent = {}
     for image in images:
@@ -96,7 +96,7 @@ def fetch(engine: Engine, images: Sequence[ServiceImage], note: Note) -> dict[st
 
 
 def write_lock(engine: Engine, images: Sequence[ServiceImage], path: Path, note: Note) -> None:
-    """Write the digests that the registries have now. Raises UserError where one does not answer."""
+    """Write the current digests of the registries. Raises UserError if one does not answer."""
     found = {}
     for image in images:
         form = "{{.Manifest.Digest}}"
@@ -112,8 +112,9 @@ def write_lock(engine: Engine, images: Sequence[ServiceImage], path: Path, note:
 
 
 def copy_to_registry(engine: Engine, images: Sequence[ServiceImage], note: Note) -> None:
-    """Copy the images into the project's own registry, where machines that measure find them without the limits of
-    others. A copy that fails is told only: the machine then asks where they are published."""
+    """Copy the images into the project's own registry, where measuring machines fetch them without rate limits of
+    others. A failed copy is only reported: the machine then asks the publisher's registry.
+    """
     for image in images:
         try:
             if image.digest and _is_in_registry(engine, image.mirror()):
@@ -129,7 +130,7 @@ def copy_to_registry(engine: Engine, images: Sequence[ServiceImage], note: Note)
 
 
 def _fetched(engine: Engine, image: ServiceImage, note: Note) -> tuple[str, list[str]]:
-    """How it was had, and what went wrong before."""
+    """Where the image came from, and the errors before that."""
     if _has_digest(engine, image):
         return "there", []
     places = [image.mirror(), image.source] if is_remote(image.mirror()) else [image.source]
@@ -147,7 +148,7 @@ def _fetched(engine: Engine, image: ServiceImage, note: Note) -> tuple[str, list
 
 
 def _has_digest(engine: Engine, image: ServiceImage) -> bool:
-    """Whether the engine has under that name what was pulled by the digest of the lock."""
+    """Whether the engine's image of that name was pulled by the digest of the lock."""
     if image.digest is None:
         return False
     try:

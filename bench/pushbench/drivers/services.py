@@ -1,7 +1,7 @@
-"""The backing services that servers need, such as Redis: how each is started, addressed, and asked if it is ready.
+"""The backing services that servers need, such as Redis, run as processes.
 
-A trial has its own, fresh. They run on the generator's CPUs: a server is charged for what its own processes do, and
-what its services cost is told beside it.
+Each trial has fresh services. They run on the generator's CPUs: a server is charged only for its own processes, and the
+cost of its services is reported separately.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def missing(names: Sequence[str]) -> list[Missing]:
 
 
 def installed_products(names: Sequence[str]) -> dict[str, str]:
-    """Product and version, by the programs on this machine, of those services that move numbers by them."""
+    """Product and version, from the programs on this machine, of services whose product affects the numbers."""
     found = {}
     for service in (KNOWN[name] for name in names):
         program = _program(service)
@@ -68,7 +68,7 @@ def installed_products(names: Sequence[str]) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Place:
-    """Where services run as processes."""
+    """The folders and CPUs of services that run as processes."""
 
     cpus: Sequence[int]
     logs: Path
@@ -144,7 +144,7 @@ class ServiceProcess:
             self._program.stop(5.0, how=how)
 
     def discard(self) -> None:
-        """End it and forget its data."""
+        """Stop it and remove its data."""
         self.stop(signal.SIGKILL if self._service.fill else signal.SIGTERM)  # what is forgotten need not be flushed
         if self._service.fill:
             shutil.rmtree(self._data, ignore_errors=True)
@@ -164,9 +164,9 @@ class ServiceProcess:
 def running(
     names: Sequence[str], free_port: Callable[[], int], place: Place, contents: Path | None = None
 ) -> Iterator[list[ServiceProcess]]:
-    """The services `names`, each fresh and ready; they end when the block is left. Raises ServerFailed.
+    """The services `names`, each fresh and ready; stops them at the end of the block. Raises ServerFailed.
 
-    `contents` is the suite's file without its ending: what a service has from the beginning lies beside it.
+    `contents` is the suite's file without its ending; the initial content of a service is a file beside it.
     """
     with contextlib.ExitStack() as stack:
         started = []
@@ -181,7 +181,7 @@ def running(
 
 
 def content_of(service: Service, contents: Path | None) -> str | None:
-    """What the suite's file tells a fresh service; None where there is nothing to tell."""
+    """The initial content of a fresh service from the suite's file; None if there is none."""
     if service.content is None or contents is None:
         return None
     file = contents.with_name(contents.name + service.content)
@@ -189,7 +189,7 @@ def content_of(service: Service, contents: Path | None) -> str | None:
 
 
 def _folder_of_trial(parent: Path, port: int) -> Path:
-    """Names its owner, so that a later run finds what a killed one left."""
+    """The folder of a trial, named after its owner, so that a later run finds what a killed one left."""
     return parent / f"trial-{owner_marker().replace(':', '-')}-{port}"
 
 
@@ -203,7 +203,7 @@ def _forget_orphans(parent: Path) -> None:
 def await_ready(
     service: Service, host: str, port: int, ended: Callable[[], str | None], log_tail: Callable[[], str]
 ) -> None:
-    """Raises ServerFailed when the service ends, or does not become ready in time."""
+    """Wait until the service is ready. Raises ServerFailed if it ends, or is not ready in time."""
     deadline = time.monotonic() + READY_SECONDS
     while not service.ready(host, port):
         if how := ended():

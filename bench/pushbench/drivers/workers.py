@@ -1,4 +1,4 @@
-"""The workers of a server that has several processes: which one is killed, and that it is."""
+"""Killing one worker of a server that has several processes."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from pushbench.machine.resources import Accounted
 
 
 class NotKilled(Exception):
-    """Nothing was killed, so nothing can be learnt of its return."""
+    """Nothing was killed, so there is no recovery to measure."""
 
 
 def kill_worker(tree: Accounted, root: int) -> None:
-    """SIGKILL to the process of the tree that has the most sockets open, its first process left out: the first one
-    supervises, and others, such as uvicorn's resource tracker, serve no client. Raises NotKilled."""
+    """SIGKILL the process of the tree with the most open sockets, other than its first process. The first one
+    supervises, and others, such as uvicorn's resource tracker, serve no client. Raises NotKilled.
+    """
     sockets = {stat.pid: len(socket_inodes(stat.pid)) for stat in tree.members(list(stats())) if stat.pid != root}
     chosen = max(sockets, key=lambda pid: sockets[pid], default=None)
     if chosen is None or not sockets[chosen]:
