@@ -1,4 +1,4 @@
-"""This machine: its CPUs, its processes and what they use, and what disturbs a measurement.
+"""This machine: its CPUs, its processes and their resource use, and disturbances of a measurement.
 
-Nothing here knows a server.
+This room knows no server.
 """

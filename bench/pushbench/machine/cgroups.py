@@ -1,4 +1,4 @@
-"""Control groups, version 1 and 2: where they are mounted, and what the processes of one use. Reads only."""
+"""Control groups, version 1 and 2: their mount points, and the resource use of one. Reads only."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Cgroup:
 
     @classmethod
     def of_container(cls, container: str) -> Cgroup | None:
-        """None where its control group cannot be seen, as on an engine in a virtual machine."""
+        """The control group of a container; None if it is not visible, as with an engine in a virtual machine."""
         cpu, memory = (_folder(mounts().get(controller), container) for controller in ("cpuacct", "memory"))
         if cpu and memory:
             return cls(cpu, memory, unified=False)
@@ -74,7 +74,7 @@ class Cgroup:
         )
 
     def _cpu_seconds(self) -> tuple[float, float, float] | None:
-        """All, user and system."""
+        """Total, user and system CPU seconds."""
         if self.unified:
             found = keyed_numbers(read(str(self.cpu / "cpu.stat")) or "")
             names = ("usage_usec", "user_usec", "system_usec")

@@ -1,6 +1,6 @@
-"""What the machine did to a measurement: counters whose change inside a window casts doubt on it. Reads only.
+"""Disturbances of a measurement: counters whose change inside a window casts doubt on it. Reads only.
 
-What counts as too much is for `validity`.
+`validity` decides how much is too much.
 """
 
 from __future__ import annotations
@@ -45,8 +45,9 @@ class Machine:
 
 
 def read_machine(everyone: Sequence[Stat], own: Collection[int], elsewhere: Collection[int], cpus: CpuSplit) -> Machine:
-    """`everyone` is all processes, `own` the pids that belong to the run, `elsewhere` those of them that
-    are never on the server's CPUs."""
+    """Read the counters. `everyone` is all processes, `own` the pids that belong to the run, `elsewhere` those of them
+    that never use the server's CPUs.
+    """
     times = _times_of_cpus()
     used = [times[cpu] for cpu in {*cpus.server, *cpus.generator} if cpu in times]
     servers = [times[cpu] for cpu in cpus.server if cpu in times]
@@ -74,14 +75,14 @@ def read_machine(everyone: Sequence[Stat], own: Collection[int], elsewhere: Coll
 
 
 def stolen_seconds() -> float:
-    """What the hypervisor has taken of this process's CPUs since the start of the machine, in seconds of one CPU."""
+    """The CPU seconds that the hypervisor has taken from this process's CPUs since the start of the machine."""
     times = _times_of_cpus()
     return sum(times[cpu].steal for cpu in os.sched_getaffinity(0) if cpu in times)
 
 
 @dataclass(frozen=True)
 class Since:
-    """A moment, and what the hypervisor had taken by then."""
+    """A moment, and the CPU time that the hypervisor had taken by then."""
 
     at: float
     stolen: float
@@ -91,14 +92,14 @@ class Since:
         return cls(time.monotonic(), stolen_seconds())
 
     def stolen_share(self) -> float:
-        """What the hypervisor has taken since then of the CPU time."""
+        """The share of the CPU time that the hypervisor has taken since then."""
         now = Since.now()
         return (now.stolen - self.stolen) / max((now.at - self.at) * len(os.sched_getaffinity(0)), 1e-9)
 
 
 @dataclass(frozen=True)
 class _Times:
-    """What a CPU spent its time on, in seconds since the start of the machine."""
+    """The times of a CPU by kind, in seconds since the start of the machine."""
 
     user: float
     """of processes of any nice value"""
@@ -108,7 +109,7 @@ class _Times:
 
 
 def _times_of_cpus() -> dict[int, _Times]:
-    """By the number of the CPU, the lines of /proc/stat (proc_stat(5))."""
+    """The lines of /proc/stat by the number of the CPU (proc_stat(5))."""
     times = {}
     for line in (read("/proc/stat") or "").splitlines():
         name, *fields = line.split()

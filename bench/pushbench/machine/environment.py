@@ -1,4 +1,4 @@
-"""The machine of a run: what it is, and which of its CPUs the server gets and which the generator."""
+"""The machine of a run: its description, and the division of its CPUs between server and generator."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class CpuSplit:
 
 
 def split_cpus(siblings: Iterable[Sequence[int]]) -> CpuSplit:
-    """Half of the physical cores for the server (the larger half for the generator when they are odd).
+    """Half of the physical cores for the server; with an odd number the generator gets the larger half.
 
     `siblings` are the CPUs of each core. With a single core its threads are split, and with a single CPU both share it.
     """
@@ -45,7 +45,7 @@ def split_cpus(siblings: Iterable[Sequence[int]]) -> CpuSplit:
 
 
 def physical_cores(cpus: Iterable[int]) -> list[list[int]]:
-    """The CPUs that this process may use, grouped by core; each its own where the machine does not say."""
+    """The CPUs that this process may use, grouped by core; one CPU per core if the machine does not say."""
     allowed = set(cpus)
     cores = set()
     for cpu in allowed:
@@ -56,7 +56,7 @@ def physical_cores(cpus: Iterable[int]) -> list[list[int]]:
 
 
 def parse_cpu_list(text: str) -> set[int]:
-    """The kernel's lists: `0-3,8`."""
+    """Parse the kernel's lists: `0-3,8`."""
     ranges = (part.partition("-") for part in text.split(",") if part)
     return {cpu for first, _, last in ranges for cpu in range(int(first), int(last or first) + 1)}
 
@@ -70,7 +70,7 @@ def read_environment(
     generators: int = 1,
     services: Mapping[str, str] | None = None,
 ) -> Environment:
-    """What measures now: this machine, and how it is used."""
+    """The environment of a run that starts now: this machine, and how it is used."""
     allowed = os.sched_getaffinity(0) | set(split.server) | set(split.generator)
     facts = {
         "cpu_model": _cpu_model(),
@@ -91,10 +91,10 @@ def read_environment(
 
 
 def environment_key(facts: Mapping[str, object]) -> str:
-    """The digest that separates series: of other machines, other settings, and other definitions of the metrics.
+    """The digest that separates series: it differs between machines, settings and definitions of the metrics.
 
-    Memory counts in whole GiB: the kernel's share of it varies from boot to boot. Facts that older records do not have
-    count where they are not None, so that those keep their keys.
+    Memory counts in whole GiB, because the kernel's share of it varies from boot to boot. Facts that older records lack
+    count only if they are not None, so that those records keep their keys.
     """
     memory = facts["memory_bytes"]
     used = {name: fact for name, fact in facts.items() if name not in ADDED_LATER or fact is not None}

@@ -1,4 +1,4 @@
-"""What kind of file system a folder lies on."""
+"""The type of the file system of a folder."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def kind(folder: Path, mounts: str | None = None) -> str:
 
 
 def _unescaped(text: str) -> str:
-    """Blanks, tabs, line breaks and backslashes are octal there."""
+    """The path with its octal escapes resolved: blanks, tabs, line breaks and backslashes."""
     for octal, character in (("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")):
         text = text.replace(octal, character)
     return text

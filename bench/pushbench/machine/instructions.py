@@ -1,7 +1,7 @@
-"""Instructions that a program retires, from the CPU's own counters: what it does, whatever else the machine is doing.
+"""Instructions that a program retires, from the CPU's own counters, independent of other load on the machine.
 
 Linux' perf_event_open(2), without root: instructions in user space only, which perf_event_paranoid 2, the kernel's
-default, allows. Virtual machines often have no such counters; then there is nothing to read, and nothing is said.
+default, allows. Virtual machines often have no such counters; then there is nothing to read, and no warning.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ TASK_CLOCK = Event(type=1, config=1)
 
 
 class Counter:
-    """What some threads, and all that they start, have counted since it was opened."""
+    """The counts of some threads, and of all threads that they start, since the counter was opened."""
 
     def __init__(self, files: Sequence[int]) -> None:
         self._files = files
 
     @classmethod
     def of(cls, members: Iterable[Stat], event: Event = INSTRUCTIONS) -> Counter | None:
-        """Of all threads of these processes; None where the machine does not count that, or does not let us."""
+        """A counter of all threads of these processes; None if the machine cannot count that, or does not permit it."""
         files: list[int] = []
         for thread in _threads(members):
             file = _open(thread, event)
@@ -61,7 +61,7 @@ class Counter:
         return cls(files) if files else None
 
     def read(self) -> float | None:
-        """None when a counter never ran. Where it had to share the CPU's counters, the rest is extrapolated."""
+        """The count, extrapolated if the counter had to share the CPU's counters; None if a counter never ran."""
         total = 0.0
         for file in self._files:
             value, enabled, running = struct.unpack("=QQQ", os.read(file, 24))

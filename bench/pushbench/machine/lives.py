@@ -1,4 +1,4 @@
-"""A program that is ended and started again: what all its lives used, as if it had gone on."""
+"""The resource use of a program over restarts, as if it had never been restarted."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from pushbench.machine.resources import Accounted, Usage
 
 
 class Lives:
-    """The accounts of a program over its lives. Counters go on, levels are those of the present life."""
+    """The accounts of a program over its lives. Counters add up; levels are those of the present life."""
 
     def __init__(self, first: Accounted) -> None:
         self._present = first
         self._cpu = self._user = self._system = 0.0
 
     def end(self) -> None:
-        """Read what the present life used, just before it is ended."""
+        """Read the use of the present life, just before it is ended."""
         if last := self._present.usage():
             self._cpu += last.cpu_seconds
             self._user += last.user_seconds
@@ -30,7 +30,7 @@ class Lives:
         return self._present.members(everyone)
 
     def usage(self, everyone: Sequence[Stat] | None = None, *, with_switches: bool = False) -> Usage | None:
-        """None between two lives."""
+        """The use over all lives; None between two lives."""
         now = self._present.usage(everyone, with_switches=with_switches)
         return now and replace(
             now,

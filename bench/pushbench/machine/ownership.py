@@ -1,7 +1,7 @@
-"""Who started a program, whether that process is still there, and who may measure on this machine.
+"""The owner of a program, whether it still runs, and the lock for measuring on this machine.
 
-Every program that Pushbench starts carries PUSHBENCH_OWNER in its environment. When its owner was killed, the next
-command finds it by that marker and ends it, and nothing else.
+Every program that Pushbench starts carries PUSHBENCH_OWNER in its environment. If its owner was killed, the next
+command finds the program by that marker and ends it, and nothing else.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ OWNER = "PUSHBENCH_OWNER"
 
 
 def owner_marker(pid: int | None = None) -> str:
-    """`pid:start time`: names a process even after its pid was given to another."""
+    """`pid:start time`, which identifies a process even after its pid was reused."""
     pid = pid or os.getpid()
     stat = read_stat(pid)
     return f"{pid}:{stat.start_ticks if stat else 0}"
@@ -48,9 +48,9 @@ def end_orphans() -> list[Orphan]:
 
 @contextlib.contextmanager
 def only_run_on_machine(note: Callable[[str], None], *, wait: bool = False) -> Iterator[None]:
-    """Hold the machine, and end what a killed run left on it: two measurements at once would measure each other.
+    """Lock the machine, and end programs that a killed run left: two measurements at once would disturb each other.
 
-    Raises UserError naming the holder, unless it is to `wait`. All users share one lock file; PUSHBENCH_LOCK names
+    Raises UserError with the holder's name, unless `wait` is set. All users share one lock file; PUSHBENCH_LOCK names
     another, for tests that measure nothing.
     """
     if sys.platform != "linux":
@@ -84,7 +84,7 @@ def only_run_on_machine(note: Callable[[str], None], *, wait: bool = False) -> I
 
 
 def kill_all(pids: Sequence[int], patience: float = 5.0) -> None:
-    """SIGKILL each and wait until none runs any more: a zombie holds no port and no memory."""
+    """SIGKILL each process and wait until none runs any more: a zombie holds no port and no memory."""
     for pid in pids:
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
@@ -94,7 +94,7 @@ def kill_all(pids: Sequence[int], patience: float = 5.0) -> None:
 
 
 def _owner_of(pid: int) -> str | None:
-    """The marker of a process, None for one that has none or that is out of reach (another user's or container's)."""
+    """The marker of a process; None if it has none or is out of reach (another user's or container's)."""
     folder = Path("/proc") / str(pid)
     try:
         if folder.stat().st_uid != os.geteuid() or _pid_namespace(pid) != _pid_namespace(os.getpid()):

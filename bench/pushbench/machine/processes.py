@@ -1,6 +1,6 @@
-"""Programs that Pushbench starts: on which CPUs, with which environment, and how they are ended.
+"""Programs that Pushbench starts: their CPUs, their environment, and how they are stopped.
 
-Every program leads a session of its own and carries the marker of its owner (see `ownership`).
+Every program leads its own session and carries the marker of its owner (see `ownership`).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ NOFILE_MOST = 1 << 20  # the kernel's own default ceiling; "infinity" makes some
 
 
 def clean_environment(*prescribed: Mapping[str, str]) -> dict[str, str]:
-    """The whole environment of a measured program: nothing of the user's shell may change a result."""
+    """The whole environment of a measured program, without the user's shell, which could change a result."""
     base = {"PATH": SYSTEM_PATH, "HOME": os.environ.get("HOME", "/"), "LANG": "C.UTF-8"}
     for variables in prescribed:
         base |= variables
@@ -33,7 +33,7 @@ def clean_environment(*prescribed: Mapping[str, str]) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Exit:
-    """How a program that was stopped ended, and how long that took."""
+    """How a stopped program ended, and how long that took."""
 
     code: int
     """minus the signal's number when a signal ended it, as in subprocess"""
@@ -56,7 +56,7 @@ class Program:
         self.log = log
 
     def exit_code(self) -> int | None:
-        """The exit code once it has ended (the process is then reaped), None while it runs."""
+        """The exit code after the end, which also reaps the process; None while it runs."""
         return self._popen.poll()
 
     def wait(self, timeout: float) -> int | None:
@@ -71,7 +71,7 @@ class Program:
         return self.log.stat().st_size
 
     def stop(self, timeout: float, *, how: signal.Signals = signal.SIGTERM) -> Exit:
-        """End it: `how`, and after `timeout` seconds SIGKILL; then SIGKILL to whatever is left of its session."""
+        """Stop it by the signal `how`, and after `timeout` seconds by SIGKILL; then SIGKILL the rest of its session."""
         began = time.monotonic()
         if self.exit_code() is None:
             os.kill(self.pid, how)
@@ -95,8 +95,8 @@ def start(
 ) -> Program:
     """Start `argv` on `cpus`, its output in `log`. Raises OSError when it cannot be started.
 
-    The calling thread takes the affinity for the moment of the fork, so that the program has it from its first
-    instruction: a JVM sizes its pools by the CPUs that it sees then.
+    The calling thread takes the affinity during the fork, so that the program has it from its first instruction: a JVM
+    sizes its pools by the CPUs that it sees at its start.
     """
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("wb") as output, affinity(cpus):
@@ -125,7 +125,7 @@ def affinity(cpus: Collection[int]) -> Iterator[None]:
 
 
 def most_open_files() -> int:
-    """How many files this process and its children may open, each of them, once `raise_open_files` has been called."""
+    """The number of files that this process and each child may open after `raise_open_files`."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     return NOFILE_MOST if most == resource.RLIM_INFINITY else min(most, NOFILE_MOST)
 

@@ -1,4 +1,4 @@
-"""What the kernel says of processes: one parser for /proc/<pid>/stat and its neighbours. Reads only."""
+"""Processes as the kernel reports them: one parser for /proc/<pid>/stat and its neighbours. Reads only."""
 
 from __future__ import annotations
 
@@ -49,20 +49,20 @@ def parse_stat(line: str) -> Stat:
 
 
 def read_stat(pid: int) -> Stat | None:
-    """None when there is no such process (any more)."""
+    """The line of a process; None if the process does not exist (any more)."""
     text = read(f"/proc/{pid}/stat")
     return parse_stat(text) if text else None
 
 
 def stats() -> Iterator[Stat]:
-    """All processes of this pid namespace that still are there when their turn comes."""
+    """All processes of this pid namespace that still exist when they are read."""
     for name in os.listdir("/proc"):  # noqa: PTH208 - Path objects for each entry double the cost of a sample
         if name.isdecimal() and (stat := read_stat(int(name))) is not None:
             yield stat
 
 
 def read(path: str) -> str | None:
-    """The content of a small kernel file; None when it is not there or may not be read."""
+    """The content of a small kernel file; None if it does not exist or may not be read."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
@@ -76,7 +76,7 @@ def read(path: str) -> str | None:
 
 
 def keyed_numbers(text: str) -> dict[str, int]:
-    """Files of the form `Name: 12 kB` or `name 12`: the first number of each line, as it is written."""
+    """The first number of each line, by name, in files of the form `Name: 12 kB` or `name 12`."""
     numbers = {}
     for line in text.splitlines():
         words = line.replace(":", " ", 1).split(maxsplit=2)
@@ -86,7 +86,7 @@ def keyed_numbers(text: str) -> dict[str, int]:
 
 
 def listening_inodes(port: int) -> set[int]:
-    """Socket inodes that listen on a TCP port, on any address."""
+    """The inodes of sockets that listen on a TCP port, on any address."""
     found = set()
     for table in ("/proc/net/tcp", "/proc/net/tcp6"):
         lines = Path(table).read_text().splitlines()[1:] if Path(table).exists() else []

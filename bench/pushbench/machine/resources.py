@@ -1,6 +1,6 @@
-"""What the processes of one program use: CPU, memory, threads and context switches of the whole tree.
+"""The resource use of one program: CPU, memory, threads and context switches of its whole process tree.
 
-Only /proc is read, so neither root nor a cgroup of one's own is needed. Rates and windows are for `results`.
+It reads only /proc, so it needs neither root nor its own cgroup. `results` computes rates and windows.
 """
 
 from __future__ import annotations
@@ -33,21 +33,22 @@ class Usage:
 
 
 class Accounted(Protocol):
-    """A program whose use of the machine can be read."""
+    """A program whose resource use can be read."""
 
     def members(self, everyone: Sequence[Stat]) -> list[Stat]:
-        """Its processes among all of the machine."""
+        """The program's processes among all of the machine."""
         ...
 
     def usage(self, everyone: Sequence[Stat] | None = None, *, with_switches: bool = False) -> Usage | None:
-        """What it uses now; None when it has ended. `everyone` spares a look at all processes."""
+        """The current use; None if the program has ended. With `everyone` it does not list all processes again."""
         ...
 
 
 @dataclass(frozen=True)
 class Tree:
-    """The processes of a program, found by its first one: the session that it leads and all descendants, so that a
-    process belongs to it that left the session or that lost its parent."""
+    """The processes of a program, found by its first one: the session that it leads and all descendants. This includes
+    processes that left the session or lost their parent.
+    """
 
     root: int
 
@@ -65,7 +66,7 @@ class Tree:
 
 
 def together(usages: Iterable[Usage | None]) -> Usage | None:
-    """The sum over programs; None when one of them has ended, or when there are none."""
+    """The sum over programs; None if one of them has ended, or if there are none."""
     found = list(usages)
     present = [usage for usage in found if usage]
     if not present or len(present) < len(found):
@@ -83,7 +84,7 @@ def together(usages: Iterable[Usage | None]) -> Usage | None:
 
 
 def _total(members: Iterable[Stat], with_switches: bool) -> Usage | None:
-    """Read what processes use now; None when there are none left."""
+    """Read the current use of processes; None if none is left."""
     processes = anonymous = threads = shared = 0
     cpu = user = system = 0.0
     switches: dict[int, int] = {}
@@ -110,12 +111,12 @@ def _total(members: Iterable[Stat], with_switches: bool) -> Usage | None:
 
 
 def switches_between(begin: Usage, end: Usage) -> int:
-    """Context switches of the threads that were there at the end; those of threads that ended meanwhile are lost."""
+    """Context switches of the threads that exist at the end; those of threads that ended before are lost."""
     return sum(count - begin.context_switches.get(thread, 0) for thread, count in end.context_switches.items())
 
 
 def _cpu_clock(pid: int) -> float | None:
-    """CPU seconds of all threads of a process, also the ended ones, in nanoseconds' precision.
+    """CPU seconds of all threads of a process, ended ones included, with nanosecond precision.
 
     The number of a process's CPU clock is `(~pid << 3) | 2` (MAKE_PROCESS_CPUCLOCK with CPUCLOCK_SCHED, in
     include/linux/posix-timers.h), which is what clock_getcpuclockid(3) returns.
@@ -133,7 +134,7 @@ def mapped_file_bytes(members: Iterable[Stat]) -> int:
 
 
 def context_switches(members: Iterable[Stat]) -> dict[int, int]:
-    """By thread, as the kernel counts them."""
+    """The context switches by thread, as the kernel counts them."""
     found = {}
     for stat in members:
         folder = f"/proc/{stat.pid}/task"

@@ -1,6 +1,6 @@
-"""Looking at the machine while a load is played: at the borders of every stage's steady window, and each second.
+"""Samples of the machine during a load: at the borders of every stage's steady window, and each second.
 
-A thread sleeps to absolute moments of the monotonic clock. It only looks; what it saw is for `results`.
+A thread sleeps until absolute moments of the monotonic clock. It only takes samples; `results` evaluates them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pushbench.machine.resources import Accounted, Usage, together
 
 @dataclass(frozen=True)
 class Sample:
-    """One look."""
+    """One sample of the machine."""
 
     at: float
     server: Usage | None
@@ -36,7 +36,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class Watched:
-    """What there is to look at."""
+    """The programs and CPUs to sample."""
 
     server: Accounted
     services: Sequence[Accounted]
@@ -51,7 +51,7 @@ class Watched:
         return None if self.restarted else Counter.of(self.server.members(list(stats())))
 
     def look(self, *, border: bool, instructions: Counter | None = None) -> Sample:
-        """Everything that is asked only at a border is either slow to read or of no use in a series."""
+        """Take one sample. Values that are slow to read, or useless in a series, are read at borders only."""
         at = time.monotonic()
         everyone = list(stats())
         machine = None
@@ -74,7 +74,7 @@ def _pids(programs: Iterable[Accounted], everyone: Sequence[Stat]) -> set[int]:
 
 
 class Sampler(threading.Thread):
-    """Takes samples at `borders` and at every whole second from `begin` to the last border, and shows each."""
+    """Takes samples at `borders` and at every whole second from `begin` to the last border, and passes each on."""
 
     def __init__(
         self, watched: Watched, begin: float, borders: Sequence[float], show: Callable[[Sample], None] = lambda _: None
@@ -99,7 +99,7 @@ class Sampler(threading.Thread):
             counter.close()
 
     def stop(self) -> list[Sample]:
-        """The samples; those that were still to come are not taken."""
+        """Stop, and return the samples taken so far."""
         self._enough.set()
         self.join()
         return self.samples
