@@ -1,4 +1,4 @@
-"""What can be measured: the servers and suites of a checkout, as their files declare them.
+"""The servers and suites of a checkout, as their files declare them.
 
-Nothing is built or run here.
+This room builds and runs nothing.
 """

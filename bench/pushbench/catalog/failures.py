@@ -1,4 +1,4 @@
-"""What a server did not manage. It is that server's result, kept in the record; the run goes on with the next one."""
+"""Failures of a server. A failure is the server's result, kept in the record; the run goes on with the next server."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ class LimitEntry(Document):
 
 
 class RegressionEntry(Document):
-    """From which change on a metric counts as better or worse than what it is compared with."""
+    """The change from which a metric counts as better or worse than its reference."""
 
     margin: Quantity = Field(description="relative change, such as 5%")
     floor: Quantity | None = Field(default=None, description="smaller absolute changes never count, such as 1ms")
@@ -46,7 +46,7 @@ class RegressionEntry(Document):
 
 
 class SuiteEntry(Document):
-    """What holds for every server of a suite."""
+    """The limits and margins for every server of a suite."""
 
     limits: dict[MetricName, LimitEntry] = {}
     regressions: dict[MetricName, RegressionEntry] = {}

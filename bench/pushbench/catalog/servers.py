@@ -1,6 +1,6 @@
-"""The servers of a checkout: every `servers/*/server.yml`, found by looking, listed nowhere.
+"""The servers of a checkout: every `servers/*/server.yml`; there is no other list.
 
-A folder may declare variants of itself: further servers, whose ids are `folder/variant`.
+A folder may declare variants, which are further servers with the ids `folder/variant`.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Process(Document):
 
 
 class ServerSpec(Document):
-    """What one server is and needs."""
+    """The description of one server and its needs."""
 
     title: str = Field(description="shown in tables")
     link: str = Field(description="the framework's home", pattern=r"^https?://")
@@ -71,7 +71,7 @@ class ServerSpec(Document):
 
 
 class ProcessOverride(Document):
-    """The parts of `process` that a variant has otherwise; `toolchains` are merged key by key."""
+    """The parts of `process` that a variant replaces; `toolchains` are merged key by key."""
 
     toolchains: dict[Name, Specifier] | None = None
     build: list[Argv] | None = None
@@ -80,7 +80,7 @@ class ProcessOverride(Document):
 
 
 class Variant(Document):
-    """The parts of a server that a variant has otherwise; `env` is merged key by key."""
+    """The parts of a server that a variant replaces; `env` is merged key by key."""
 
     title: str | None = None
     link: str | None = None

@@ -1,6 +1,6 @@
 """The suites of a checkout: `k6/scenarios/*.yml`, each beside the scenario that plays it.
 
-A suite is data and a scenario; nothing here, and nothing above, knows what one suite's clients do.
+A suite consists of data and a scenario; neither this module nor any higher room knows what its clients do.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ StageName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9]*(-[a-z0-9]
 
 
 class Stage(Document):
-    """A stage with a name of its own, and with parameters of its own where it has any."""
+    """A stage with its own name, and optionally its own parameters."""
 
     clients: PositiveInt
     closed: bool = Field(
@@ -50,7 +50,9 @@ class Stage(Document):
 
     @model_validator(mode="after")
     def _says_closed(self) -> Self:
-        """Latencies of closed stages leave out what a slow server kept from being sent: no reader may compare them."""
+        """Require `closed` in the name of a closed stage: its latencies omit exchanges that a slow server prevented, so
+        readers must not compare them with others.
+        """
         if self.closed and "closed" not in self.name.split("-"):
             raise ValueError(f"the name of a closed stage says so, such as {self.name}-closed")
         return self
@@ -100,7 +102,9 @@ class Profile(Document):
         return self
 
     def schedule(self, parameters: Parameters) -> Schedule:
-        """For a load with these parameters. Where a stage has others than the one before, its ramp has the drain."""
+        """The schedule of a load with these parameters. If a stage has others than the one before, its ramp includes
+        the drain.
+        """
         stages: list[StagePlan] = []
         before: tuple[bool, Parameters] = (False, {})
         for stage in self.stages:
@@ -147,7 +151,7 @@ class SuiteFile(SuiteEntry):
 
 @dataclass(frozen=True)
 class Load:
-    """What every trial of a run offers to its server."""
+    """The load of every trial of a run."""
 
     suite: str
     profile: str
@@ -164,7 +168,7 @@ class Load:
 
     @property
     def most_connections(self) -> int:
-        """Those of the largest stage."""
+        """The number of connections of the largest stage."""
         return self.connections * max(stage.clients for stage in self.schedule.stages)
 
 
@@ -186,8 +190,8 @@ class Suite:
     def load(self, profile: str, given: Mapping[str, str]) -> Load:
         """The profile with the suite's, the profile's and the `given` parameters, the last winning.
 
-        A stage keeps the parameters that it has of its own.
-        Raises UserError for an unknown profile or parameter and for a value that the parameter cannot have.
+        A stage keeps its own parameters.
+        Raises UserError for an unknown profile or parameter and for an invalid value.
         """
         if profile not in self.spec.profiles:
             raise unknown(f"profile of {self.id}", profile, list(self.spec.profiles))
@@ -241,7 +245,7 @@ def find_suite(scenarios: Path, name: str) -> Suite:
 
 
 def _like(default: Value, name: str, text: str, where: str | None) -> Value:
-    """`text` as a value of the default's type."""
+    """`text` converted to the type of the default."""
     try:
         match default:
             case bool():
