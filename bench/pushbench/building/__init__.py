@@ -1,4 +1,4 @@
-"""From sources to what can be started: toolchains, builds, images, and the container engine.
+"""From sources to runnable builds: toolchains, builds, images, and the container engine.
 
-Nothing is started here.
+This room starts no server.
 """

@@ -27,7 +27,7 @@ def bake(
     output: Output = "load",
     alias: str | None = LATEST,
 ) -> None:
-    """Build `images` of a checkout. Raises UserError with the last line that the builder said."""
+    """Build `images` of a checkout. Raises UserError with the last line of the builder's output."""
     builder = own_builder(note) if needs_builder(cache, output) else []
     note(f"building the images of {', '.join(image.name for image in images)} (docker buildx bake)")
     began = time.monotonic()
@@ -49,7 +49,7 @@ def bake(
 
 
 def needs_builder(cache: Cache, output: Output) -> bool:
-    """Whether BuildKit must be another than the engine's own, which may have neither archives nor caches.
+    """Whether the build needs another BuildKit than the engine's own, which may support neither archives nor caches.
 
     https://github.com/docker/buildx/blob/master/driver/docker/driver.go (Features) and build/opt.go, which refuses
     """
@@ -57,9 +57,9 @@ def needs_builder(cache: Cache, output: Output) -> bool:
 
 
 def own_builder(note: Note) -> list[str]:
-    """The arguments of buildx that choose a builder which can do all. One is made where there is none.
+    """The arguments of buildx that choose a fully capable builder. Creates one if there is none.
 
-    Raises UserError where it cannot be made.
+    Raises UserError if it cannot be created.
     """
     if _driver_of() not in ("", "docker"):
         return []
@@ -77,7 +77,7 @@ def own_builder(note: Note) -> list[str]:
 
 
 def _driver_of(*builder: str) -> str:
-    """Of the builder of that name, or of the one in use; empty where there is none."""
+    """The driver of the builder with that name, or of the current one; empty if there is none."""
     lines = _buildx("inspect", *builder).stdout.splitlines()
     return next((line.partition(":")[2].strip() for line in lines if line.startswith("Driver:")), "")
 
@@ -90,5 +90,5 @@ def _buildx(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def archives(root: Path) -> Path:
-    """Where a bake of the checkout at `root` puts archives."""
+    """The folder for archives of a bake of the checkout at `root`."""
     return root / "out" / "images"

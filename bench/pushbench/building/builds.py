@@ -1,7 +1,7 @@
-"""Builds of servers and of the generator, each done once for the same sources, toolchains and commands.
+"""Builds of servers and of the generator, once for the same sources, toolchains and commands.
 
-A server is built in its own folder by the commands of its server.yml; a stamp in the cache says of what the products
-there were built. It is removed before a build and written after it, so a build that was killed counts for nothing.
+A server is built in its own folder by the commands of its server.yml. A stamp in the cache identifies the inputs of
+that build. It is removed before a build and written after it, so a killed build does not count.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Note = Callable[[str], None]
 
 
 def build_server(project: Project, server: Server, tools: Toolset, note: Note) -> None:
-    """Build `server` unless its products are there already, of the same sources, perhaps for another variant of it.
+    """Build `server` unless its products exist from the same sources, perhaps for another variant of it.
 
     Raises ServerFailed with the end of the log.
     """
@@ -50,7 +50,7 @@ def build_server(project: Project, server: Server, tools: Toolset, note: Note) -
 
 
 def run_server_tests(project: Project, server: Server, tools: Toolset, note: Note) -> None:
-    """Run the server's own tests. Raises ServerFailed with the end of what they printed."""
+    """Run the server's own tests. Raises ServerFailed with the end of their output."""
     log = project.logs / f"test-{server.slug}.log"
     began = time.monotonic()
     _run_all(server.spec.process.test, server, tools, log)
@@ -59,7 +59,7 @@ def run_server_tests(project: Project, server: Server, tools: Toolset, note: Not
 
 
 def build_digest(server: Server, tools: Toolset) -> str:
-    """Of what runs: sources, versions of the toolchains, and commands."""
+    """The digest of a build's inputs: sources, versions of the toolchains, and commands."""
     process = server.spec.process
     return _digest([source_digest(server.folder), tools.versions, process.build, process.start, server.spec.env])
 
@@ -69,7 +69,7 @@ def _digest(facts: object) -> str:
 
 
 def build_generator(project: Project, note: Note) -> Path:
-    """The k6 of this checkout. Raises UserError when Go is missing or the build fails."""
+    """Build the k6 of this checkout. Raises UserError if Go is missing or the build fails."""
     go = toolchains.find("go", f">={_go_version(project.generator / 'go.mod')}")
     if isinstance(go, Missing):
         raise UserError(f"building the generator (k6) {go}")
@@ -99,7 +99,7 @@ def build_generator(project: Project, note: Note) -> Path:
 
 
 def build_faults(project: Project) -> Path:
-    """The program that makes servers worse on purpose. Raises UserError as `build_generator` does."""
+    """Build the program that injects faults into servers. Raises UserError as `build_generator` does."""
     go = toolchains.find("go", f">={_go_version(project.generator / 'go.mod')}")
     if isinstance(go, Missing):
         raise UserError(f"building faults {go}")
@@ -114,7 +114,7 @@ def build_faults(project: Project) -> Path:
 
 
 def _stands(stamp: Path, digest: str, folder: Path) -> bool:
-    """Whether the products in `folder` were built of `digest` and still are there."""
+    """Whether the products in `folder` exist and were built from `digest`."""
     try:
         written = json.loads(stamp.read_text())
         same = bool(written["digest"] == digest and written["folder"] == str(folder))
@@ -139,8 +139,9 @@ def _run_all(commands: Sequence[Sequence[str]], server: Server, tools: Toolset, 
 
 
 def run_step(tools: Toolset, argv: Sequence[str], folder: Path, log: Path) -> int:
-    """Run one build command, its output at the end of `log`. A build needs the user's proxies and certificates, so
-    unlike a measured program it gets the user's environment, with the toolchains first on the PATH."""
+    """Run one build command and append its output to `log`. A build needs the user's proxies and certificates, so
+    unlike a measured program it gets the user's environment, with the toolchains first on the PATH.
+    """
     paths = os.pathsep.join([tools.environment["PATH"], os.environ.get("PATH", "")])
     environment = {**os.environ, **tools.environment, "PATH": paths, OWNER: owner_marker()}
     log.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""The container engine, by its command line: the only module that runs `docker`."""
+"""The container engine through its command line: the only module that runs `docker`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TRANSFER_SECONDS = 600.0  # to pull or load an image: 1 GB at 2 MB/s
 
 
 class EngineFailed(Exception):
-    """The engine refused, in its own words (one line)."""
+    """The engine failed; the message is its own (one line)."""
 
 
 class EngineTimedOut(EngineFailed):
@@ -25,7 +25,7 @@ class EngineTimedOut(EngineFailed):
 
 @dataclass(frozen=True)
 class State:
-    """Of a container that was started."""
+    """The state of a container that was started."""
 
     pid: int
     """of its first process, as this machine counts; 0 once it has ended"""
@@ -38,14 +38,14 @@ class State:
 
 @dataclass(frozen=True)
 class Engine:
-    """An engine that answers."""
+    """A container engine that answers."""
 
     program: str
     version: str
 
     @classmethod
     def find(cls) -> Engine | None:
-        """None when there is no `docker`, or when it answers nothing."""
+        """The engine of this machine; None if there is no `docker`, or if it does not answer."""
         program = shutil.which("docker")
         if program is None:
             return None
@@ -56,11 +56,13 @@ class Engine:
         return cls(program, version) if version else None
 
     def run(self, *arguments: str, seconds: float = COMMAND_SECONDS) -> str:
-        """What it prints. Raises EngineFailed, and EngineTimedOut after so many seconds."""
+        """Run `docker` and return its output. Raises EngineFailed, and EngineTimedOut after the given seconds."""
         return _run([self.program, *arguments], seconds)
 
     def compose(self, files: Sequence[str], project: str, *arguments: str) -> str:
-        """`docker compose`, with nothing of this process's environment that a file could read. Raises EngineFailed."""
+        """Run `docker compose` without variables of this process's environment that a file could read. Raises
+        EngineFailed.
+        """
         named = [argument for file in files for argument in ("--file", file)]
         needed = [name for name in os.environ if name in ("PATH", "HOME") or name.startswith("DOCKER_")]
         own = {name: os.environ[name] for name in needed}
@@ -68,14 +70,14 @@ class Engine:
         return _run(command, COMMAND_SECONDS, own)
 
     def image(self, reference: str) -> str | None:
-        """The id of a local image, `sha256:...`; None when there is none of that name."""
+        """The id of a local image, `sha256:...`; None if there is none of that name."""
         try:
             return self.run("image", "inspect", "--format", "{{.Id}}", reference).strip() or None
         except EngineFailed:
             return None
 
     def tags(self) -> dict[str, str]:
-        """The id of each local image by its names; an image without a name is there by its id."""
+        """The id of each local image by its names; an image without a name is listed by its id."""
         listed = self.run("image", "ls", "--no-trunc", "--format", "{{.Repository}}:{{.Tag}} {{.ID}}").splitlines()
         pairs = [line.split(" ", 1) for line in listed if line]
         return {identity if "<none>" in name else name: identity for name, identity in pairs}
@@ -93,12 +95,12 @@ class Engine:
         )
 
     def labelled(self, label: str) -> dict[str, str]:
-        """The containers that have a label, running or not: its value by their ids."""
+        """The containers with a label, running or not: the label's value by the container's id."""
         found = self.run("ps", "--all", "--no-trunc", "--filter", f"label={label}", "--format", "{{.ID}}").split()
         return {each["Id"]: each["Config"]["Labels"][label] for each in self._inspect(*found)} if found else {}
 
     def logs(self, container: str, *options: str) -> bytes:
-        """What a container has printed to both of its outputs, as far as the engine keeps it. Raises EngineFailed."""
+        """The kept part of a container's standard output and error. Raises EngineFailed."""
         done = _done([self.program, "container", "logs", *options, container], COMMAND_SECONDS)
         return done.stdout + done.stderr
 

@@ -1,8 +1,8 @@
-"""The container images of servers and generator: their names, and the bake definition that builds them. Pure but for
-what git says of a folder.
+"""The container images of servers and generator: their names, and the bake definition. Pure, except for asking git
+about a folder.
 
-An image's tag is the digest of the sources that it is built of, so that an image either is of this checkout or is not
-there. Its labels and times come from the last commit of its folder: the same sources give the same image.
+An image's tag is the digest of its sources, so that an image matches this checkout or is missing. Its labels and times
+come from the last commit of its folder: the same sources give the same image.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Output = Literal["load", "push", "archive"]
 
 @dataclass(frozen=True)
 class Image:
-    """An image to build; several variants of a server may run from one."""
+    """An image to build; several variants of a server may share one."""
 
     name: str
     context: Path
@@ -53,7 +53,7 @@ def registry_prefix(given: str | None = None) -> str:
 
 
 def is_remote(reference: str) -> bool:
-    """Whether a registry is asked for it: docker takes the first part for a host if it has a dot or a port."""
+    """Whether the name belongs to a registry: docker takes its first part for a host if it has a dot or a port."""
     host, slash, _ = reference.partition("/")
     return bool(slash) and ("." in host or ":" in host or host == "localhost")
 
@@ -142,7 +142,7 @@ def _last_commit(folder: Path) -> tuple[str, str]:
 
 
 def _home(root: Path) -> str:
-    """Where the project lives, without whatever credentials the address may hold."""
+    """The project's address, without any credentials in it."""
     url = git(root, "config", "--get", "remote.origin.url").text
     if url.startswith("git@"):
         url = "https://" + url.removeprefix("git@").replace(":", "/", 1)

@@ -1,4 +1,4 @@
-"""Pulls of images, with patience, and errors that tell a missing image from a missing right and from a bad network."""
+"""Pulls of images with retries, and errors that distinguish a missing image, a missing right and a bad network."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ ADVICE: dict[Kind, str] = {
 
 
 class PullFailed(Exception):
-    """An image that could not be pulled: `kind` says why, the text what the engine said last."""
+    """An image that could not be pulled: `kind` is the reason, the text the engine's last message."""
 
     def __init__(self, kind: Kind, said: str) -> None:
         super().__init__(f"{ADVICE[kind]} ({said})")
@@ -50,7 +50,7 @@ def pull(
     sleep: Callable[[float], None] = time.sleep,
     clock: Callable[[], float] = time.monotonic,
 ) -> None:
-    """Pull an image within ten minutes; what may pass is tried again after each of `waits`. Raises PullFailed."""
+    """Pull an image within ten minutes; retry temporary errors after each of `waits`. Raises PullFailed."""
     deadline = clock() + TRANSFER_SECONDS
     left = iter(waits)
     while True:
@@ -69,10 +69,10 @@ def pull(
 
 
 def kind_of(error: EngineFailed) -> Kind:
-    """Why a pull failed, by what the engine said.
+    """Why a pull failed, from the engine's message.
 
     Docker Hub answers `pull access denied ... repository does not exist or may require 'docker login'` for both, and
-    ghcr.io answers `denied` for a package that is not there. So what denies is `denied`, whatever else it says.
+    ghcr.io answers `denied` for a missing package. So every denial is `denied`, whatever else the message says.
     """
     said = str(error)
     if isinstance(error, EngineTimedOut):
@@ -85,6 +85,6 @@ def kind_of(error: EngineFailed) -> Kind:
 
 
 def passes(error: EngineFailed) -> bool:
-    """Whether another attempt may go better."""
+    """Whether another attempt may succeed."""
     said = str(error)
     return not isinstance(error, EngineTimedOut) and bool(PASSING.search(said)) and not DENIED.search(said)

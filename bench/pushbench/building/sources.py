@@ -1,4 +1,4 @@
-"""What a folder's sources are, and their digest: two builds with the same digest are builds of the same thing."""
+"""The source files of a folder, and their digest: builds with the same digest have the same sources."""
 
 from __future__ import annotations
 

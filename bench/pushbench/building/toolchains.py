@@ -1,6 +1,6 @@
-"""Toolchains on this machine: which installed one satisfies a version specifier, and how to get one when none does.
+"""Toolchains on this machine: the installed one that satisfies a version specifier, or how to get one.
 
-Nothing is installed. A toolchain that is not known here is a program of that name that answers `--version`.
+This module installs nothing. An unknown toolchain is a program of that name that answers `--version`.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Toolset:
 
     @property
     def environment(self) -> dict[str, str]:
-        """PATH with the toolchains first, and what they need beside it."""
+        """PATH with the toolchains first, and the other variables that they need."""
         folders = dict.fromkeys(str(each.folder) for each in self.chosen)
         variables = {"PATH": os.pathsep.join([*folders, SYSTEM_PATH])}
         for each in self.chosen:
@@ -149,7 +149,7 @@ def _programs(name: str) -> Iterator[Toolchain]:
 
 
 def _pythons() -> Iterator[Toolchain]:
-    """Interpreters that can make a virtual environment; Debian's may lack the module."""
+    """Interpreters that can create a virtual environment; Debian's may lack the module."""
     say = "import ensurepip, platform, sys, venv; print(platform.python_version(), sys.executable)"
     names = ["python3", *(f"python3.{minor}" for minor in range(20, 8, -1)), "python"]
     for path in (folder / name for folder in _folders("python") for name in names):
@@ -160,7 +160,9 @@ def _pythons() -> Iterator[Toolchain]:
 
 
 def _rabbitmqs() -> Iterator[Toolchain]:
-    """The folder tells the version. Asked for it, the program would start, and the one on the PATH as another user."""
+    """The installed RabbitMQs, with the version from the folder's name. Asking the program for its version would start
+    it, and the one on the PATH would start as another user.
+    """
     for folder in _newest_first(_RABBITMQS):
         version = re.search(r"rabbitmq_server-(\d+(?:\.\d+)*)", str(folder))
         if version and os.access(folder / "rabbitmq-server", os.X_OK):
@@ -190,7 +192,7 @@ def _newest_first(patterns: Iterable[str]) -> list[Path]:
 
 
 def _output(argv: Sequence[str]) -> str:
-    """What a program says of itself; nothing when it cannot run, as the shims of version managers often cannot."""
+    """The output of a program; empty if it cannot run, as is common for the shims of version managers."""
     try:
         done = subprocess.run(argv, capture_output=True, text=True, timeout=PROBE_SECONDS, check=False)
     except (OSError, subprocess.TimeoutExpired):
