@@ -1,4 +1,4 @@
-"""How often the judge is right: faults on purpose, comparisons of servers with themselves, rates of errors.
+"""How often the judge is right: injected faults, comparisons of servers with themselves, error rates.
 
-Nothing here decides a verdict.
+This room decides no verdict.
 """

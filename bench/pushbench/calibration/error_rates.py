@@ -1,7 +1,7 @@
 """How often the judge is right: counted over real comparisons with a known answer, and over resampled ones. Pure.
 
-Resampling draws blocks of neighbouring rounds from a campaign that was played to its end, so that what disturbs a
-machine for minutes does so in the resampled comparison, too.
+Resampling draws blocks of neighbouring rounds from a complete campaign, so that a disturbance of minutes appears in the
+resampled comparison, too.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ TARGETS: Mapping[str, re.Pattern[str]] = {
 
 
 class Rate(Document):
-    """How many of how many, with the interval of Wilson (JASA 22, 1927), 95 %."""
+    """A rate with its 95 % interval by Wilson (JASA 22, 1927)."""
 
     count: NonNegativeInt
     of: NonNegativeInt
@@ -66,7 +66,7 @@ class Case(Document):
 
 
 class Calibration(Document):
-    """What the judge did with comparisons whose answer is known."""
+    """The judge's answers to comparisons whose answer is known."""
 
     schema_: Literal[1] = Field(default=1, alias="schema")
     environments: list[str] = Field(description="keys of those that the comparisons ran in")
@@ -77,7 +77,9 @@ class Calibration(Document):
 def calibrate(
     records: Sequence[Record], thresholds: Thresholds, *, runs: int, scaled: Sequence[float] = (), seed: int = 1
 ) -> Calibration:
-    """`runs` are those to resample for each server and fault, `scaled` the factors for servers against themselves."""
+    """Calibrate the judge. `runs` is the number to resample for each server and fault, `scaled` the factors for servers
+    against themselves.
+    """
     known = [record for record in records if record.comparison and record.comparison.injected]
     fixed = [record for record in known if record.comparison and record.comparison.fixed]
     real = [record for record in known if record not in fixed]
@@ -90,7 +92,7 @@ def calibrate(
 
 
 def compact(record: Record) -> Record:
-    """What calibrating needs of a record, some kilobytes a trial: no histograms, no timelines, five digits."""
+    """The part of a record for calibrating, some kilobytes per trial: no histograms, no timelines, five digits."""
 
     def small(stage: StageResult) -> StageResult:
         metrics = {name: None if value is None else float(f"{value:.5g}") for name, value in stage.metrics.items()}
@@ -165,13 +167,13 @@ def _resampled(
 
 @dataclass(frozen=True)
 class _Pool:
-    """Campaigns with one server, and how many rounds of it there is time for."""
+    """Campaigns with one server, and the number of its rounds that fit into the time."""
 
     campaigns: Sequence[Mapping[Row, Gated]]
     most_rounds: int
 
     def play(self, random: np.random.Generator, *, swap: bool, factor: float = 1.0) -> _Run:
-        """A comparison of drawn blocks; where both arms are alike, chance says which of a round is called the head."""
+        """A comparison of drawn blocks; if both arms are alike, chance decides which one of a round is the head."""
         drawn: dict[Row, list[Pair]] = {row: [] for row in self.campaigns[0]}
         blocks = list(self._blocks())
         for first in range(1, self.most_rounds + 1, BLOCK_ROUNDS):
@@ -189,7 +191,7 @@ class _Pool:
         return _Run(words, max(rounds, default=0), self.most_rounds)
 
     def _blocks(self) -> Iterator[tuple[Mapping[Row, Gated], int]]:
-        """All that can be drawn, each as likely as any other: a campaign, and the round that the block begins with."""
+        """All possible blocks with equal probability: a campaign, and the first round of the block."""
         for campaign in self.campaigns:
             last = max((pair.round for gated in campaign.values() for pair in gated.pairs), default=0)
             for begin in range(1, max(2, last - BLOCK_ROUNDS + 2)):

@@ -1,4 +1,4 @@
-"""Faults that a server is given on purpose, to measure the judge: what can be asked for, and how it is done."""
+"""Faults injected into a server to measure the judge: their notation, and the command that injects them."""
 
 from __future__ import annotations
 
@@ -28,8 +28,9 @@ class Fault:
         return f"{self.kind}={self.amount}" if self.amount else self.kind
 
     def wrapper(self, binary: Path, *, active: bool) -> list[str]:
-        """The command that gives the fault to the command that follows it; not `active` it does nothing, for the arm to
-        compare with."""
+        """The command that injects the fault into the command after it; if not `active` it does nothing, for the other
+        arm.
+        """
         command = [str(binary), *(["-proxy"] if self.kind in _BETWEEN else [])]
         if active and self.kind != NOTHING:
             value = parse_quantity(self.amount, _UNITS[self.kind])
@@ -39,7 +40,7 @@ class Fault:
 
 
 def parse_fault(text: str) -> Fault:
-    """Raises UserError for a fault that does not exist."""
+    """Parse a fault. Raises UserError if it does not exist."""
     if text == NOTHING:
         return Fault(NOTHING)
     kind, _, amount = text.partition("=")

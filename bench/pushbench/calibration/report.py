@@ -53,7 +53,7 @@ def _power(found: Calibration) -> Iterator[str]:
 
 
 def _rounds(case: Case) -> str:
-    """`8 of 47`: that a run took, and that it had time for."""
+    """`8 of 47`: rounds that a run took, and rounds that it had time for."""
     return f"{case.rounds:g} of {case.most_rounds}"
 
 

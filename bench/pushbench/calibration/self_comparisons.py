@@ -1,6 +1,6 @@
 """Real comparisons whose answer is known: a server against itself, with a fault in one arm or with none.
 
-The records are those of any comparison, and say what was injected; `error_rates` counts what was made of them.
+The records are those of any comparison, and name the injected fault; `error_rates` counts their verdicts.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class CalibrationRequest:
 def calibrate(
     project: Project, request: CalibrationRequest, options: Options, thresholds: Thresholds, watch: Watch
 ) -> Record:
-    """One comparison. Faults are for processes, which both arms run in a wrapper; containers run as they are."""
+    """Run one comparison. Faults need processes, which both arms run in a wrapper; containers run unwrapped."""
     suite = find_suite(project.scenarios, request.suite)
     load = suite.load(request.profile, {})
     commit = read_commit(project.root)
@@ -73,7 +73,7 @@ def calibrate(
 
 
 def _wrapped_arms(project: Project, driver: ProcessDriver, sound: Mapping[str, Prepared], fault: Fault) -> Arms:
-    """Both arms run in the wrapper, which is idle in the base: what it costs is no part of the difference."""
+    """Both arms run in the wrapper, which is idle in the base, so its cost is not part of the difference."""
     faults = build_faults(project)
     base, head = (
         Arm(
