@@ -1,4 +1,4 @@
-"""What every room may use: errors for people, files, YAML, git, and where things are in a checkout.
+"""Common helpers of every room: errors for people, files, YAML, git, and the layout of a checkout.
 
-Nothing here knows what is measured.
+This room knows nothing about measurements.
 """

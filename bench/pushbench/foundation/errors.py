@@ -1,6 +1,6 @@
-"""The one error that people see: what is wrong, where, and what to do.
+"""The only error that people see: what is wrong, where, and what to do.
 
-Anything else that escapes is a bug of Pushbench.
+Any other exception that escapes is a bug of Pushbench.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ EXIT_GAVE_WAY = 4
 
 
 class UserError(Exception):
-    """A mistake or a circumstance outside Pushbench, told in one line; the command exits with 2.
+    """A mistake of the user or a problem outside Pushbench, reported in one line; the command exits with 2.
 
     `what` is a sentence without the final full stop; `where` is a file, optionally with `:line`, or a command;
     `hint` says what to do next.

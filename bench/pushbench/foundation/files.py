@@ -1,4 +1,4 @@
-"""Files that are whole or not there, files that two processes must not touch at once, and the ends of logs."""
+"""Atomic writes, lock files, and the ends of logs."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ LOG_TAIL_BYTES = 4096  # about fifty lines: a stack trace and what led to it, an
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Replace `path` with `content` as one step: a reader, or a machine that stops, finds the old or the new file.
+    """Replace `path` with `content` atomically: a reader, or a crash, leaves the old or the new file.
 
-    Raises OSError; the old file is then still what it was.
+    Raises OSError; the old file then remains.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     aside = path.with_name(f".{path.name}.{os.getpid()}")
@@ -32,7 +32,7 @@ def write_atomically(path: Path, content: bytes) -> None:
 
 @contextlib.contextmanager
 def locked(path: Path, on_wait: Callable[[], None]) -> Iterator[None]:
-    """Hold the lock file `path`; when another process holds it, call `on_wait` once and wait."""
+    """Hold the lock file `path`; if another process holds it, call `on_wait` once and wait."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a") as file:
         try:
@@ -44,7 +44,7 @@ def locked(path: Path, on_wait: Callable[[], None]) -> Iterator[None]:
 
 
 def tail(path: Path, limit: int = LOG_TAIL_BYTES) -> str:
-    """The last whole lines of a file, at most `limit` bytes of them; nothing when there is no file."""
+    """The last whole lines of a file, at most `limit` bytes; empty if there is no file."""
     try:
         with path.open("rb") as file:
             size = file.seek(0, os.SEEK_END)

@@ -1,4 +1,4 @@
-"""Asking git: the one place that runs it. A machine without git, and a folder that is no checkout, answer nothing."""
+"""Git: the only module that runs it. Without git, or outside a checkout, the answers are empty."""
 
 from __future__ import annotations
 
@@ -25,13 +25,14 @@ class Answer:
 
     @property
     def text(self) -> str:
-        """The output without the newline at its end; empty when git failed."""
+        """The output without its final newline; empty if git failed."""
         return self.output.strip() if self.ok else ""
 
 
 def git(folder: Path, *arguments: str, environment: Mapping[str, str] | None = None) -> Answer:
-    """`git arguments` in `folder`, with `environment` beside this process's. Never raises: what failed is in the
-    answer."""
+    """Run `git arguments` in `folder`, with `environment` added to this process's. Never raises: a failure is in the
+    answer.
+    """
     variables = None if environment is None else {**os.environ, **environment}
     try:
         done = subprocess.run(["git", *arguments], cwd=folder, capture_output=True, check=False, env=variables)
@@ -41,6 +42,7 @@ def git(folder: Path, *arguments: str, environment: Mapping[str, str] | None = N
 
 
 def describe(folder: Path) -> str:
-    """The newest tag with the commits since then, such as `v1.2.3-4-g1a2b3c4`, or the commit alone; with `-dirty` where
-    files changed. `of unknown version` outside of a checkout."""
+    """The newest tag with the number of commits since, such as `v1.2.3-4-g1a2b3c4`, or the commit alone; with `-dirty`
+    if files changed. `of unknown version` outside a checkout.
+    """
     return git(folder, "describe", "--tags", "--always", "--dirty").text or "of unknown version"

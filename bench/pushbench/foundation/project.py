@@ -1,4 +1,4 @@
-"""Where things are in a checkout: the only place that knows the layout of the repository."""
+"""The layout of a checkout: the only module that knows where files are."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Project:
 
     @classmethod
     def current(cls, out: Path | None = None) -> Project:
-        """The checkout that this package lies in; PUSHBENCH_ROOT names another (a catalog of one's own)."""
+        """The checkout that contains this package; PUSHBENCH_ROOT names another one, such as your own catalog."""
         named = os.environ.get("PUSHBENCH_ROOT")
         return cls.at(Path(named) if named else Path(__file__).parents[3], out)
 
@@ -67,7 +67,7 @@ class Project:
 
     @property
     def service_data(self) -> Path:
-        """What services keep during a trial."""
+        """The data of services during a trial."""
         return self.cache / "services"
 
     @property
@@ -76,9 +76,9 @@ class Project:
 
     @property
     def site(self) -> Path:
-        """Of the runs in `out`."""
+        """The site of the runs in `out`."""
         return self.out / "site"
 
     def relative(self, path: Path) -> str:
-        """`path` as a person in the checkout would type it."""
+        """`path` relative to the checkout, as a person would type it."""
         return str(path.relative_to(self.root)) if path.is_relative_to(self.root) else str(path)

@@ -1,4 +1,4 @@
-"""Text that a server, a log or a commit wrote, made safe to show: no terminal control, no invisible characters."""
+"""Untrusted text of servers, logs and commits, made safe to show: no terminal control, no invisible characters."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def one_line(text: str, limit: int | None = None) -> str:
 
 
 def last_lines(text: str, count: int, width: int = 200) -> list[str]:
-    """The last `count` lines of `text` that say anything, each cut at `width`."""
+    """The last `count` lines of `text` that are not blank, each cut at `width`."""
     lines = [_printable(line.expandtabs(4)).rstrip() for line in text.splitlines()]
     return [line[:width] for line in lines if line][-count:]
 

@@ -1,4 +1,4 @@
-"""Other commits of a checkout, each in a folder of its own: git worktrees, kept for the next comparison."""
+"""Other commits of a checkout, each in its own git worktree, kept for the next comparison."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ KEPT = 3
 
 
 def check_out(project: Project, ref: str) -> Project:
-    """The checkout as it was at `ref`, below the cache. Raises UserError when there is no such commit."""
+    """The checkout at `ref`, below the cache. Raises UserError if there is no such commit."""
     sha = resolve(project.root, ref)
     trees = project.cache / "trees"
     tree = trees / sha
@@ -34,7 +34,7 @@ def check_out(project: Project, ref: str) -> Project:
 
 
 def content_at(root: Path, ref: str, path: str, most: int) -> str | None:
-    """The text of a file in a commit; None where it has no such file. Raises UserError for more than `most` bytes."""
+    """The text of a file in a commit; None if it has no such file. Raises UserError for more than `most` bytes."""
     name = f"{ref}:{path}"
     if git(root, "cat-file", "-t", name).text != "blob":
         return None
@@ -45,7 +45,7 @@ def content_at(root: Path, ref: str, path: str, most: int) -> str | None:
 
 
 def resolve(root: Path, ref: str) -> str:
-    """The full name of a commit. Raises UserError when git knows none, or `root` is no git checkout."""
+    """The full name of a commit. Raises UserError if git does not know it, or if `root` is not a git checkout."""
     found = git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
     if found.ok:
         return found.text

@@ -1,6 +1,6 @@
-"""YAML files as documents: safe, without duplicate keys, and every error with its file and line.
+"""YAML files as documents: safe, without duplicate keys, with file and line in every error.
 
-What the keys mean is the business of the models; this module says where and how a file departs from them.
+The models define the keys; this module reports where and how a file departs from them.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class YamlFile:
     lines: dict[Location, int] = field(repr=False)
 
     def error(self, location: Location, what: str, hint: str | None = None) -> UserError:
-        """The error to raise for something wrong at `location`: the nearest line that the file has for it."""
+        """The error for a mistake at `location`, with the nearest line in the file."""
         known = next(location[:n] for n in range(len(location), -1, -1) if location[:n] in self.lines)
         dotted = ".".join(str(part) for part in location)
         return UserError(f"{dotted}: {what}" if dotted else what, where=f"{self.path}:{self.lines[known]}", hint=hint)
@@ -90,7 +90,7 @@ def read_yaml(path: Path) -> YamlFile:
 
 
 def parse_yaml(text: str, path: Path) -> YamlFile:
-    """One YAML document that is in `path`. Raises UserError for a syntax error or a duplicate key."""
+    """Parse the YAML document of `path`. Raises UserError for a syntax error or a duplicate key."""
     if len(text) > MOST_BYTES:
         raise _too_large(path)
     try:
@@ -114,8 +114,9 @@ def parse_yaml(text: str, path: Path) -> YamlFile:
 
 
 def compose(text: str) -> Node | None:
-    """The nodes of a document that `parse_yaml` has read, with their places; None for an empty one. What is nested too
-    deeply, which `parse_yaml` refuses, would end the process here."""
+    """The nodes of a document that `parse_yaml` has read, with their places; None for an empty one. Too deep nesting,
+    which `parse_yaml` refuses, would crash the process here.
+    """
     return yaml.compose(text, _Loader)
 
 
@@ -124,12 +125,12 @@ def load_yaml(path: Path, model: type[M]) -> M:
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """The known name that `name` was probably meant to be."""
+    """The known name that is nearest to `name`."""
     return next(iter(difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)), None)
 
 
 def unknown(kind: str, name: str, known: Sequence[str], where: str | None = None) -> UserError:
-    """The error for a name that is not in a list: what was probably meant, and the list."""
+    """The error for a name that is not in a list, with the nearest name and the list."""
     guess = nearest(name, known)
     meant = f"did you mean {guess}? " if guess else ""
     return UserError(f"unknown {kind} {name!r}", where=where, hint=f"{meant}known: {', '.join(known) or 'none'}")
@@ -140,8 +141,9 @@ def _too_large(path: Path) -> UserError:
 
 
 class _Loader(yaml.CSafeLoader):
-    """Knows the types of YAML 1.2's core schema (section 10.3.2) and dates; PyYAML's own are of YAML 1.1, where `on`
-    and `no` are booleans, 010 is 8 and 1:30 is 90."""
+    """Reads the types of YAML 1.2's core schema (section 10.3.2) and dates. PyYAML's own types are those of YAML 1.1,
+    where `on` and `no` are booleans, 010 is 8 and 1:30 is 90.
+    """
 
     def construct_yaml_int(self, node: ScalarNode) -> int:
         text = self.construct_scalar(node)
@@ -164,8 +166,9 @@ _Loader.add_constructor("tag:yaml.org,2002:int", _Loader.construct_yaml_int)
 
 
 def _require_shallow(text: str, path: Path) -> None:
-    """Raise UserError for a document that is nested too deeply. The parser in C descends without a bound of its own:
-    30,000 brackets end the process. Its events come one after the other."""
+    """Raise UserError for a document that is nested too deeply. The C parser recurses without a bound: 30,000 brackets
+    crash the process. Its events arrive one at a time, which is safe.
+    """
     depth = 0
     for event in yaml.parse(text, _Loader):
         depth += isinstance(event, CollectionStartEvent) - isinstance(event, CollectionEndEvent)
@@ -174,7 +177,7 @@ def _require_shallow(text: str, path: Path) -> None:
 
 
 def _require_bounded(root: Node, path: Path) -> None:
-    """Raise UserError for a document that is larger than its file looks: the parser follows aliases later."""
+    """Raise UserError for a document that aliases expand beyond the bound: the parser resolves aliases later."""
     sizes: dict[int, int] = {}
 
     def size(node: Node, above: tuple[int, ...]) -> int:
@@ -243,7 +246,7 @@ def _keys(annotation: Any) -> list[str]:
 
 
 def _annotation(annotation: Any, location: Location) -> Any:
-    """The type that belongs at `location` below `annotation`; Any where that cannot be told."""
+    """The type at `location` below `annotation`; Any if it cannot be determined."""
     for part in location:
         annotation = next((found for each in _members(annotation) if (found := _below(each, part)) is not None), Any)
     return annotation
@@ -276,7 +279,7 @@ _PLURAL = {str: "strings", int: "whole numbers", float: "numbers", list: "lists"
 
 
 def describe(annotation: Any) -> str:
-    """A type in the words of someone who writes YAML: `list[str]` is "a list of strings"."""
+    """A type in words for authors of YAML: `list[str]` is "a list of strings"."""
     members = [each for each in _members(annotation) if each is not type(None)]
     if len(members) > 1:
         return " or ".join(dict.fromkeys(describe(each) for each in members))
