@@ -1,4 +1,4 @@
-"""The load: what k6 needs of the machine, and k6 at work until its load report is read.
+"""The load: k6's needs of the machine, and running k6 until its load report is read.
 
-What the report amounts to is for `metrics`.
+`metrics` evaluates the report.
 """

@@ -1,4 +1,4 @@
-"""What this machine allows a generator: open files and local ports, and which addresses are its own."""
+"""This machine's limits for a generator: open files, local ports, and its own addresses."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def read_limits() -> Limits:
 
 
 def require_own(addresses: Sequence[str]) -> None:
-    """Raises UserError for an address that this machine does not have."""
+    """Require that this machine has the addresses. Raises UserError if it lacks one."""
     for address in addresses:
         with socket.socket() as probe:
             try:

@@ -1,6 +1,6 @@
-"""The generator at work: starts k6 on the generator's CPUs, passes on what it tells, and reads its load report.
+"""Running the generator: start k6 on the generator's CPUs, pass on its events, and read its load report.
 
-What the numbers mean is in `load_report`; when to look at the server is for the caller, who hears of every second.
+`load_report` defines the numbers. The caller gets every second and decides when to sample the server.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ LOOK_SECONDS = 0.2
 
 
 class LoadFailed(Exception):
-    """The generator did not play the load or did not report it: nothing was learnt of the server."""
+    """The generator did not play the load or did not report it, so the server was not measured."""
 
 
 class LoadPlan(Document):
-    """What the scenario is asked to do; k6 reads it from the file that PUSH_LOAD names."""
+    """The request to the scenario; k6 reads it from the file that PUSH_LOAD names."""
 
     url: str
     protocol: str
@@ -65,7 +65,7 @@ class LoadPlan(Document):
 
 @dataclass(frozen=True)
 class Generator:
-    """A built k6 and where it runs; `processes` of them split the clients by execution segments."""
+    """A built k6 and its CPUs; `processes` of it split the clients by execution segments."""
 
     binary: Path
     folder: Path
@@ -84,7 +84,7 @@ class Generator:
 
 @dataclass(frozen=True)
 class Started:
-    """All generators play. Moments of time.monotonic(); the windows are those that all of them measure."""
+    """All generators have started. Moments of time.monotonic(); the windows are those that all of them measure."""
 
     at: float
     windows: Sequence[tuple[float, float]]
@@ -93,7 +93,7 @@ class Started:
 
 @dataclass(frozen=True)
 class Second:
-    """The counts of one second, of all generators together as far as they have told."""
+    """The counts of one second, summed over the generators that have reported it."""
 
     at: float
     clients: int
@@ -102,7 +102,7 @@ class Second:
 
 
 def planned_seconds(schedule: Schedule) -> float:
-    """The longest that the load can take, start and margin left out."""
+    """The longest time that the load can take, without start and margin."""
     stages = sum(stage.ramp_seconds + stage.settle_seconds + stage.steady_seconds for stage in schedule.stages)
     return schedule.warmup_seconds + stages + schedule.drain_seconds
 
@@ -118,7 +118,7 @@ def segments(count: int) -> list[list[str]]:
 
 @dataclass
 class _Player:
-    """One generator process and what it has told so far."""
+    """One generator process and its events so far."""
 
     program: Program
     events: int
@@ -129,7 +129,7 @@ class _Player:
 
 
 class RunningLoad:
-    """A load that is being played."""
+    """A load in progress."""
 
     def __init__(self, players: list[_Player], plan: LoadPlan) -> None:
         self._players = players
@@ -141,9 +141,9 @@ class RunningLoad:
         return [player.program.pid for player in self._players]
 
     def events(self) -> Iterator[Started | Second | None]:
-        """What the generators tell, until all have ended; None now and then, so that the caller can look around.
+        """The events of the generators until all have ended, with None at intervals for the caller's other work.
 
-        Raises LoadFailed when one fails or the load takes longer than planned.
+        Raises LoadFailed if one fails or the load takes longer than planned.
         """
         told_start = False
         with selectors.DefaultSelector() as selector:
@@ -169,7 +169,7 @@ class RunningLoad:
         self._await_ends()
 
     def end_of_stage(self, moment: float) -> float:
-        """When all generators have measured the stage of `moment` to its end; `moment` itself outside of all stages."""
+        """When all generators have measured the stage of `moment` to its end; `moment` itself outside all stages."""
         starts = [player.started for player in self._players if player.started]
         if len(starts) < len(self._players):
             return moment
@@ -177,8 +177,9 @@ class RunningLoad:
         return next((end + WINDOW_GRACE_SECONDS for end in ends if moment < end), moment)
 
     def interrupt(self) -> None:
-        """Let the generators end now and report the stages that they have finished. k6 takes a second SIGINT for an
-        order to end without a report, so it gets one only."""
+        """Let the generators end now and report their finished stages. A second SIGINT would make k6 end without a
+        report, so it gets only one.
+        """
         if self._interrupted:
             return
         self._interrupted = True
@@ -188,7 +189,7 @@ class RunningLoad:
                 os.kill(player.program.pid, signal.SIGINT)
 
     def report(self) -> LoadReport:
-        """The load report, after `events` has ended. Raises LoadFailed when there is none that can be read."""
+        """The load report, after `events` has ended. Raises LoadFailed if it cannot be read."""
         try:
             return merge([read_report(player.report) for player in self._players])
         except ValueError as error:
@@ -222,7 +223,7 @@ class RunningLoad:
             raise LoadFailed(f"the generator did not end within the planned time; {self._last_words()}")
 
     def _await_ends(self) -> None:
-        """The pipes are closed, so each is about to end."""
+        """Wait for the end of all generators, which is near because their pipes are closed."""
         for player in self._players:
             code = player.program.wait(max(0.0, self._deadline - time.monotonic()))
             if code is None:
@@ -237,7 +238,7 @@ class RunningLoad:
 
 @contextlib.contextmanager
 def playing(generator: Generator, plan: LoadPlan) -> Iterator[RunningLoad]:
-    """Start the load; end the generators when the block is left, however that happens."""
+    """Start the load; stop the generators at the end of the block in any case."""
     shutil.rmtree(generator.workspace, ignore_errors=True)
     generator.workspace.mkdir(parents=True)
     plan_file = generator.workspace / "load.json"
@@ -256,7 +257,7 @@ def playing(generator: Generator, plan: LoadPlan) -> Iterator[RunningLoad]:
 
 
 def read_report(path: Path) -> LoadReport:
-    """Raises ValueError, in one line, for a report that is missing, broken or newer than this Pushbench."""
+    """Read a report. Raises ValueError, in one line, if it is missing, broken or newer than this Pushbench."""
     try:
         content = json.loads(path.read_text())
     except FileNotFoundError:
@@ -302,7 +303,7 @@ def _start(generator: Generator, plan: Path, number: int, flags: list[str]) -> _
 
 
 def _complete_lines(player: _Player, content: bytes) -> Iterator[Started | Second]:
-    """The events that `content` completes."""
+    """The events of the lines that `content` completes."""
     *lines, player.buffer = (player.buffer + content).split(b"\n")
     for line in lines:
         try:
@@ -314,7 +315,7 @@ def _complete_lines(player: _Player, content: bytes) -> Iterator[Started | Secon
 
 
 def _parse_event(event: dict[str, Any]) -> Started | Second | None:
-    """None for the events that nobody here needs."""
+    """The event of a line; None for an event that is not used."""
     match event["event"]:
         case "start":
             windows = [(_moment(stage["begin"]), _moment(stage["end"])) for stage in event["stages"]]

@@ -1,4 +1,4 @@
-"""One load report from those of several generators: counts and histograms add, percentiles are never averaged."""
+"""Merging the load reports of several generators: counts and histograms add, percentiles are never averaged."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ D = TypeVar("D", bound=Document)
 
 
 def merge(reports: Sequence[LoadReport]) -> LoadReport:
-    """The reports of one trial's generators as if one generator had played all segments.
+    """Merge the reports of one trial's generators, as if one generator had played all segments.
 
     A generator that was interrupted has only the stages that it finished, so the sum has the fewest.
-    Raises ValueError when they did not play the same load. Groups never span generators, so they add as well.
+    Raises ValueError if they did not play the same load. Groups never span generators, so they add as well.
     """
     first = reports[0]
     if len(reports) == 1:
@@ -78,7 +78,7 @@ def _stage(parts: Sequence[StageReport]) -> StageReport:
 
 
 def _outage(parts: Sequence[Outage]) -> Outage | None:
-    """Clients are all back when those of each generator are."""
+    """Merge the results of an outage: all clients are back when those of each generator are."""
     if not parts:
         return None
     counts = ("disconnects", "attempts", "failed", "not_back", "lost_after")
@@ -109,13 +109,13 @@ def _beside(parts: Sequence[Beside]) -> Beside:
 
 
 def _both(parts: Sequence[StageReport], name: str) -> str | None:
-    """The histogram of all parts; nothing where they have none of the kind."""
+    """The histogram of all parts; None if they have none of the kind."""
     encoded = [text for part in parts if (text := getattr(part.histograms, name)) is not None]
     return _add(encoded) if encoded else None
 
 
 def _counts(lists: Iterable[Sequence[ReportedError | Shortage]]) -> list[tuple[str, int]]:
-    """Each reason with how often, the most frequent first."""
+    """Each reason with its count, the most frequent first."""
     counts: Counter[str] = Counter()
     for counted in chain.from_iterable(lists):
         counts[counted.reason] += counted.count
@@ -123,7 +123,7 @@ def _counts(lists: Iterable[Sequence[ReportedError | Shortage]]) -> list[tuple[s
 
 
 def _sum(parts: Sequence[D]) -> D:
-    """A document of counts, each the sum of the parts'."""
+    """A document of counts, each summed over the parts."""
     kind = type(parts[0])
     return kind(**{name: sum(getattr(part, name) for part in parts) for name in kind.model_fields})
 
@@ -133,7 +133,7 @@ def _add(encoded: Iterable[str]) -> str:
 
 
 def _timeline(parts: Sequence[LoadTimeline]) -> LoadTimeline:
-    """Second by second; a generator that ended earlier adds nothing to the rest."""
+    """The timelines summed by the second; a generator that ended earlier adds nothing to the rest."""
 
     def totals(column: Callable[[LoadTimeline], list[int]]) -> list[int]:
         return [sum(values) for values in zip_longest(*map(column, parts), fillvalue=0)]

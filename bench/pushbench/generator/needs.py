@@ -1,7 +1,7 @@
-"""What the generator needs of its own machine for the largest stage: open files and local ports. Pure.
+"""The generator's needs of its own machine for the largest stage: open files and local ports. Pure.
 
-It is known before a trial, so a run that would end in `generator_shortage` is not begun. What this machine has is read
-by `limits`.
+The needs are known before a trial, so a run that would end in `generator_shortage` does not start. `limits` reads what
+this machine has.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ with 300 messages/s: lateness p50 42 us instead of 72, p99 117 instead of 210, f
 
 @dataclass(frozen=True)
 class Limits:
-    """What this machine allows."""
+    """The limits of this machine."""
 
     open_files: int
     """of one process"""
@@ -48,7 +48,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Means:
-    """How the generator plays its clients."""
+    """The means by which the generator plays its clients."""
 
     generators: int = 1
     sources: Sequence[str] = ()
@@ -58,7 +58,7 @@ class Means:
 
 
 def generators_for(connections: int, limits: Limits, wanted: int | None) -> int:
-    """As many as `wanted`, or as the file limit asks for. Raises UserError where that is too few."""
+    """The number of generators: `wanted`, or the least for the file limit. Raises UserError if `wanted` is too few."""
     what = f"one may open {limits.open_files:,} files, and the largest stage has {connections:,} connections"
     if limits.connections_of_process < 1:
         raise UserError(f"no generator can play: {what}", hint="raise `ulimit -n`")
@@ -71,8 +71,9 @@ def generators_for(connections: int, limits: Limits, wanted: int | None) -> int:
 
 
 def sources_for(connections: int, limits: Limits, wanted: Sequence[str] | None, *, loopback: bool) -> list[str]:
-    """The addresses that are `wanted`, or as many as the ports ask for: none where the one of the kernel's choice is
-    enough. `loopback` says whether the server is there. Raises UserError where they are too few or cannot reach it."""
+    """The source addresses: those `wanted`, or as many as the ports require; none if the kernel's choice is enough.
+    `loopback` says whether the server is there. Raises UserError if they are too few or cannot reach it.
+    """
     wanted = wanted or []
     room = limits.connections_of_address
     what = f"one address has ports for {room:,} connections, and the largest stage has {connections:,}"
@@ -97,16 +98,16 @@ def sources_for(connections: int, limits: Limits, wanted: Sequence[str] | None, 
 
 
 def spin_us(cpus: int, generators: int, trials: int, *, services: bool) -> int:
-    """How long event loops may spin: not at all where one would keep a CPU from another loop or from a service.
+    """How long event loops may spin: 0 if one would take a CPU from another loop or from a service.
 
-    `cpus` are the generator's alone, and each of the `generators` has a loop for two of them; `trials` run at a time.
+    `cpus` belong to the generator only, and each of the `generators` has one loop for two CPUs; `trials` run at a time.
     """
     loops = generators * trials * max(1, cpus // 2)
     return SPIN_US if cpus >= loops + services else 0
 
 
 def server_doubt(connections: int, limits: Limits) -> str | None:
-    """Whether a server may have too few files, as a sentence. What it does about that is its own result."""
+    """A sentence if a server may have too few files. What it does without them is its own result."""
     if limits.open_files >= connections:
         return None
     return (
@@ -116,7 +117,7 @@ def server_doubt(connections: int, limits: Limits) -> str | None:
 
 
 def parse_addresses(text: str) -> list[str] | None:
-    """`10.0.0.5,10.0.0.6`; None for `auto`. Raises UserError for what is no IPv4 address or there twice."""
+    """Parse `10.0.0.5,10.0.0.6`; None for `auto`. Raises UserError for an invalid or repeated IPv4 address."""
     if text == "auto":
         return None
     found = [each.strip() for each in text.split(",")]
