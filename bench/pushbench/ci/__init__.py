@@ -1,4 +1,4 @@
-"""What runs on GitHub: what an event asks for, measuring it, reporting it, publishing it. Works on a laptop, too.
+"""The integration with GitHub: planning, measuring, reporting and publishing for an event. Works on a laptop, too.
 
-The commands for it are in `cli/ci`.
+`cli/ci` has its commands.
 """

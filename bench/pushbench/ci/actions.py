@@ -1,4 +1,4 @@
-"""What a step tells GitHub Actions: outputs, the step summary, and lines of a log that are not commands."""
+"""Messages of a step to GitHub Actions: outputs, the step summary, and log lines that are not commands."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LARGEST_SUMMARY = 1 << 20
 
 
 def set_outputs(values: Mapping[str, str]) -> None:
-    """For later steps and jobs; nothing outside Actions."""
+    """Set outputs for later steps and jobs; does nothing outside Actions."""
     file = os.environ.get("GITHUB_OUTPUT")
     if file:
         with Path(file).open("a") as output:
@@ -32,7 +32,7 @@ def add_summary(text: str) -> None:
 
 @contextlib.contextmanager
 def inert_log() -> Iterator[None]:
-    """What is printed meanwhile are no workflow commands: servers and clients choose some of it."""
+    """Stop workflow commands in the printed log meanwhile, because servers and clients choose some of its text."""
     if os.environ.get("GITHUB_ACTIONS") != "true":
         yield
         return
@@ -45,7 +45,7 @@ def inert_log() -> Iterator[None]:
 
 
 def annotate(level: str, message: str) -> None:
-    """A line at the top of the run's page, which needs no opening of logs; nothing outside Actions."""
+    """Print a line at the top of the run's page, visible without opening logs; does nothing outside Actions."""
     if os.environ.get("GITHUB_ACTIONS") == "true":
         escaped = message.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
         print(f"::{level}::{escaped}", flush=True)

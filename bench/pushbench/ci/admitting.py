@@ -1,6 +1,6 @@
 """Whether a server of another repository may be built on the machine that its workflow names. Pure.
 
-A fork's pull request builds what strangers wrote. On a GitHub-hosted machine that is thrown away afterwards. On another
+A fork's pull request builds untrusted code. On a GitHub-hosted machine that is thrown away afterwards. On another
 machine it may stay: https://docs.github.com/en/actions/reference/security/secure-use#hardening-for-self-hosted-runners
 """
 
@@ -18,14 +18,15 @@ from pushbench.foundation.errors import UserError
 HOSTED = re.compile(r"ubuntu-(latest|[0-9]{2}\.[0-9]{2})(-arm)?")
 """Labels of GitHub's own machines that have Docker
 (https://docs.github.com/en/actions/reference/runners/github-hosted-runners). The larger runners of an organisation have
-names of its choice, which look like those of any other machine. A self-hosted runner that was given one of these labels
-cannot be told apart: nobody should do that."""
+names of its choice, which look like those of any other machine. A self-hosted runner with one of these labels cannot be
+told apart, so never give it one.
+"""
 
 
 def require_admitted(repository: str, payload: Mapping[str, Any], runs_on: str) -> None:
-    """Raise UserError where strangers wrote what `own-server` would check out and `runs_on` is not GitHub-hosted.
+    """Raise UserError if `own-server` would check out untrusted code and `runs_on` is not GitHub-hosted.
 
-    That job checks out the head of whatever pull request the event has, so every event with one counts.
+    That job checks out the head of the event's pull request, so every event with one counts.
     """
     if HOSTED.fullmatch(runs_on):
         return
@@ -43,7 +44,7 @@ def require_admitted(repository: str, payload: Mapping[str, Any], runs_on: str) 
 
 
 def artifact_name(folder: str) -> str:
-    """A name of the results that no other folder has: several servers may be measured in one run.
+    """The name of the results, unique to a folder, because one run may measure several servers.
 
     Names of artifacts have no slash, quote, colon and the like
     (https://github.com/actions/toolkit/blob/main/packages/artifact/src/internal/upload/path-and-artifact-name-validation.ts).

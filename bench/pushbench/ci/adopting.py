@@ -1,4 +1,4 @@
-"""A server of another repository, taken into this checkout as commits of its own: then everything works as for ours."""
+"""A server of another repository, copied into this checkout as commits, so that everything works as for our own."""
 
 from __future__ import annotations
 

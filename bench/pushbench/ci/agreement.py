@@ -1,4 +1,4 @@
-"""Whether a verdict is of its record: references between two documents that somebody else wrote. Pure.
+"""Whether a verdict belongs to its record: references between two untrusted documents. Pure.
 
 Reports follow these references without looking; a document that passes can be rendered.
 """

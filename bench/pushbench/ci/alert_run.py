@@ -1,4 +1,4 @@
-"""Tell of a finished run of main: issues for its causes, and the webhook. Reads artifacts as data."""
+"""Alerts for a finished run of main: issues for its causes, and the webhook. Reads artifacts as data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a finished run of main to the causes for which somebody should be told, and to those that are mended. Pure.
+"""From a finished run of main to the causes of alerts, and to those that are fixed. Pure.
 
 Keys come from names, never from sentences. What is shown of a run is what its verdict says, escaped.
 """
@@ -22,7 +22,7 @@ LONGEST_SENTENCE = 300
 
 @dataclass(frozen=True)
 class Told:
-    """What a run says: causes with the sentences for each, and what it looked at and found in order."""
+    """The outcome of a run: causes with their sentences, and the checked things that are in order."""
 
     causes: Mapping[Cause, Sequence[str]]
     passed: frozenset[str]
@@ -127,7 +127,7 @@ def _gave_way(results: Results) -> bool:
 
 
 def _of_job(job: Job) -> Iterator[tuple[Cause, str]]:
-    """A job that was cancelled before its first step was never given to a machine: `watch` tells of that."""
+    """The causes in a job. A job cancelled before its first step reached no machine: `watch` reports that."""
     steps = [step for step in job.failed_steps if step not in VERDICT_STEPS]
     for step in steps:
         yield Cause.of("job", job.name, step), f"the job {job.name} failed at: {step}"

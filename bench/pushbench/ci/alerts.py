@@ -1,4 +1,4 @@
-"""Which issues to open, to update and to close, decided from those that are open; and doing it.
+"""Opening, updating and closing issues, decided from those that are open.
 
 An issue holds one cause; one issue of a flood holds all that are above the bound. The webhook hears what an issue is
 opened or closed for, and nothing of updates.

@@ -1,4 +1,4 @@
-"""An archive of one image that a stranger's build made, written anew: the engine only ever loads what we wrote.
+"""Rewriting the archive of an image from an untrusted build: the engine only loads archives that we wrote.
 
 `docker load` looks for several files in an archive (manifest.json, index.json, repositories), takes the last of two
 members with one name, and matches JSON keys whatever their case. A check of such a file can be passed by another. So
@@ -55,7 +55,7 @@ class Rewritten:
 
 
 def rewrite(source: Path, target: Path, own: str, also: Iterable[str] = ()) -> Rewritten:
-    """Write to `target` the image of `source` under the name `own` alone.
+    """Write the image of `source` to `target` under the name `own` only.
 
     The names in the source must be `own`, and may be those of `also`. Raises UserError for everything that is not one
     image of that name; `target` is then not there.
@@ -177,7 +177,7 @@ def _hashed(chunks: Iterable[bytes], digest: Any) -> Iterator[bytes]:
 
 
 def _unpacked(chunks: Iterator[bytes]) -> Iterator[bytes]:
-    """Of gzip, or as it is: a tar archive cannot begin as gzip does, for no name begins so."""
+    """The content unpacked from gzip, or as it is: a tar archive cannot begin like gzip, because no name does."""
     first = next(chunks, b"")
     if not first.startswith(b"\x1f\x8b"):
         yield first

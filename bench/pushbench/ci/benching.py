@@ -1,4 +1,4 @@
-"""The steps of a plan, one after the other, each in a process of its own: none can take the others' results with it."""
+"""The steps of a plan, one after the other, each in its own process, so that a crash loses no other results."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class _Played:
 
 @dataclass(frozen=True)
 class Bench:
-    """One job. `folder` always has what is known so far, so that a job that is killed is not silent."""
+    """One job. `folder` always has the results so far, so that a killed job leaves them."""
 
     project: Project
     out: Path
@@ -81,7 +81,7 @@ class Bench:
         return result
 
     def _begun(self) -> Result:
-        """What earlier jobs measured is part of what this one measured."""
+        """Include the measurements of earlier jobs in the results."""
         if self.earlier is None:
             steps = [
                 StepResult(step=step, outcome="unfinished", seconds=0.0, said="", measured=None)
@@ -93,7 +93,7 @@ class Bench:
         return self.earlier.result
 
     def _carried_out(self, result: Result, index: int) -> Result:
-        """With one step more, where it began or where it gave way.
+        """Carry out one more step, from its start or from where it gave way.
 
         A run that cannot be resumed is measured from its start, which is a note of the plan, so that every reader sees
         it. It then gives way to nothing: the next job might not be able to resume it either, and it has to end.
@@ -141,14 +141,14 @@ class Bench:
         return StepResult(step=step, outcome=outcome, seconds=played.seconds, said=said, measured=number)
 
     def _past(self, step: Step, record: Record) -> Past | None:
-        """Of the runs that are points of the trend. The first of them have little to be held against."""
+        """The earlier runs of the trend. The first runs have few to compare with."""
         if self.history is None or step.kind != "run" or self.plan.event not in TREND:
             return None
         return replace(past_of(self.history, record, self.project.history_cache), required=False)
 
 
 def _given_way(result: Result, index: int, said: str) -> Result:
-    """The steps from `index` on are for another job."""
+    """Leave the steps from `index` on to another job."""
     left = [
         each.model_copy(update={"outcome": "gave-way", "said": said}) if each.outcome == "unfinished" else each
         for each in result.steps[index:]

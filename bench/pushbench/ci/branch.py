@@ -1,4 +1,4 @@
-"""A branch that holds data, such as gh-pages: many may add to it at once, and nothing is lost."""
+"""A branch that holds data, such as gh-pages. Several writers may add to it at once without losses."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ _AUTHOR = {
 
 
 def credentials(url: str, token: str) -> Mapping[str, str]:
-    """Variables by which git sends the token to `url` and to nothing else; no argument and no file has it."""
+    """Variables with which git sends the token only to `url`; no argument and no file has it."""
     parts = urlsplit(url)
     if not token or parts.scheme != "https":
         return {}

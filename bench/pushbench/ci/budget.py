@@ -1,4 +1,4 @@
-"""Which servers a push or night measures with the larger profile, so that all of it fits into its job. Pure.
+"""Which servers a push or night measures with the larger profile, so that everything fits into its job. Pure.
 
 Servers that changed since their last run with that profile come first, then those that waited the longest for one. The
 others get the smaller profile. So each server has its turn, and the history alone decides when.
@@ -53,7 +53,7 @@ class Turn:
 
 @dataclass(frozen=True)
 class Budget:
-    """What there is to decide by."""
+    """The inputs of the decision."""
 
     seconds: float | None
     """of a job; None where there is no bound"""
@@ -161,7 +161,7 @@ def _time(planned: Cost) -> str:
 
 @dataclass(frozen=True)
 class _Said:
-    """What is said of servers with different profiles."""
+    """The sentences about servers with different profiles."""
 
     budget: Budget
     large: str

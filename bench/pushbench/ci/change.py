@@ -1,4 +1,4 @@
-"""What lies between the commits of an event. Asks git, and fetches what a shallow or foreign commit lacks."""
+"""The changes between the commits of an event. Asks git, and fetches the commits that the checkout lacks."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def read_change(root: Path, event: Event, token: str = "") -> Change | None:
 
 
 def _between(root: Path, base: str, head: str, fetched: str | None = None) -> Change:
-    """From where they parted to the head, so that what the base did since then is nobody's fault."""
+    """The changes from the merge base to the head, without later changes of the base."""
     parted = git(root, "merge-base", base, head).text
     if not parted:
         raise UserError(

@@ -1,4 +1,4 @@
-"""Which images in the registry nobody needs any more, and their deletion.
+"""Unused images in the registry, and their deletion.
 
 An image's tag is a digest of its sources, and what is gone is built again where it is needed. So this is about time and
 room: what the default branch, open pull requests and the newest records need stays.
@@ -29,7 +29,7 @@ PULLS = TypeAdapter(list[PullRequest])
 
 
 def outdated(found: Sequence[Version], open_pulls: Iterable[int], now: datetime, newest: int = NEWEST) -> list[Version]:
-    """Those that may go: old, not among the newest, and without a tag that somebody relies on."""
+    """The images that may be deleted: old, not among the newest, and without a tag in use."""
     kept = {LATEST, CACHE, *(f"pr-{number}" for number in open_pulls)}
     by_age = sorted(found, key=_used, reverse=True)
     tagged = [each.id for each in by_age if each.tags][:newest]

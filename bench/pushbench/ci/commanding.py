@@ -1,4 +1,4 @@
-"""A comment on a pull request that starts a measurement: what it asks for, and whether that is done. Pure.
+"""A comment on a pull request that starts a measurement: its request, and whether to carry it out. Pure.
 
 Anybody can comment, so the text is hostile: one line of a strict grammar counts, and every value has a form.
 """
@@ -48,7 +48,7 @@ Verb = Literal["measure", "accept", "help"]
 
 
 class CommentEvent(BaseModel):
-    """Of `issue_comment`, on a pull request and of a person."""
+    """The event `issue_comment`, on a pull request and by a person."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
@@ -67,7 +67,7 @@ class Command:
 
 @dataclass(frozen=True)
 class Answer:
-    """What is replied where nothing is started."""
+    """The reply if nothing is started."""
 
     sentence: str
     examples: Sequence[str] = USAGE
@@ -85,7 +85,7 @@ class Pull:
 
 @dataclass(frozen=True)
 class Known:
-    """What the default branch has."""
+    """The servers and profiles of the default branch."""
 
     servers: Sequence[Server]
     profiles: Sequence[str]
@@ -171,7 +171,7 @@ def trusted(head_repository: int | None, base_repository: int | None, author: st
 
 
 def digest(inputs: Mapping[str, str]) -> str:
-    """By which the same command is known again."""
+    """Identifies the same command."""
     return hashlib.sha256(json.dumps(inputs, sort_keys=True).encode()).hexdigest()
 
 

@@ -1,7 +1,7 @@
-"""What is said of a finished run that is believed, on a pull request and on a commit. Pure.
+"""The check and the comment of a finished run that is believed. Pure.
 
-What GitHub says of its own jobs counts first; what the artifact says can only make things worse, never better. What is
-said in all other cases is in `drafting_states`.
+GitHub's own description of the jobs counts first; an artifact can only make the result worse, never better.
+`drafting_states` covers all other cases.
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ def _is_partial(results: Results, outcome: Outcome) -> bool:
 
 
 def message(results: Results, thresholds: str | None = None) -> Message:
-    """What a job has to say of what it measured. `thresholds` is the thresholds.yml of the default branch."""
+    """The message of a job about its results. `thresholds` is the thresholds.yml of the default branch."""
     result = results.result
     parts = [
         with_intended(Part(each.record, summarize(each.record, each.verdict)), result.plan, thresholds)
@@ -160,7 +160,7 @@ def message(results: Results, thresholds: str | None = None) -> Message:
 
 
 def of_plan(plan: Plan) -> str:
-    """What is going to be measured, and why, as Markdown for the summary of the job that planned it."""
+    """The plan and its reasons, as Markdown for the summary of the job that made it."""
     steps = [
         f"{step.kind} with the profile {step.argument('--profile')}: {', '.join(step.servers)}; {step.why}"
         for step in plan.steps
@@ -189,7 +189,7 @@ def links_of(run: Run, site: str) -> list[Link]:
 
 
 def problems(run: Run, jobs: Sequence[Job]) -> list[str]:
-    """What GitHub says went wrong with the run, as sentences."""
+    """The problems of the run by GitHub's description, as sentences."""
     return list(_of_jobs(run, jobs))
 
 

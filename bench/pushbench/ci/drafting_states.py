@@ -1,4 +1,4 @@
-"""What is said of runs without a verdict of their own: in progress, waiting for somebody, nothing to measure. Pure.
+"""The check and comment of runs without their own verdict: in progress, waiting, nothing to measure. Pure.
 
 A contributor reads these: what happened, why, and what to do now.
 """
@@ -23,7 +23,7 @@ MOST_NAMES = 20
 
 @dataclass(frozen=True)
 class About:
-    """What every draft says beside its own."""
+    """The common part of every draft."""
 
     run: Run
     site: str = ""

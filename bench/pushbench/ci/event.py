@@ -1,6 +1,6 @@
-"""What happened on GitHub, read from what Actions hands to a job. All of it is hostile until it is checked here.
+"""The event of a job, read from the inputs of Actions and validated here, because they are hostile.
 
-Texts that anybody can choose, such as titles and branch names, are not even kept: nothing is decided by them.
+Texts that anybody can choose, such as titles and branch names, are not kept: no decision depends on them.
 """
 
 from __future__ import annotations
@@ -94,15 +94,16 @@ class Event(_Part):
 
     @property
     def untrusted(self) -> bool:
-        """Whether somebody who may not push wrote what is to be measured. GitHub treats Dependabot like a fork: its
-        token can only read, so no image could be pushed."""
+        """Whether the measured code may be from an author without push access. GitHub treats Dependabot like a fork:
+        its token can only read, so no image could be pushed.
+        """
         if self.pull_request:
             return self.pull_request.head_repository != self.repository or self.pull_request.author == DEPENDABOT
         return bool(self.inputs.pull_request)
 
 
 def read_event(environment: Mapping[str, str]) -> Event:
-    """The event of this job, from the variables that Actions sets. Raises UserError for one that cannot be meant."""
+    """The event of this job, from the variables that Actions sets. Raises UserError for an invalid one."""
     payload = read_payload(environment)
     try:
         return Event.model_validate(_facts(environment, payload))

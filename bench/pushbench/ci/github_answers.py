@@ -1,4 +1,4 @@
-"""What GitHub's API answers, as far as Pushbench reads it. Unknown fields are ignored, missing and odd ones are errors.
+"""The parts of GitHub's answers that Pushbench reads. Unknown fields are ignored, missing and odd ones are errors.
 
 Shapes: https://docs.github.com/en/rest, below actions, pulls, issues/comments and checks/runs.
 """
@@ -174,7 +174,7 @@ class Refusal(Answer):
 
 
 def refusal(content: bytes) -> str:
-    """Why GitHub did not do what it was asked: its message, and which fields it is about."""
+    """Why GitHub refused a request: its message, and the fields concerned."""
     try:
         told = Refusal.model_validate_json(content)
     except ValidationError:

@@ -1,4 +1,4 @@
-"""What GitHub says of a repository and of what a pull request changes."""
+"""The repository and the changes of a pull request, as GitHub describes them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands of comments carried out on GitHub: who may say them, the reaction, the run, the one reply.
+"""Carrying out the commands of comments: permission, reaction, run, and the one reply.
 
 Shapes: https://docs.github.com/en/rest, below collaborators, reactions, actions/workflows and issues/comments.
 """
@@ -39,7 +39,7 @@ PERMISSION, REACTION = TypeAdapter(Permission), TypeAdapter(Reaction)
 
 
 def obey(github: GitHub, event: CommentEvent, known: Known, note: Callable[[str], None]) -> None:
-    """Do what the comment asks for and reply once. Raises GitHubError, after a reply where one can be made."""
+    """Carry out the command and reply once. Raises GitHubError, after a reply if one is possible."""
     command = commanding.parse(event.body)
     if command is None:
         note("the first line of the comment is no command")

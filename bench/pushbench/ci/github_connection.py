@@ -1,7 +1,7 @@
-"""Requests to GitHub's API: the token, patience with limits and faults, pages, and errors that say what to do.
+"""Requests to GitHub's API: the token, retries after limits and faults, pages, and errors that say what to do.
 
-The token goes to the API's own origin and nowhere else, and is in no message. No API call follows a redirect. What is
-asked, and what answers mean, is in `github`.
+The token goes to the API's own origin and nowhere else, and is in no message. No API call follows a redirect. `github`
+has the requests and the meaning of answers.
 """
 
 from __future__ import annotations

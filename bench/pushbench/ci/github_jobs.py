@@ -1,4 +1,4 @@
-"""What a failed job said, by the annotations of its check run: `pushbench` writes its error as one."""
+"""The errors of a failed job, from the annotations of its check run: `pushbench` writes its error as one."""
 
 from __future__ import annotations
 

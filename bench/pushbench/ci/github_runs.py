@@ -1,4 +1,4 @@
-"""Lists of workflow runs, and what their jobs wait for."""
+"""Lists of workflow runs, and the labels that their jobs wait for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which answers and faults of GitHub's API pass with time, and how long to wait for it. Decides; does not wait.
+"""Which answers and faults of GitHub's API are temporary, and how long to wait. Decides; does not wait.
 
 Sources: "Rate limits for the REST API" and "Best practices for using the REST API" in GitHub's documentation.
 """
@@ -20,7 +20,7 @@ NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.P
 
 @dataclass(frozen=True)
 class Setback:
-    """Why a request was in vain that may go better later."""
+    """Why a request failed that may succeed later."""
 
     reason: str
     unsure: bool

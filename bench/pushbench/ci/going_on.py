@@ -1,4 +1,4 @@
-"""A run that gave way, taken up by another one on the default branch. What it left is checked before it is believed.
+"""Resuming a run that gave way in another one on the default branch. Its results are validated first.
 
 The later run has the default branch's workflow file, but checks out, builds and measures the commit of the first run.
 """
@@ -37,7 +37,7 @@ def start(github: GitHub, run_id: int, planned: Plan, inputs: Inputs) -> Started
 
 
 def take_up(github: GitHub, inputs: Inputs) -> Results:
-    """What the run that is named measured, with its plan. Raises UserError where nothing can go on with it."""
+    """The results and the plan of the named run. Raises UserError if it cannot be resumed."""
     if given := inputs.besides("continue_", "first", "head"):
         raise UserError(f"a run that goes on with another one takes no {', '.join(given)}", hint="leave them empty")
     run = expected_run(github, int(inputs.continue_))
@@ -93,7 +93,7 @@ def _belongs(each: StepResult, measured: Mapping[int, Measured], plan: Plan) -> 
 
 
 def _reopened(results: Results) -> Results:
-    """What gave way is to be done."""
+    """Mark the steps that gave way as to be done."""
     steps = [
         each.model_copy(update={"outcome": "unfinished"}) if each.outcome == "gave-way" else each
         for each in results.result.steps

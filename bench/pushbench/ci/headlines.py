@@ -1,4 +1,4 @@
-"""The first line of a comment: what came of a run, for people who read such a comment for the first time. Pure."""
+"""The first line of a comment: the outcome of a run, for people who read such a comment for the first time. Pure."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""Images from where they are built to where they are measured: by a registry, or as archives where a stranger wrote
-what is in them."""
+"""Moving images from where they are built to where they are measured: through a registry, or as archives if they are
+untrusted.
+"""
 
 from __future__ import annotations
 

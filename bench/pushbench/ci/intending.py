@@ -1,4 +1,4 @@
-"""What a comment says where a change for the worse is meant: lines for thresholds.yml, and where they go. Pure."""
+"""The comment's part about intended regressions: lines for thresholds.yml, and where they go. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From an event and the paths that changed to what is to be measured. Pure."""
+"""From an event and its changed paths to the plan of the measurement. Pure."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ LONGEST_NOTE, LONGEST_NAME, MOST_NAMES = 2_000, 100, 20
 
 
 class Plan(Document):
-    """What a job measures, and what is said of what it does not."""
+    """The plan of a job: what it measures, and notes on what it does not."""
 
     schema_: Literal[1] = Field(default=1, alias="schema")
     event: str = Field(description="its name on GitHub; `schedule` for a night, whoever started it")
@@ -57,7 +57,7 @@ class Plan(Document):
 
 @dataclass(frozen=True)
 class Change:
-    """What lies between two commits."""
+    """The changes between two commits."""
 
     base: str
     """full name of the commit from which on is counted"""
@@ -81,8 +81,9 @@ def make_plan(
     *,
     budget: Budget | None = None,
 ) -> Plan:
-    """What the event measures. `change` is needed for pull requests and where the inputs name a base; without a
-    `budget` there is time for everything."""
+    """The plan of an event. `change` is needed for pull requests and if the inputs name a base; without a `budget`
+    there is time for everything.
+    """
     steps: list[Step] = []
     notes: list[str] = []
     match "schedule" if event.night else event.name:

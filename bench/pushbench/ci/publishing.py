@@ -1,4 +1,4 @@
-"""What a job measured, added to the branch that the site is made of. What is there is never changed."""
+"""Adding the results of a job to the branch of the site. Existing data never change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The place of a run in the queue for the one machine, and the minutes to go where earlier runs tell. Pure.
+"""The place of a run in the queue for the one machine, and the minutes to go by earlier runs. Pure.
 
 GitHub does not say which of the jobs of a repository a runner takes next; it takes about the oldest.
 """

@@ -57,7 +57,7 @@ MOST_REFRESHED = 5
 
 @dataclass(frozen=True)
 class Subject:
-    """What a run is about."""
+    """The subject of a run: its commit and pull request."""
 
     run: Run
     standing: Standing

@@ -1,7 +1,7 @@
-"""What a job measured, as it travels from the machine that measured to the one that reports: JSON in one folder.
+"""The results of a job, passed from the machine that measures to the one that reports: JSON in one folder.
 
-Readers believe nothing: sizes, names, schemas and references are checked, and nothing of it is ever run. What
-`parse_results` gives can be rendered.
+Every reader validates them: sizes, names, schemas and references. Nothing of them is ever run. Results of
+`parse_results` can be rendered.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class OtherSchema(UserError):
 
 
 class StepResult(Document):
-    """What came of one command."""
+    """The outcome of one command."""
 
     step: Step
     outcome: Outcome
@@ -58,7 +58,7 @@ class StepResult(Document):
 
 
 class Result(Document):
-    """What a job measured: `result.json`, beside it `<measured>.record.json` and `<measured>.verdict.json`."""
+    """The results of a job: `result.json`, beside it `<measured>.record.json` and `<measured>.verdict.json`."""
 
     schema_: Literal[1] = Field(default=1, alias="schema")
     plan: Plan
@@ -66,7 +66,8 @@ class Result(Document):
 
     @property
     def outcome(self) -> Outcome:
-        """The worst of a step; a job with nothing to measure passes. What left out a changed server does not.
+        """The worst outcome of the steps. A job with nothing to measure passes; one that left out a changed server does
+        not.
 
         What gave way has no outcome yet, whatever the steps before found.
         """
@@ -97,7 +98,7 @@ def write_measured(folder: Path, number: int, record: Record, verdict: Verdict) 
 
 
 def read_results(folder: Path) -> Results:
-    """Raises UserError for what a bench job would not have written."""
+    """Read and validate results. Raises UserError for anything that a bench job would not have written."""
     files = {path.name: path.read_bytes() for path in folder.glob("*.json") if path.stat().st_size <= LARGEST_FILE}
     return parse_results(files, str(folder))
 

@@ -1,4 +1,4 @@
-"""The steps of a plan, each one `pushbench` command, and what an installation may have otherwise in them. Pure."""
+"""The steps of a plan, each one `pushbench` command, with the settings of an installation. Pure."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Step(Document):
 
 @dataclass(frozen=True)
 class Settings:
-    """What an installation may have otherwise, by repository variables."""
+    """The settings of an installation, from repository variables."""
 
     push_profile: str = "full"
     check_profile: str = "quick"

@@ -1,4 +1,4 @@
-"""The members of a plain tar archive that a stranger wrote, read without trust and in bounded memory.
+"""The members of an untrusted plain tar archive, validated and read in bounded memory.
 
 Python's `tarfile` is made to read as much as possible: sparse files, long names, extended headers, the next header
 after a broken one. Two readers that differ in such a thing see two archives. This one takes regular files and folders

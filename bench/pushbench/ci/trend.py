@@ -20,7 +20,7 @@ class NoPoint(UserError):
 
 @dataclass(frozen=True)
 class Origin:
-    """What a run of the trend measures: by what GitHub says, never by what an artifact says."""
+    """The subject of a run of the trend, by GitHub's description, never by an artifact."""
 
     event: str
     """as plans name it; empty for a run that goes on, which may be of either"""

@@ -1,4 +1,4 @@
-"""Who is believed: from what GitHub says of a run to what its artifacts may decide, and about which commit. Pure.
+"""Trust: from GitHub's description of a run to what its artifacts may decide, and for which commit. Pure.
 
 The author of a fork controls the workflow and the code of the fork's own runs, so such a run can upload anything. A
 check is green only for what a trusted run measured, or where GitHub's own list of changed files shows that there was
@@ -72,7 +72,7 @@ class Standing:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a pull request asks to be measured; false where it asks for nothing."""
+    """What a pull request needs measured; false if nothing."""
 
     compared: Sequence[str] = ()
     """folders of servers that changed"""
@@ -141,7 +141,7 @@ def of_foreign_head(run: Run, home: Home) -> bool:
 
 
 def to_measure(changed: Mapping[str, bool], labels: frozenset[str], folders: frozenset[str]) -> Wanted:
-    """What a pull request asks to be measured.
+    """What a pull request needs measured.
 
     `changed` are the paths that changed, each with whether it is gone; `folders` those of the servers of the default
     branch. Of a server whose server.yml is gone there is nothing to measure.

@@ -50,7 +50,7 @@ class Watch:
     sleep: Callable[[float], None] = time.sleep
 
     def turn(self) -> None:
-        """All of it, whichever part fails. Raises UserError."""
+        """Do every part, even if another one fails. Raises UserError."""
         problems = []
         for part in (self._schedules, self._sweep, self._forks, self._alert):
             try:

@@ -1,4 +1,4 @@
-"""What `watch` concludes from lists of runs, jobs, machines and workflows, and how it says so. Pure."""
+"""The conclusions of `watch` from lists of runs, jobs, machines and workflows, and their sentences. Pure."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def is_back(queue: Queue, machines: Sequence[Runner] | None, now: datetime, open
 
 
 def absence(queue: Queue, machines: Sequence[Runner] | None, now: datetime, opened: datetime | None) -> list[str]:
-    """What the issue says: since when, what waits, where to look, how it is closed. `opened` is when the issue was."""
+    """The text of the issue: since when, what waits, where to look, how it is closed. `opened` is its time."""
     overdue = queue.overdue(now)
     since = min([each.since for each in overdue] + [opened or now])
     if queue.last_ended and queue.last_ended < (opened or now):

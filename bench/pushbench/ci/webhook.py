@@ -1,6 +1,6 @@
-"""One webhook, of Slack or of what takes the same JSON: `{"text": ...}`. It never fails a job.
+"""One webhook, of Slack or another service with the same JSON: `{"text": ...}`. It never fails a job.
 
-The address is a secret: everybody who has it can post. No note and no error names it.
+The address is a secret, because it suffices for posting. No note and no error names it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def escaped(text: str) -> str:
 def post(
     address: str, texts: list[str], note: Callable[[str], None], *, transport: httpx.BaseTransport | None = None
 ) -> None:
-    """Send `texts` as one message; nothing without an address or a text. What goes wrong is a note."""
+    """Send `texts` as one message; does nothing without an address or a text. A failure is a note."""
     if not address or not texts:
         return
     message = "\n".join(escaped(one_line(text)) for text in texts)[:MOST_TEXT]

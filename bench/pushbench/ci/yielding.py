@@ -1,7 +1,7 @@
-"""Who goes first on the one machine that measures: pull requests and people before nights and pushes.
+"""The order on the one machine that measures: pull requests and people before nights and pushes.
 
 Actions has no priorities (https://docs.github.com/en/actions/concepts/workflows-and-actions/concurrency). So a run of
-the trend asks between two servers who waits, and ends early for them. `going_on` takes it up again.
+the trend asks between two servers whether a job waits, and ends early for it. `going_on` resumes it.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ MOST_RUNS = 20
 
 
 def in_background(run: Run) -> bool:
-    """Whether nobody waits for it: a night, or what goes on with one or with a push."""
+    """Whether the run is in the background: a night, or a continuation of one or of a push."""
     return run.display_title == NIGHT or CONTINUED.fullmatch(run.display_title) is not None
 
 
 def goes_first(run: Run, *, repository: str, branch: str) -> bool:
-    """Whether a night or push gives way to it: a pull request, or what a person asked for on the branch.
+    """Whether a night or push gives way to it: a pull request, or a run that a person started on the branch.
 
     A fork's own runs do not count. The machine refuses their jobs, and nobody outside may stop a night.
     """

@@ -1,4 +1,4 @@
-"""What GitHub's API answers to the doctor, as far as it reads it. Shapes: https://docs.github.com/en/rest."""
+"""The parts of GitHub's answers that the doctor reads. Shapes: https://docs.github.com/en/rest."""
 
 from __future__ import annotations
 

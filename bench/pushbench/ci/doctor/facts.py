@@ -1,4 +1,4 @@
-"""What is known of a repository, and what its token is not shown. Nothing here asks or decides."""
+"""The facts about a repository, including those that are hidden from the token. Neither asks nor decides."""
 
 from __future__ import annotations
 

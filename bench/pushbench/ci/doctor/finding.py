@@ -1,4 +1,4 @@
-"""What the doctor says of one step: ok, missing or unknown, and how to set what is missing.
+"""The doctor's finding about one step: ok, missing or unknown, and how to fix it.
 
 Texts come from GitHub's answers in part, so each one is made safe for a terminal here.
 """
