@@ -1,4 +1,4 @@
-"""`pushbench history`: what was measured over time, and where a level changed."""
+"""`pushbench history`: the trend of a metric, and where its level changed."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def history(
 
 
 def _suites(project: Project, folder: Path, server: str, profile: str) -> list[str]:
-    """That of a server of the checkout, or all that the history has. Raises UserError for an empty one."""
+    """The suite of a server of the checkout, or all suites of the history. Raises UserError for an empty history."""
     from pushbench.catalog.servers import read_catalog
     from pushbench.records import history as histories
 
@@ -123,7 +123,7 @@ def _list(runs: Runs, keys: list[str]) -> None:
 
 
 def _metric(words: Vocabulary, name: str) -> Metric:
-    """Raises UserError for one that the suite does not have."""
+    """The metric. Raises UserError if the suite does not have it."""
     from pushbench.foundation.yamlfile import unknown
     from pushbench.metrics.definitions import cost, metrics_of
 
@@ -215,5 +215,5 @@ def _draw(points: list[Point], server: str, metric: Metric, stage: str) -> None:
 
 
 def _inert(subject: str) -> str:
-    """Spreadsheets take a cell that begins like this for a formula."""
+    """The text made safe for spreadsheets, which take such a cell for a formula."""
     return f"'{subject}" if subject[:1] in ("=", "+", "-", "@", "\t", "\r") else subject

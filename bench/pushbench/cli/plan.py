@@ -1,4 +1,4 @@
-"""`pushbench plan`: what a run would do, without doing it."""
+"""`pushbench plan`: the trials of a run, without measuring anything."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The suites that a command is about: those of its servers, one after another."""
+"""The suites of a command: those of its servers, one after another."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ T = TypeVar("T")
 def each_suite(
     project: Project, suite: str, names: Sequence[str], do: Callable[[Suite, list[str]], T], *, alone: bool = False
 ) -> list[T]:
-    """What `do` makes of each suite and the ids of its servers.
+    """The results of `do` for each suite and the ids of its servers.
 
-    A suite with no server that can run here is told and left out. Raises UserError where that leaves none, and for
+    A suite without a server that can run here is left out with a note. Raises UserError if none is left, and for
     several suites of a command that takes one `alone`.
     """
     from pushbench.catalog.suites import find_suite

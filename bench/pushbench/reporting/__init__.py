@@ -1,4 +1,4 @@
 """A record and its verdict for readers: terminal, tables, Markdown, the comment of a pull request, exports. Pure.
 
-Nothing is judged here.
+This room judges nothing.
 """

@@ -9,7 +9,7 @@ from pushbench.records.record import Comparison, Parameters, Record
 
 
 def command(record: Record) -> str:
-    """What measures the same again, in a checkout that has the sources of the run."""
+    """The command that repeats the run, in a checkout that has its sources."""
     return shlex.join(["./pushbench", *_verb(record), *_what(record), *_how(record)])
 
 
@@ -22,7 +22,7 @@ def command_from_anywhere(record: Record) -> str:
 
 
 def value_of(parameter: str | int | float | bool) -> str:
-    """A parameter's value as a person writes it."""
+    """A parameter's value in the form of the command line."""
     return str(parameter).lower() if isinstance(parameter, bool) else str(parameter)
 
 

@@ -1,6 +1,6 @@
-"""What a pull request is told: one screen, and the rest folded. Pure; the same text is step summary and check run.
+"""The comment on a pull request: one screen, and the rest folded. Pure; step summary and check run have the same text.
 
-Everything that came from a pull request passes `markdown.escape`, so it is text and nothing else.
+Everything from a pull request passes `markdown.escape`, so that it is plain text.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class Message:
 
 
 def comment(message: Message) -> str:
-    """At most `MOST_BYTES`: what does not fit of the folded parts is left out, and said."""
+    """The comment, at most `MOST_BYTES`: folded parts that do not fit are left out, with a note."""
     several = len(message.parts) > 1
     first = [MARK, f"### Pushbench: {escape(message.headline or loud(message.outcome))}", ""]
     first += [inline(one_line(message.about, 600)), ""] if message.about else []
@@ -114,7 +114,7 @@ def _title(part: Part) -> str:
 
 
 def _tally(verdict: Verdict) -> str:
-    """How the servers came off, the worst first: `Failed: fastapi. Passed: node-ws, spring-stomp.`"""
+    """The servers by outcome, the worst first: `Failed: fastapi. Passed: node-ws, spring-stomp.`"""
     found = {
         word: [each.server for each in verdict.servers if each.outcome == outcome] for outcome, word in TALLY.items()
     }
@@ -139,7 +139,7 @@ def _length(lines: Sequence[str]) -> int:
 
 
 def _changed(verdict: Verdict) -> Iterator[str]:
-    """A table of what changed, and of nothing else."""
+    """A table of the changed rows only."""
     changes = sorted(
         (change for change in verdict.changes if change.word in CHANGED), key=lambda each: CHANGED.index(each.word)
     )
@@ -160,7 +160,7 @@ def _changed(verdict: Verdict) -> Iterator[str]:
 
 
 def _reasons(verdict: Verdict) -> Iterator[str]:
-    """Why it is no pass, what was not decided, and what was not measured. What the table says is not said again."""
+    """Why the run does not pass, what was not decided, and what was not measured. Omits what the table says."""
     in_table = {
         sentences.change(change)
         for change in verdict.changes
@@ -188,7 +188,7 @@ def _advice(message: Message) -> Iterator[str]:
 
 
 def _intended(part: Part) -> Iterator[str]:
-    """What accepts it, where that is short enough for the first screen; else it is folded."""
+    """The lines that accept the change, if short enough for the first screen; otherwise they are folded."""
     if 0 < len(part.intended) <= MOST_INTENDED:
         yield from ("**If this is intended**, add to `thresholds.yml` in this pull request:", "")
         yield from [*_block(part), ""]
@@ -213,7 +213,7 @@ def _links(links: Sequence[Link]) -> Iterator[str]:
 
 
 def _folded(part: Part) -> Iterator[tuple[str, list[str]]]:
-    """What can be unfolded, the most wanted first."""
+    """The folded parts, the most wanted first."""
     record, summary, verdict = part.record, part.summary, part.summary.verdict
     if len(part.intended) > MOST_INTENDED:
         yield "If this is intended: what to add to thresholds.yml in this pull request", list(_block(part))

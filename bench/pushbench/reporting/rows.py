@@ -1,4 +1,4 @@
-"""Which metrics a table of servers or stages has, in the words of the suite."""
+"""The metrics in a table of servers or stages, in the words of the suite."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def plain(metric: Metric, *, ranged: bool = False) -> TableRow:
 
 
 def groups(words: Vocabulary) -> list[list[TableRow]]:
-    """What was asked and done, how fast, at what cost."""
+    """The groups of rows: load, latency and cost."""
     return [_load(words), _latencies(words), _costs(words), *([_outages(words)] if words.recovers else [])]
 
 
@@ -51,7 +51,7 @@ def brief(words: Vocabulary) -> list[list[TableRow]]:
 
 
 def headline_rows(words: Vocabulary) -> list[TableRow]:
-    """The few that stand for a server where there is no room for more."""
+    """The few rows that represent a server where there is no room for more."""
     rows = {row.metric: row for group in groups(words) for row in group}
     return [rows[metric] for metric in headlines(words)]
 
@@ -69,7 +69,7 @@ def _load(words: Vocabulary) -> list[TableRow]:
 
 
 def _latencies(words: Vocabulary) -> list[TableRow]:
-    """A latency that only some stages have, such as the gap of paced ones, has no row of dashes in the others."""
+    """The latencies of the stages; the others lack one that only some stages have, such as the gap of paced ones."""
     ranged = {f"{words.headline_latency}_seconds.{point}" for point in ("p95", "p99")}
     metrics = metrics_of(words)
     shown = [metrics[f"{name}_seconds.{point}"] for name, latency in words.latencies.items() for point in latency.shown]
@@ -80,7 +80,7 @@ def _latencies(words: Vocabulary) -> list[TableRow]:
 
 
 def _outages(words: Vocabulary) -> list[TableRow]:
-    """Of stages in which something was killed."""
+    """The rows of stages in which something was killed."""
     metrics = metrics_of(words)
     shown = ["recovery_seconds", "reconnect_seconds.p95", "reconnect_seconds.max", "reconnect_attempts"]
     shown += ["clients_not_back", "outage_lost", "outage_loss_ratio", "lost_after_recovery", "outage_cpu_cores"]

@@ -1,7 +1,7 @@
 """A record and its verdict in the numbers that people compare: per server and stage, over the rounds of the run.
 
-A number is the median over the valid trials; where none is valid it is that of the invalid ones, and says so. The
-JSON of `pushbench show --json` is this document.
+A number is the median over the valid trials; if none is valid, it is that of the invalid ones, and marked so. The JSON
+of `pushbench show --json` is this document.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ NOTICEABLE_SHORTFALL = 0.01
 
 
 class StageSummary(Document):
-    """What a server did in one stage; metrics that no trial measured are null."""
+    """The results of a server in one stage; metrics that no trial measured are null."""
 
     clients: NonNegativeInt
     name: str
@@ -106,7 +106,7 @@ def _server(server: str, trials: Sequence[Trial], stages: Sequence[Stage]) -> Se
 
 
 def stage_summary(trials: Sequence[Trial], index: int, stage: Stage) -> StageSummary:
-    """Of all these trials, valid or not."""
+    """The summary of a stage over all these trials, valid or not."""
     results = [trial.stages[index] for trial in trials if index < len(trial.stages)]
     names = dict.fromkeys(name for result in results for name in result.metrics)
     metrics = {name: _spread(results, name) for name in names}
@@ -114,7 +114,7 @@ def stage_summary(trials: Sequence[Trial], index: int, stage: Stage) -> StageSum
 
 
 def due_instead(metrics: Mapping[str, Spread | None]) -> float | None:
-    """The deliveries a second that were due, where noticeably fewer arrived. None where the server kept up."""
+    """The deliveries per second that were due, if noticeably fewer arrived; None if the server kept up."""
     throughput, offered = (
         spread.median if (spread := metrics.get(name)) else None
         for name in ("throughput_per_second", "offered_per_second")
@@ -123,7 +123,7 @@ def due_instead(metrics: Mapping[str, Spread | None]) -> float | None:
 
 
 def falls_short(throughput: float | None, offered: float | None) -> bool:
-    """Whether noticeably fewer deliveries arrived than were due; false where one of both is not known."""
+    """Whether noticeably fewer deliveries arrived than were due; false if one of both is unknown."""
     return throughput is not None and offered is not None and throughput < (1 - NOTICEABLE_SHORTFALL) * offered
 
 

@@ -1,4 +1,4 @@
-"""`pushbench ci clean-images`: delete images in the registry that nobody needs any more."""
+"""`pushbench ci clean-images`: delete unused images in the registry."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`pushbench ci command`: do what a comment on a pull request asks for."""
+"""`pushbench ci command`: carry out the command in a comment on a pull request."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ def register(group: typer.Typer) -> None:
 def command() -> None:
     """Start bench.yml as a comment asks, and reply to it.
 
-    Only people with write access are obeyed; see docs/commands.md. Reads GITHUB_EVENT_NAME, GITHUB_EVENT_PATH,
-    GITHUB_REPOSITORY, GITHUB_API_URL and GITHUB_TOKEN, which needs the permissions actions: write and
-    pull-requests: write.
+    Only people with write access may use commands; see docs/commands.md. Reads GITHUB_EVENT_NAME, GITHUB_EVENT_PATH,
+    GITHUB_REPOSITORY, GITHUB_API_URL and GITHUB_TOKEN, which needs the permissions actions: write and pull-requests:
+    write.
     """
     from pushbench.catalog.servers import read_catalog
     from pushbench.catalog.suites import read_suites

@@ -1,4 +1,4 @@
-"""`pushbench ci continue`: start the run that goes on with one that gave way."""
+"""`pushbench ci continue`: start the run that continues one that gave way."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the commands of a job share: its variables, its plan, its folders."""
+"""The common parts of a job's commands: its variables, its plan, its folders."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ RunOption = Annotated[int, typer.Option("--run", min=1, help="Of the workflow be
 
 
 def tell(made: Plan, *, as_json: bool) -> None:
-    """Hand the plan to later jobs, and show it: as the step's summary and on stdout."""
+    """Pass the plan to later jobs, and show it in the step's summary and on stdout."""
     from pushbench.ci import actions
     from pushbench.ci.drafting import of_plan
 
@@ -52,7 +52,7 @@ def planned_by() -> Plan:
 
 
 def fresh_out(project: Project) -> Path:
-    """An empty out/ci: what an earlier job left there is not this one's."""
+    """An empty out/ci, without the results of an earlier job."""
     folder = project.out / "ci"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)

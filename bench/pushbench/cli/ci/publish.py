@@ -1,4 +1,4 @@
-"""`pushbench ci publish`: add what a job measured to the branch that the site is made of."""
+"""`pushbench ci publish`: add the results of a job to the branch of the site."""
 
 from __future__ import annotations
 

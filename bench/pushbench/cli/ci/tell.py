@@ -1,4 +1,4 @@
-"""`pushbench ci tell`: have a run told and published that a workflow started."""
+"""`pushbench ci tell`: report and publish a run that a workflow started."""
 
 from __future__ import annotations
 
