@@ -7,11 +7,10 @@ import (
 	"time"
 )
 
-// agreementClients is a load that a plain client has no trouble with: what differs is the clients, not their queues.
+// agreementClients is a load that a plain client handles easily, so that clients are compared and not their queues.
 const agreementClients = 200
 
-// agree compares the delivery p50 that k6/x/push and a plain client find, in turns, on a server that does nothing
-// wrong.
+// agree compares the delivery p50 of k6/x/push with that of a plain client, in turns, on a server without faults.
 func (b bench) agree() error {
 	push := b.push()
 	fmt.Printf("\ndelivery p50 with %d clients, boards of 10, %d rounds of %s\n", agreementClients, b.rounds, b.window)
@@ -41,8 +40,8 @@ func (b bench) agree() error {
 	return nil
 }
 
-// deliveryP50 finds the median in what a subject printed: of k6/x/push in the column of its table, of the plain client
-// behind its name.
+// deliveryP50 finds the median in a subject's output: in a column of the table of k6/x/push, after the name of the
+// plain client.
 func deliveryP50(output string) (time.Duration, error) {
 	if _, rest, found := strings.Cut(output, "delivery p50 "); found && !strings.Contains(output, "stage") {
 		return time.ParseDuration(strings.Fields(rest)[0])

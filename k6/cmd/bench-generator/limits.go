@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// limits shows how much k6/x/push can do.
+// limits measures the limits of k6/x/push.
 func (b bench) limits() error {
 	push := b.push()
 	if err := b.mostFromOneCore(push); err != nil {
@@ -16,7 +16,7 @@ func (b bench) limits() error {
 	return b.manyClients(push)
 }
 
-// mostFromOneCore drives 100,000 deliveries/s from one core and prints what k6/x/push says of itself.
+// mostFromOneCore drives 100,000 deliveries/s from one core and prints the CPU and the output of k6/x/push.
 func (b bench) mostFromOneCore(push subject) error {
 	if runtime.NumCPU() < 2 {
 		fmt.Println("\n100,000 deliveries/s from one core: skipped, the server needs a second one")

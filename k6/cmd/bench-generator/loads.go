@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// load is what the subjects of a comparison do.
+// load is the load that the subjects of a comparison play.
 type load struct {
 	title, unit string // of what is counted
 	clients     int
@@ -105,7 +105,7 @@ func (b bench) streams() error {
 	})
 }
 
-// requests compares posts, which are due at a rate whatever the server does.
+// requests compares posts, which are due at a fixed rate.
 func (b bench) requests() error {
 	const rate = 5000
 	return b.overHTTP(load{
@@ -132,7 +132,7 @@ func (b bench) overHTTP(l load) error {
 	return nil
 }
 
-// variables are what the subjects read of a load.
+// variables are the environment variables that describe a load to the subjects.
 func (l load) variables(url string, seconds float64) []string {
 	return append([]string{
 		"URL=" + strings.TrimSpace(url), "CLIENTS=" + strconv.Itoa(l.clients), fmt.Sprintf("SECONDS=%.0f", seconds),

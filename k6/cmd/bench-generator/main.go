@@ -88,7 +88,7 @@ func (r results) memory(s subject) []float64 {
 	return each(r[s.name], func(t turn) float64 { return float64(t.memory) / float64(t.clients) })
 }
 
-// sustained tells whether the subject took at least 99 % of what was offered in every turn.
+// sustained tells whether the subject received at least 99 % of the offered load in every turn.
 func (r results) sustained(s subject) bool {
 	for _, t := range r[s.name] {
 		if float64(t.deliveries) < 0.99*t.offered {
@@ -106,7 +106,7 @@ func each(turns []turn, f func(turn) float64) []float64 {
 	return values
 }
 
-// compare has the subjects take turns at a load.
+// compare runs the subjects on a load in turns.
 func (b bench) compare(l load, subjects ...subject) (results, error) {
 	fmt.Printf("\n%s, %d rounds of %s\n", l.title, b.rounds, b.window)
 	all := results{}
@@ -139,7 +139,7 @@ func scaled(values []float64, by float64) []float64 {
 	return out
 }
 
-// printRatio compares turns of the same round, so that a machine that changes its speed changes both.
+// printRatio compares turns of the same round, so that a change of the machine's speed affects both.
 func printRatio(label string, a, b []float64) {
 	ratios := make([]float64, len(a))
 	for i := range a {

@@ -36,7 +36,7 @@ type subject struct {
 	endless     bool     // it goes on until it is stopped, and says nothing on boards: there the server makes the messages
 }
 
-// turn is what one subject cost in one window.
+// turn is the cost of one subject in one window.
 type turn struct {
 	cpu        time.Duration
 	deliveries int64   // that the server wrote in the window, or tokens, or answers
@@ -108,7 +108,7 @@ func (b bench) startServer(s subject, l load) (*process, string, error) {
 	return server, strings.TrimSpace(line), nil
 }
 
-// measure waits for one window and gives what the clients cost in it.
+// measure waits for one window and returns the clients' cost in it.
 func (b bench) measure(client *process, url string, l load) (turn, error) {
 	before, err := counts(url)
 	if err != nil {

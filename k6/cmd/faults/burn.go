@@ -12,7 +12,7 @@ import (
 
 const (
 	burnEvery = 20 * time.Millisecond
-	// lookEvery is how often the server is asked for processes of its own: a look costs more than a burn.
+	// lookEvery is how often the process tree is read: a look costs more than a burn.
 	lookEvery = time.Second
 	leakEvery = 100 * time.Millisecond
 )
@@ -35,7 +35,7 @@ func burn(pid int, share float64) {
 	}
 }
 
-// cpuTime is what a process has used, of all its threads; pid 0 is this one. 0 for a process that has ended.
+// cpuTime is the CPU time of all threads of a process; pid 0 is this one. 0 for a process that has ended.
 func cpuTime(pid int) time.Duration {
 	clock := int32(^pid<<3 | 2) // CPUCLOCK_SCHED of the process, as clock_getcpuclockid(3) makes it
 	if pid == 0 {
@@ -74,7 +74,7 @@ func tree(pid int) []int {
 	return found
 }
 
-// leak takes memory and touches it, so that it is really there.
+// leak allocates memory and touches it, so that it is resident.
 func leak(perSecond int64) {
 	var kept [][]byte
 	for range time.Tick(leakEvery) {

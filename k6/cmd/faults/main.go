@@ -5,9 +5,8 @@
 //	faults -proxy -delay 2ms -- ...             everything that it sends comes 2 ms later
 //	faults -proxy -loss 0.005 -- ...            one in 200 of its messages never comes
 //
-// Without a fault it is the arm to compare with: the same process, and the same proxy, doing nothing. It is part of the
-// server's process tree, so what it uses counts as the server's. SIGTERM goes on to the server, whose exit code is its
-// own.
+// Without a fault it is the base arm: the same process, and the same proxy, doing nothing. It is part of the server's
+// process tree, so what it uses counts as the server's. SIGTERM goes on to the server, whose exit code is its own.
 package main
 
 import (
@@ -89,7 +88,7 @@ func run() (int, error) {
 	return 1, err
 }
 
-// stand listens on the server's port and returns the one that the server is to have instead.
+// stand listens on the server's port and returns the port for the server itself.
 func (f *faults) stand(port string) (int, error) {
 	free, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

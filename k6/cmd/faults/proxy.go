@@ -12,14 +12,14 @@ import (
 )
 
 const (
-	// sparedFrames at the beginning of each connection are never lost: they acknowledge that a client is a member.
+	// sparedFrames is how many frames of each connection are never lost at its beginning: they acknowledge membership.
 	sparedFrames = 4
-	// underway is how many reads of a connection may wait for their time.
+	// underway is the maximum number of delayed reads of a connection.
 	underway   = 4096
 	bufferSize = 64 * 1024
 )
 
-// accept connects everyone who comes with the server at address.
+// accept connects every incoming connection with the server at address.
 func (f *faults) accept(front net.Listener, address string) {
 	for {
 		client, err := front.Accept()
@@ -45,13 +45,13 @@ func (f *faults) connect(client net.Conn, address string) {
 	_ = server.Close()
 }
 
-// chunk is what was read at once, and when it goes on.
+// chunk is the bytes of one read, and when they are forwarded.
 type chunk struct {
 	due   time.Time
 	bytes []byte
 }
 
-// forward passes on what the server sends, later and with losses.
+// forward forwards the server's bytes, with delay and losses.
 func (f *faults) forward(client io.Writer, server io.Reader) {
 	if f.delay == 0 && f.loss == 0 {
 		_, _ = io.Copy(client, server)
@@ -83,7 +83,7 @@ func (f *faults) forward(client io.Writer, server io.Reader) {
 	}
 }
 
-// losing drops a share of the messages of a stream that becomes a WebSocket connection; any other passes whole.
+// losing drops a share of the messages of a stream that becomes a WebSocket connection; other streams pass unchanged.
 type losing struct {
 	share   float64
 	state   state
@@ -99,7 +99,7 @@ const (
 	asItIs
 )
 
-// pass returns what goes on of what came; the rest of a frame comes with its end.
+// pass returns the bytes to forward; an incomplete frame follows with its end.
 func (l *losing) pass(came []byte) []byte {
 	if l.share == 0 || l.state == asItIs {
 		return came

@@ -8,7 +8,7 @@ import (
 	"github.com/pushbench/pushbench/k6/internal/scripted"
 )
 
-// boards has clients join boards, on which the server makes the messages itself.
+// boards lets clients join boards; the server makes the messages itself.
 func (f *floor) boards(url string, clients, board int) error {
 	f.mark = []byte(`"sentAt":`)
 	for client := range clients {

@@ -1,6 +1,6 @@
-// Command floor is the least that a client process can do: one thread and one epoll set that reads what comes, finds
-// what marks each delivery and discards it, and sends requests that it has made before. No generator can be cheaper;
-// how close k6/x/push comes is what `make bench-generator` prints. It reads the same environment as the scenarios.
+// Command floor is the minimal client process: one thread and one epoll set that reads bytes, finds the mark of each
+// delivery and discards it, and sends prepared requests. No generator can be cheaper; how close k6/x/push comes is what
+// `make bench-generator` prints. It reads the same environment as the scenarios.
 package main
 
 import (
@@ -65,7 +65,7 @@ func run(url string, clients int) error {
 	return nil
 }
 
-// floor is connections, and what it does with what they receive.
+// floor is a set of connections, and how it handles their bytes.
 type floor struct {
 	epoll   int
 	sockets []int

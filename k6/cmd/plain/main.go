@@ -1,7 +1,6 @@
-// Command plain is a client as anybody would write it with gorilla/websocket, two goroutines a connection and the
-// runtime's timers: the second opinion on the latencies of k6/x/push, which shares no code with it. Its latencies count
-// from when it really sends, for the runtime's timers are up to a millisecond late. It reads the same environment as
-// the scenario.
+// Command plain is an ordinary client with gorilla/websocket, two goroutines per connection and the runtime's timers: a
+// second opinion on the latencies of k6/x/push, with which it shares no code. Its latencies count from the actual send,
+// because the runtime's timers are up to a millisecond late. It reads the same environment as the scenario.
 package main
 
 import (
@@ -75,7 +74,7 @@ func run() error {
 	return nil
 }
 
-// window is when messages are sent whose latencies count.
+// window is the time in which messages are sent whose latencies count.
 type window struct{ begin, end time.Time }
 
 // play is one client: it draws once a second from phase on and returns the latencies of what it received.

@@ -11,8 +11,8 @@ import (
 	"github.com/pushbench/pushbench/k6/internal/protocol"
 )
 
-// aside is the second connection of a client. Where the first one waits for news the client sends its messages over it:
-// it is opened with the first one, and its end is the end of both. Where the server names the groups it takes a single
+// aside is the second connection of a client. If the first one waits for news, the client sends its messages over the
+// second one: it opens with the first one, and its end ends both. If the server names the groups, it carries a single
 // request: see match.
 type aside struct {
 	fd        int
@@ -41,7 +41,7 @@ func (l *loop) releaseAside(c *client) {
 	c.aside = nil
 }
 
-// readyAside reads and writes what the kernel says is possible.
+// readyAside reads and writes as far as the kernel allows.
 func (l *loop) readyAside(c *client, events uint32) {
 	now, a := l.now(), c.aside
 	if !a.connected {
@@ -93,7 +93,7 @@ func (l *loop) receivedAside(c *client, data []byte, now time.Duration) {
 	}
 }
 
-// failAside handles the end of the second connection, or what breaks its protocol.
+// failAside handles the end of the second connection, or a violation of its protocol.
 func (l *loop) failAside(c *client, err error, now time.Duration) {
 	if l.rooms != nil {
 		l.unmatched(c, err, now)
@@ -114,7 +114,7 @@ func (l *loop) writeAside(c *client, data []byte) {
 	}
 }
 
-// held is how much of what the client sent the kernel has not taken.
+// held is the number of the client's bytes that the kernel has not taken yet.
 func (c *client) held() int {
 	if c.aside != nil {
 		return len(c.aside.backlog)
@@ -122,7 +122,7 @@ func (c *client) held() int {
 	return len(c.backlog)
 }
 
-// pollKey gives polls other phases than messages.
+// pollKey makes the phases of polls differ from those of messages.
 const pollKey = 1 << 60
 
 // nextPoll is when the client asks for news next; never where it does not.

@@ -13,20 +13,20 @@ import (
 	"github.com/pushbench/pushbench/k6/internal/schedule"
 )
 
-// sideline is what a loop keeps of one kind of exchange that its clients have beside those of their groups. Each owes
-// one receipt to the client itself: in the ledger the client is the only member of a group.
+// sideline is a loop's account of one kind of exchange beside those of the groups. Each owes one receipt to the client
+// itself: in the ledger the client is the only member of a group.
 type sideline struct {
 	ledger *ledger.Ledger
 	own    []*histogram.Histogram // of each stage, from when the exchange was due to its receipt
 }
 
-// ask is a client's part of a sideline; of a kind that its population does not have, nothing.
+// ask is a client's part of a sideline; empty for a kind that its population does not have.
 type ask struct {
 	place    *ledger.Member
 	messages schedule.Sequence
 }
 
-// checkExchanges refuses what the clients of the protocol cannot do.
+// checkExchanges refuses exchanges that the clients of the protocol do not have.
 func checkExchanges(p protocol.Protocol, groups []schedule.Groups) error {
 	known := p.Beside()
 	for _, g := range groups {
@@ -79,7 +79,7 @@ func (l *loop) newAsks(p *population, groupNumber, slot int) []ask {
 	return asks
 }
 
-// due is when the client has to ask next; never where it has not.
+// due is when the client's next exchange is due; never if there is none.
 func (a *ask) due(end time.Duration) time.Duration {
 	if a.place == nil || a.messages.Due() >= end {
 		return never
@@ -97,7 +97,7 @@ func (c *client) askJoined(now time.Duration) {
 	}
 }
 
-// askLeft ends them. What is on its way is owed no longer.
+// askLeft ends the exchanges beside the first. Answers in flight are no longer owed.
 func (c *client) askLeft() {
 	for i := range c.asks {
 		if a := &c.asks[i]; a.place != nil {
@@ -139,7 +139,7 @@ func (l *loop) sendAsk(c *client) {
 	}
 }
 
-// answered takes what an exchange beside the first owes.
+// answered books the receipt of an exchange beside the first.
 func (l *loop) answered(c *client, event *protocol.Event, now time.Duration) {
 	if event.Beside >= len(c.asks) || c.asks[event.Beside].place == nil {
 		return
@@ -171,7 +171,7 @@ func (l *loop) outstandingBeside() int64 {
 	return sum
 }
 
-// BesideReport is what came of one kind of exchange beside the first.
+// BesideReport is the result of one kind of exchange beside the first.
 type BesideReport struct {
 	Messages Messages `json:"messages"`
 	Receipts Receipts `json:"receipts"`

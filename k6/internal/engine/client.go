@@ -133,7 +133,7 @@ func (l *loop) scheduleNext(c *client) {
 	l.schedule(c, min(c.nextMessage(), l.nextPoll(c), asked, c.silent, c.playing.limit))
 }
 
-// nextMessage is when the client's next message is due; never where there is none.
+// nextMessage is when the client's next message is due; never if there is none.
 func (c *client) nextMessage() time.Duration {
 	due := c.messages.Due()
 	if c.playing.rests || !c.population.Groups.Pattern.Sends(c.slot) || due >= c.population.End {
@@ -142,7 +142,7 @@ func (c *client) nextMessage() time.Duration {
 	return due
 }
 
-// act does what the client's timer was set for.
+// act handles the client's timer.
 func (l *loop) act(c *client, now time.Duration) {
 	if c.at == c.seat.Departure && c.state < leaving {
 		l.leave(c)
@@ -186,7 +186,7 @@ func (l *loop) act(c *client, now time.Duration) {
 	}
 }
 
-// actAsMember does what the timer of a member was set for.
+// actAsMember handles the timer of a member.
 func (l *loop) actAsMember(c *client) {
 	switch c.at {
 	case c.silent:
@@ -239,7 +239,7 @@ func (l *loop) sendMessage(c *client) {
 	}
 }
 
-// handle does what follows from what a session understood.
+// handle acts on an event of a session.
 func (l *loop) handle(c *client, event *protocol.Event, now time.Duration) {
 	if event.Kind == protocol.Closed {
 		l.closed(c, event)

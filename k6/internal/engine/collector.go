@@ -12,12 +12,12 @@ import (
 	"github.com/pushbench/pushbench/k6/internal/histogram"
 )
 
-// Second is what all loops saw in one second of the load, by the time of arrival.
+// Second is the sum over all loops of one second of the load, by the time of arrival.
 type Second struct {
 	Index          int
 	Clients        int64
 	Sent, Received int64
-	// Owed is how many receipts became owed; what is owed and never received is lost.
+	// Owed is the number of receipts that became owed; those never received are lost.
 	Owed int64
 	Traffic
 	// Own and Each are of members of groups, First and Last of clients with requests of their own; the others are nil.
@@ -61,7 +61,7 @@ const (
 	maxReasonLen = 200
 )
 
-// collector gathers what the loops hand over once a second, announces it, and keeps the timeline.
+// collector collects the loops' counts once a second, announces them, and keeps the timeline.
 type collector struct {
 	engine *Engine
 	taken  chan *Second
@@ -103,7 +103,7 @@ func (c *collector) drained() {
 	c.announce(map[string]any{"event": "drained", "at": monotonic()})
 }
 
-// announce writes one event. A listener that went away is no reason to end a load.
+// announce writes one event. A listener that went away does not end the load.
 func (c *collector) announce(event map[string]any) {
 	if c.engine.config.Events == nil {
 		return
@@ -188,7 +188,7 @@ func (c *collector) complain(reason string) {
 	c.reasons[reason]++
 }
 
-// lack counts a connection that failed for want of something on this machine.
+// lack counts a connection that failed because this machine lacked something.
 func (c *collector) lack(what string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

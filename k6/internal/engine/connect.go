@@ -11,7 +11,7 @@ import (
 	"github.com/pushbench/pushbench/k6/internal/protocol"
 )
 
-// come has a client that is due take part.
+// come connects a client that is due.
 func (l *loop) come(c *client, now time.Duration) {
 	l.engine.gauges.playing.Add(1)
 	l.awaited++
@@ -48,7 +48,7 @@ func (l *loop) connect(c *client, now time.Duration) {
 	l.schedule(c, c.deadline)
 }
 
-// connected goes on once the kernel knows what became of the connection.
+// connected continues once the kernel knows the result of the connection attempt.
 func (l *loop) connected(c *client, now time.Duration) {
 	if err := socketError(c.fd, l.engine.address); err != nil {
 		l.setback(c, fmt.Errorf("connect: %w", err), now)
@@ -69,7 +69,7 @@ func (l *loop) connected(c *client, now time.Duration) {
 	l.received(c, nil, now) // a conversation may begin with nothing
 }
 
-// identity is who the client is to the server.
+// identity is the client's identity towards the server.
 func (l *loop) identity(c *client) protocol.Identity {
 	return protocol.Identity{
 		Group: l.engine.groupName(c.population, c.groupNumber), Client: c.number, Epoch: l.engine.origin,
@@ -77,7 +77,7 @@ func (l *loop) identity(c *client) protocol.Identity {
 	}
 }
 
-// broken tells what ended a connection before its opening handshake was over.
+// broken describes why a connection ended before the end of its opening handshake.
 func broken(err error) error {
 	if err == io.EOF {
 		err = io.ErrUnexpectedEOF
@@ -85,7 +85,7 @@ func broken(err error) error {
 	return fmt.Errorf("opening handshake: %w", err)
 }
 
-// tooSlow has a client try again that did not become a member in time.
+// tooSlow makes a client try again that did not become a member in time.
 func (l *loop) tooSlow(c *client, now time.Duration) {
 	what := map[state]string{
 		connecting: "connect: timed out", shaking: "opening handshake: timed out",
@@ -94,7 +94,7 @@ func (l *loop) tooSlow(c *client, now time.Duration) {
 	l.setback(c, errors.New(what), now)
 }
 
-// setback counts an attempt to connect that failed, and has the client try again.
+// setback counts a failed attempt to connect, and makes the client try again.
 func (l *loop) setback(c *client, err error, now time.Duration) {
 	if what, lacks := shortage(err); lacks {
 		l.engine.collector.lack(what)
@@ -107,7 +107,7 @@ func (l *loop) setback(c *client, err error, now time.Duration) {
 	l.retry(c, now)
 }
 
-// retry has a client that is no member connect again after a pause. It keeps its seat.
+// retry makes a client that is not a member connect again after a pause. It keeps its seat.
 func (l *loop) retry(c *client, now time.Duration) {
 	l.release(c)
 	if c.away != nil {
@@ -118,8 +118,8 @@ func (l *loop) retry(c *client, now time.Duration) {
 	l.schedule(c, now+retryPause)
 }
 
-// settle books how long a client took to become a member, from the moment at which it was due to connect. For one that
-// never did it is the time that it waited.
+// settle books how long a client took to become a member, from the moment at which it was due to connect. A client that
+// never became one counts with the time that it waited.
 func (l *loop) settle(c *client, at time.Duration) {
 	if c.settled {
 		return

@@ -26,7 +26,7 @@ func (l *loop) register(c *client, fd int) error {
 	return nil
 }
 
-// ready reads and writes what the kernel says is possible.
+// ready reads and writes as far as the kernel allows.
 func (l *loop) ready(fd int, events uint32) {
 	c := l.byFD[fd]
 	switch {
@@ -78,7 +78,7 @@ func (l *loop) fail(c *client, err error, now time.Duration) {
 	l.drop(c, err)
 }
 
-// received takes bytes that came from the server at that time. What opens a connection is no traffic.
+// received takes bytes that arrived at that time. The opening of a connection does not count as traffic.
 func (l *loop) received(c *client, data []byte, now time.Duration) {
 	if c.state != shaking {
 		l.passage.ReceivedBytes += int64(len(data))
@@ -100,7 +100,7 @@ func (l *loop) received(c *client, data []byte, now time.Duration) {
 	}
 }
 
-// write sends bytes, or keeps what the kernel does not take.
+// write sends bytes, and keeps those that the kernel does not take.
 func (l *loop) write(c *client, data []byte) {
 	if c.fd < 0 || len(data) == 0 {
 		return
@@ -116,7 +116,7 @@ func (l *loop) flush(c *client) {
 	}
 }
 
-// transmit sends bytes over a socket, or adds to its backlog what the kernel does not take.
+// transmit sends bytes over a socket, and adds those that the kernel does not take to its backlog.
 func (l *loop) transmit(fd int, backlog *[]byte, data []byte) error {
 	if len(*backlog) > 0 {
 		*backlog = append(*backlog, data...)
@@ -134,7 +134,7 @@ func (l *loop) transmit(fd int, backlog *[]byte, data []byte) error {
 	return nil
 }
 
-// transmitBacklog goes on with what the kernel did not take.
+// transmitBacklog sends the backlog, as far as the kernel takes it.
 func (l *loop) transmitBacklog(fd int, backlog *[]byte) error {
 	n, err := write(fd, *backlog)
 	if err != nil && err != unix.EAGAIN {

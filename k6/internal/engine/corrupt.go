@@ -18,7 +18,7 @@ func (l *loop) closed(c *client, event *protocol.Event) {
 	l.drop(c, errors.New(event.Reason))
 }
 
-// corrupt counts a delivery that nobody sent so, and describes the first of all.
+// corrupt counts a delivery with wrong content, and describes the first one of the load.
 func (l *loop) corrupt(c *client, what string, now time.Duration) {
 	l.ledger.Corrupt(l.engine.stageOf(now))
 	l.describeCorrupt(c, what)

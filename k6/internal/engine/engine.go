@@ -20,14 +20,14 @@ import (
 	"github.com/pushbench/pushbench/k6/internal/schedule"
 )
 
-// How patient a client is. A server that needs longer is counted, not waited for.
+// How long a client waits. A slower server is counted, not waited for.
 const (
 	connectTimeout = 10 * time.Second
 	retryPause     = time.Second
 	closeTimeout   = time.Second
 )
 
-// Config is what to play.
+// Config describes the load to play.
 type Config struct {
 	URL      string
 	Protocol string
@@ -165,7 +165,7 @@ func (e *Engine) Play(ctx context.Context, origin time.Time) {
 	e.collector.close()
 }
 
-// terms are what members of a group owe each other.
+// terms are the rules by which members of a group owe each other receipts.
 func (e *Engine) terms() ledger.Terms {
 	return ledger.Terms{Others: e.protocol.Others, Newest: e.protocol.Newest}
 }
@@ -176,14 +176,14 @@ func (e *Engine) split() bool { return e.config.Segment != "" && e.config.Segmen
 // now is the time since the start of the scenario.
 func (e *Engine) now() time.Duration { return time.Since(e.origin) }
 
-// failed counts a connection or join that did not come about.
+// failed counts a connection or join that failed.
 func (e *Engine) failed(reason string) {
 	e.gauges.connectFailures.Add(1)
 	e.collector.complain(reason)
 }
 
-// follow walks through the schedule: the clients of each population come, are observed at the end of every steady
-// window, get what is on its way, and leave.
+// follow carries out the schedule: the clients of each population connect, are counted at the end of every steady
+// window, receive messages in flight, and leave.
 func (e *Engine) follow(ctx context.Context) {
 	for _, p := range e.populations {
 		e.tell(func(l *loop) { l.seat(p) })
@@ -201,21 +201,21 @@ func (e *Engine) follow(ctx context.Context) {
 	}
 }
 
-// tell has every loop do something.
+// tell makes every loop run a function.
 func (e *Engine) tell(do func(*loop)) {
 	for _, l := range e.loops {
 		l.post(func() { do(l) })
 	}
 }
 
-// observe waits for the end of a stage's steady window and keeps what the gauges said there.
+// observe waits for the end of a stage's steady window and keeps the gauges of that moment.
 func (e *Engine) observe(ctx context.Context, stage int) {
 	if e.sleepUntil(ctx, e.windows[stage].End) {
 		e.atEnd = append(e.atEnd, e.gauges.clients(e.atEnd))
 	}
 }
 
-// drain waits for what is on its way to a population that has stopped sending: at least schedule.MinimumDrain, at most
+// drain waits for messages in flight to a population that has stopped sending: at least schedule.MinimumDrain, at most
 // the schedule's drain.
 func (e *Engine) drain(ctx context.Context, p *population) {
 	e.sleepUntil(ctx, p.End+schedule.MinimumDrain)

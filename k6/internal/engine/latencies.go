@@ -2,7 +2,7 @@ package engine
 
 import "github.com/pushbench/pushbench/k6/internal/histogram"
 
-// latencies are what a loop measured in one stage, each from when something was due.
+// latencies are a loop's latencies in one stage, each from a due time.
 type latencies struct {
 	own   *histogram.Histogram // a message is back at its sender
 	each  *histogram.Histogram // a receipt
@@ -13,7 +13,7 @@ type latencies struct {
 	lateness, connect *histogram.Histogram
 }
 
-// newLatencies makes those that come of clients with requests of their own, or of members of groups.
+// newLatencies makes the latencies of clients with requests of their own, or of members of groups.
 func newLatencies(requests bool) latencies {
 	l := latencies{last: histogram.New(), lateness: histogram.New(), connect: histogram.New()}
 	if requests {

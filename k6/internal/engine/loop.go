@@ -138,7 +138,7 @@ func (l *loop) runPosted() {
 	}
 }
 
-// fire does everything that is due, in the order in which it was.
+// fire does everything that is due, in order of the due times.
 func (l *loop) fire(now time.Duration) {
 	for {
 		next := l.next()

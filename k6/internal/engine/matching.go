@@ -7,8 +7,8 @@ import (
 	"github.com/pushbench/pushbench/k6/internal/protocol"
 )
 
-// match has a client ask the server for a room over a connection of its own, unless it does so already, and looks after
-// it until it is in one.
+// match makes a client ask the server for a room over a separate connection, unless it does so already, and watches it
+// until it is in one.
 func (l *loop) match(c *client, now time.Duration) {
 	if c.aside == nil && c.playing.next == "" {
 		if err := l.connectAside(c); err != nil {
@@ -21,7 +21,7 @@ func (l *loop) match(c *client, now time.Duration) {
 	l.lookAt(c, c.deadline)
 }
 
-// lookAt has the loop look after a client that is in no room.
+// lookAt makes the loop check at t on a client that is in no room.
 func (l *loop) lookAt(c *client, t time.Duration) {
 	if c.state != member {
 		l.schedule(c, t)
@@ -31,7 +31,7 @@ func (l *loop) lookAt(c *client, t time.Duration) {
 	l.scheduleNext(c)
 }
 
-// play handles what makes the course of a game.
+// play handles the events of a game.
 func (l *loop) play(c *client, event *protocol.Event, now time.Duration) {
 	switch event.Kind {
 	case protocol.Matched:
@@ -48,7 +48,7 @@ func (l *loop) play(c *client, event *protocol.Event, now time.Duration) {
 	}
 }
 
-// denied has a client ask again that gets no room, or not the one that it asked for. A join comes too late where the
+// denied makes a client ask again that gets no room, or not the one that it asked for. A join comes too late where the
 // room was closed after the matchmaking: that is no fault.
 func (l *loop) denied(c *client, reason string, now time.Duration) {
 	if c.aside != nil {
@@ -59,7 +59,7 @@ func (l *loop) denied(c *client, reason string, now time.Duration) {
 	l.again(c, now)
 }
 
-// unmatched counts that a client could not ask for a room, and has it ask again after a pause.
+// unmatched counts a failed request for a room, and makes the client ask again after a pause.
 func (l *loop) unmatched(c *client, err error, now time.Duration) {
 	if what, lacks := shortage(err); lacks {
 		l.engine.collector.lack(what)
@@ -69,14 +69,14 @@ func (l *loop) unmatched(c *client, err error, now time.Duration) {
 	l.again(c, now)
 }
 
-// again has a client ask for a room after a pause.
+// again makes a client ask for a room after a pause.
 func (l *loop) again(c *client, now time.Duration) {
 	l.releaseAside(c)
 	c.playing.next = ""
 	l.lookAt(c, min(now+retryPause, c.deadline))
 }
 
-// lookAfter does what the limit of a member was set for.
+// lookAfter handles the time limit of a member.
 func (l *loop) lookAfter(c *client) {
 	now := c.at
 	switch {
@@ -94,7 +94,7 @@ func (l *loop) lookAfter(c *client) {
 	}
 }
 
-// forsake has a client begin anew over another connection. What is owed to it is lost.
+// forsake makes a client start again over another connection. Everything owed to it is lost.
 func (l *loop) forsake(c *client, reason error, now time.Duration) {
 	if c.state == member {
 		if r := c.playing.room; r != nil {

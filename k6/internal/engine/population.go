@@ -8,8 +8,8 @@ import (
 	"github.com/pushbench/pushbench/k6/internal/schedule"
 )
 
-// population is the clients of the stages that sit together alike. There is one at a time: before the next one
-// connects, what is on its way to this one drains, and its clients leave.
+// population is the clients of consecutive stages with the same groups. There is one at a time: before the next one
+// connects, messages in flight to this one drain, and its clients leave.
 type population struct {
 	schedule.Population
 	index int
@@ -45,7 +45,7 @@ func (l *loop) seat(p *population) {
 	}
 }
 
-// dismiss has every client of the population say good-bye. What was not received by now is lost.
+// dismiss makes every client of the population leave. Everything not received by now is lost.
 func (l *loop) dismiss(p *population) {
 	l.dismissed = p.index + 1
 	for _, c := range l.clients {

@@ -8,8 +8,8 @@ import (
 	"github.com/pushbench/pushbench/k6/internal/schedule"
 )
 
-// outage is what all loops know of one kill. A client that loses its connection between the kill and the end of the
-// window is away: it comes back by itself, and what is sent meanwhile is not owed to it.
+// outage is the loops' common knowledge of one kill. A client that loses its connection between the kill and the end of
+// the window is away: it comes back by itself, and what is sent meanwhile is not owed to it.
 type outage struct {
 	schedule.OutageWindow
 	account int          // of the messages that are due in its window, in the ledgers and the latencies
@@ -17,7 +17,7 @@ type outage struct {
 	back    atomic.Int64 // when the last one came back of those that did; 0 for none
 }
 
-// storm is what one loop saw of an outage.
+// storm is one loop's account of an outage.
 type storm struct {
 	disconnects, attempts, failed int64
 	lateBack                      int64 // clients that came back after the window
@@ -65,7 +65,7 @@ func (e *Engine) outageAt(t time.Duration) int {
 	return -1
 }
 
-// part has a member that lost its connection by an outage come back.
+// part makes a member come back that lost its connection through an outage.
 func (l *loop) part(c *client, number int, reason error, now time.Duration) {
 	l.release(c)
 	l.engine.gauges.members.Add(-1)
@@ -77,7 +77,7 @@ func (l *loop) part(c *client, number int, reason error, now time.Duration) {
 	l.backOff(c, now)
 }
 
-// backOff has a client that is away pause before its next attempt.
+// backOff makes a client that is away pause before its next attempt.
 func (l *loop) backOff(c *client, now time.Duration) {
 	c.state = waiting
 	key := uint64(c.away.number)<<32 | uint64(c.number)
@@ -91,7 +91,7 @@ func (l *loop) attempt(c *client) {
 	c.away.attempts++
 }
 
-// returned books that a client that was away is a member again, or is just about to be.
+// returned books that an away client is a member again, or is about to be.
 func (l *loop) returned(c *client, now time.Duration) {
 	for c.nextMessage() < now {
 		l.miss(c)
@@ -109,7 +109,7 @@ func (l *loop) returned(c *client, now time.Duration) {
 	c.away = nil
 }
 
-// miss books the next message of a client that is away: it is lost to the members that there are.
+// miss books the next message of a client that is away: it is lost to the present members.
 func (l *loop) miss(c *client) {
 	due := c.nextMessage()
 	c.place.Unsent(due, l.engine.stageOf(due))
@@ -119,7 +119,7 @@ func (l *loop) miss(c *client) {
 // isAway tells whether a client is on its way back from an outage.
 func (c *client) isAway() bool { return c.away != nil && c.state < member }
 
-// settleStorms looks for what the population's outages lost, before the ledger forgets it.
+// settleStorms finds the losses of the population's outages, before the ledger forgets them.
 func (l *loop) settleStorms(p *population) {
 	for i, o := range l.engine.outages {
 		if o.Stage < p.First || o.Stage > p.Last {
@@ -132,7 +132,7 @@ func (l *loop) settleStorms(p *population) {
 	}
 }
 
-// OutageReport is what came of a kill. Everything that is said of a stage leaves out its messages.
+// OutageReport is the result of a kill. The other counts of the stage exclude its messages.
 type OutageReport struct {
 	Kill        string `json:"kill"`
 	KillUS      int64  `json:"kill_us"` // as planned
@@ -141,7 +141,7 @@ type OutageReport struct {
 	Disconnects int64  `json:"disconnects"`
 	Attempts    int64  `json:"attempts"`
 	Failed      int64  `json:"failed"`
-	// NotBack are clients that were no members again by the end of the window.
+	// NotBack are clients that were not members again by the end of the window.
 	NotBack int64 `json:"not_back"`
 	// BackUS is when the last client was a member again; nil where one never was, or none was away.
 	BackUS *int64 `json:"back_us"`

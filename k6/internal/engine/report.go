@@ -28,7 +28,7 @@ type Report struct {
 	Shortages          []ErrorCount   `json:"shortages"`
 }
 
-// Versions are of what generated the load.
+// Versions are those of the generator.
 type Versions struct {
 	Extension string `json:"extension"`
 	K6        string `json:"k6"`
@@ -147,8 +147,8 @@ type ErrorCount struct {
 	Count  int64  `json:"count"`
 }
 
-// Report says what happened, once the load is over. Stages whose steady window was not played to its end are left out.
-// K6 is the version of the k6 that plays.
+// Report returns the load report, once the load is over. Stages whose steady window was not played to its end are left
+// out. K6 is the version of the k6 that plays.
 func (e *Engine) Report(k6 string, parameters map[string]any) (*Report, error) {
 	<-e.finished
 	r := &Report{

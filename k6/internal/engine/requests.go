@@ -10,11 +10,11 @@ import (
 	"github.com/pushbench/pushbench/k6/internal/schedule"
 )
 
-// exchangeTimeout is how long a client waits for a complete answer. What has not come by then is lost.
+// exchangeTimeout is how long a client waits for a complete answer. Receipts that have not arrived by then are lost.
 const exchangeTimeout = 30 * time.Second
 
-// pool deals the exchanges that are due of all clients together to those that have none open. The longest idle one is
-// next, so that no connection is idle for long.
+// pool assigns the due exchanges of all clients together to clients that have none open. The longest idle one is next,
+// so that no connection is idle for long.
 type pool struct {
 	arrivals schedule.Sequence
 	until    time.Duration // 0 where each client has a sequence of its own
@@ -41,7 +41,7 @@ func (p *pool) due() time.Duration {
 	return never
 }
 
-// take returns the client that has been idle for the longest; nil where all are busy.
+// take returns the client that has been idle for the longest; nil if all are busy.
 func (p *pool) take() *client {
 	for len(p.idle) > 0 {
 		c := p.idle[0]
@@ -53,7 +53,7 @@ func (p *pool) take() *client {
 	return nil
 }
 
-// arrive has the exchange begin that is due.
+// arrive begins the exchange that is due.
 func (l *loop) arrive(now time.Duration) {
 	due := l.pool.due()
 	l.pool.arrivals.Advance()
@@ -80,7 +80,7 @@ func (l *loop) request(c *client, due, now time.Duration) {
 	}
 }
 
-// idle has a client that has no exchange open wait for its next one.
+// idle makes a client without an open exchange wait for its next one.
 func (l *loop) idle(c *client, now time.Duration) {
 	c.free = now
 	pattern := &c.population.Groups.Pattern
@@ -97,7 +97,7 @@ func (l *loop) idle(c *client, now time.Duration) {
 	}
 }
 
-// actAlone does what the timer of a client with requests of its own was set for.
+// actAlone handles the timer of a client with requests of its own.
 func (l *loop) actAlone(c *client, now time.Duration) {
 	if c.own.Open() {
 		l.breakOff(c, errors.New("no complete answer in time"), now)
@@ -110,7 +110,7 @@ func (l *loop) actAlone(c *client, now time.Duration) {
 	l.request(c, due, now)
 }
 
-// receipt takes a part of what the open exchange owes.
+// receipt books one receipt of the open exchange.
 func (l *loop) receipt(c *client, index int, now time.Duration) {
 	got := c.own.Receive(index)
 	switch got.Outcome {
@@ -156,7 +156,7 @@ func (l *loop) done(c *client, event *protocol.Event, now time.Duration) {
 	l.idle(c, now)
 }
 
-// hungUp handles that the server ends the connection of a client with requests of its own.
+// hungUp handles a connection that the server ended, of a client with requests of its own.
 func (l *loop) hungUp(c *client, now time.Duration) {
 	event := &l.event
 	err := c.session.End(event)
@@ -171,7 +171,7 @@ func (l *loop) hungUp(c *client, now time.Duration) {
 	}
 }
 
-// breakOff ends the open exchange with what came of it, and connects again.
+// breakOff ends the open exchange with its receipts so far, and connects again.
 func (l *loop) breakOff(c *client, reason error, now time.Duration) {
 	if what, lacks := shortage(reason); lacks {
 		l.engine.collector.lack(what)
@@ -197,7 +197,7 @@ func (l *loop) reconnect(c *client, now time.Duration) {
 	l.connect(c, now)
 }
 
-// giveUp books what was due of a client that had no connection for it.
+// giveUp books the exchanges that were due while a client had no connection.
 func (l *loop) giveUp(c *client) {
 	if !c.settled || !c.population.Groups.Pattern.Own() {
 		return

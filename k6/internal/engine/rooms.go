@@ -34,7 +34,7 @@ type room struct {
 	gone    bool      // nobody is in it any more whom the server can reach
 }
 
-// Rooms are how many were born and died in a steady window.
+// Rooms counts the rooms that began and ended in a steady window.
 type Rooms struct {
 	Begun int64 `json:"begun"`
 	Ended int64 `json:"ended"`
@@ -48,7 +48,7 @@ func (r *room) slotOf(number int) int {
 	return slices.Index(r.numbers, number)
 }
 
-// game is what a client does in a room, or to get into one.
+// game is a client's state in a room, or on the way into one.
 type game struct {
 	room  *room         // nil where it is in none
 	next  string        // the room that it asks to join
@@ -89,7 +89,7 @@ func (l *loop) length(p *population) int {
 	return p.Groups.Length + l.engine.part*l.engine.config.Loops + l.index
 }
 
-// entered has a client be in the room that it asked for.
+// entered puts a client into the room that it asked for.
 func (l *loop) entered(c *client, now time.Duration) {
 	name := c.playing.next
 	r := l.rooms[name]
@@ -123,7 +123,7 @@ func (l *loop) entered(c *client, now time.Duration) {
 	l.scheduleNext(c)
 }
 
-// begun has a client type from now on.
+// begun makes a client type from now on.
 func (l *loop) begun(c *client, now time.Duration) {
 	if c.playing.room == nil {
 		return
@@ -133,16 +133,16 @@ func (l *loop) begun(c *client, now time.Duration) {
 	l.scheduleNext(c)
 }
 
-// pressed notes that a key was sent that was due then. After the last one of the game the client has nothing to send.
+// pressed books a key that was due then. After the last one of the game the client has nothing to send.
 func (c *client) pressed(due time.Duration) {
 	if c.playing.left--; c.playing.left == 0 {
 		c.playing.rests, c.playing.limit = true, due+courseTimeout
 	}
 }
 
-// gameOver takes a client out of a room that is over, and has it ask for the next one. What is still owed to the client
-// is lost: the end comes after everything else. A server that ends a game early makes itself less work, so that counts
-// as corrupt.
+// gameOver takes a client out of a room that is over, and makes it ask for the next one. Everything still owed to the
+// client is lost, because the end comes last. A server that ends a game early makes itself less work, so that counts as
+// corrupt.
 func (l *loop) gameOver(c *client, now time.Duration) {
 	r := c.playing.room
 	if r == nil {
@@ -164,7 +164,7 @@ func (l *loop) gameOver(c *client, now time.Duration) {
 	l.match(c, now)
 }
 
-// exit takes a client out of its room that leaves. What is on its way to it is owed no longer.
+// exit takes a leaving client out of its room. Messages in flight to it are no longer owed.
 func (l *loop) exit(c *client) {
 	if l.over(c.population) {
 		return

@@ -2,7 +2,7 @@ package engine
 
 import "time"
 
-// passage is what passed through the clients' sockets.
+// passage is the traffic of the clients' sockets.
 type passage struct {
 	Traffic
 	arrived int64         // receipts
@@ -47,7 +47,7 @@ func (l *loop) border() time.Duration {
 	return window.End
 }
 
-// passed is what passed in the steady window of the stage.
+// passed is the traffic in the steady window of the stage.
 func (l *loop) passed(stage int) passage { return l.marks[2*stage+1].since(l.marks[2*stage]) }
 
 // endSecond hands the second over and begins the next one.

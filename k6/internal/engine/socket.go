@@ -44,7 +44,7 @@ func resolve(target *url.URL) (netip.AddrPort, error) {
 	return at(addresses[0]), nil
 }
 
-// source is where the client connects from; the zero Addr leaves that to the kernel.
+// source is the address that the client connects from; the zero Addr leaves it to the kernel.
 func (e *Engine) source(number int) netip.Addr {
 	if len(e.config.Sources) == 0 {
 		return netip.Addr{}
@@ -123,7 +123,7 @@ func socketError(fd int, to netip.AddrPort) error {
 	return nil
 }
 
-// shortage names what this machine lacks for one connection more. Such a failure says nothing of the server.
+// shortage names what this machine lacks for one more connection. Such a failure says nothing about the server.
 func shortage(err error) (what string, lacks bool) {
 	for errno, name := range map[unix.Errno]string{
 		unix.EMFILE: "open_files", unix.ENFILE: "open_files", unix.EADDRNOTAVAIL: "addresses",

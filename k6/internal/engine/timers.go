@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// timers is a heap of clients by when they have to be looked at.
+// timers is a heap of clients by the time at which the loop acts on them.
 type timers []*client
 
 func (t timers) Len() int           { return len(t) }
@@ -32,7 +32,7 @@ func (t *timers) Pop() any {
 	return c
 }
 
-// schedule has the loop act on the client at t, or when it leaves if that is earlier.
+// schedule makes the loop act on the client at t, or when it leaves if that is earlier.
 func (l *loop) schedule(c *client, t time.Duration) {
 	if c.isAway() {
 		c.away.step = t

@@ -2,8 +2,8 @@ package ledger
 
 import "slices"
 
-// End ends membership where nothing can be on its way any more. What is still owed to the member is lost, unlike with
-// Leave.
+// End ends a membership when no message can be in flight any more. Everything still owed to the member is lost, unlike
+// with Leave.
 func (m *Member) End() {
 	if !m.joined {
 		return

@@ -1,6 +1,6 @@
 // Package ledger accounts for every (message, member) pair: a message sent to a group is owed to each of its members,
-// and each pair ends as received or lost. What a client exchanges with the server alone is owed to that client: see
-// Own. Members join when their join was acknowledged and leave when they begin to leave. It is pure and not safe for
+// and each pair ends as received or lost. A client's own exchanges with the server are owed to that client: see Own.
+// Members join when their join was acknowledged and leave when they begin to leave. It is pure and not safe for
 // concurrent use; times are durations since the start of the scenario.
 package ledger
 
@@ -10,10 +10,11 @@ import (
 	"time"
 )
 
-// retention is how long a completed message stays known, so that a late duplicate is still told from a stranger.
+// retention is how long a completed message stays known, so that a late duplicate is recognised as one.
 const retention = 30 * time.Second
 
-// Counts are the receipts of the messages that were due in one stage. Lost is what was expected and not received.
+// Counts are the receipts of the messages that were due in one stage. Lost are the expected receipts that did not
+// arrive.
 type Counts struct {
 	Due, Sent, Unsent                         int64
 	Expected, Received, Duplicate, OutOfOrder int64
@@ -22,7 +23,7 @@ type Counts struct {
 	Superseded int64
 }
 
-// Lost is every expected receipt that has not come.
+// Lost is the number of expected receipts that have not arrived.
 func (c Counts) Lost() int64 { return c.Expected - c.Received - c.Superseded }
 
 // Add sums two counts.
@@ -67,7 +68,7 @@ func (l *Ledger) Stage(stage int) Counts { return l.stages[stage+1] }
 // Outstanding is how many receipts of sent messages are still owed, measured or not.
 func (l *Ledger) Outstanding() int64 { return l.outstanding }
 
-// GiveUp stops waiting for what is owed: it is lost. No member may receive anything of it any more.
+// GiveUp stops waiting for owed receipts: they are lost. No member may receive any of them afterwards.
 func (l *Ledger) GiveUp() {
 	l.seconds = l.Seconds()
 	for _, o := range l.owns {
@@ -77,8 +78,8 @@ func (l *Ledger) GiveUp() {
 	l.outstanding = 0
 }
 
-// Seconds returns what was owed of the messages that were due in each second of the load. It costs a walk over the
-// messages that are still known: all that are not settled are.
+// Seconds returns the receipts owed for the messages due in each second of the load. It walks over the messages that
+// are still known, which include all unsettled ones.
 func (l *Ledger) Seconds() []Owing {
 	seconds := slices.Clone(l.seconds)
 	for _, o := range l.owns {
@@ -100,8 +101,8 @@ func (l *Ledger) Seconds() []Owing {
 	return seconds
 }
 
-// Missing tells of the messages of one stage that were due then or later and are still owed: how many receipts, and
-// when the last of these messages was due. Messages that could not be sent are left out.
+// Missing returns the receipts still owed for messages of one stage that were due then or later, and when the last of
+// these messages was due. Messages that could not be sent are left out.
 func (l *Ledger) Missing(stage int, since time.Duration) (receipts int64, last time.Duration) {
 	for _, g := range l.groups {
 		for _, sender := range g.members {
@@ -217,7 +218,7 @@ func (m *Member) Join() {
 	}
 }
 
-// Part ends the membership of a client that lost its connection. What was sent to it before stays owed.
+// Part ends the membership of a client that lost its connection. Messages sent to it before stay owed.
 func (m *Member) Part() {
 	if !m.joined {
 		return
@@ -227,7 +228,8 @@ func (m *Member) Part() {
 	m.group.present[m.slot/64] &^= 1 << (m.slot % 64)
 }
 
-// Leave ends membership. What is still on its way to the member is owed no longer: nobody can tell whether it came.
+// Leave ends a membership. Messages in flight to the member are no longer owed, because nobody can tell whether they
+// arrive.
 func (m *Member) Leave() {
 	if !m.joined {
 		return
@@ -291,7 +293,7 @@ func (m *Member) pastStage(seq uint32) int {
 	return m.past[after-1].stage
 }
 
-// Outcome says what a received message was to its receiver.
+// Outcome classifies a received message for its receiver.
 type Outcome int
 
 // The outcomes of Receive.
@@ -302,7 +304,7 @@ const (
 	Unknown            // no such message was sent
 )
 
-// Receipt is what the ledger knows of a received message.
+// Receipt is the ledger's answer about a received message.
 type Receipt struct {
 	Outcome Outcome
 	// Due is when the message was due; Stage is the stage it belongs to.
@@ -372,5 +374,5 @@ func (m *Member) Answer(seq uint32) Receipt {
 	return m.Receive(m.slot, seq, due)
 }
 
-// Corrupt books a message that arrived with another content than was sent.
+// Corrupt books a message that arrived with wrong content.
 func (l *Ledger) Corrupt(stage int) { l.stages[stage+1].Corrupt++ }

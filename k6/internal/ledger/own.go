@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// Own is one client's exchanges that owe receipts to the client itself: a request its response, a stream its events.
+// Own is the account of one client's exchanges that owe receipts to the client itself: a request its response, a stream
+// its events.
 // One is open at a time. It fits into one cache line.
 type Own struct {
 	ledger   *Ledger
@@ -95,7 +96,7 @@ func (o *Own) note(index int) {
 	o.received[index/64] |= 1 << (index % 64)
 }
 
-// End closes the open exchange. What has not come is lost.
+// End closes the open exchange. Receipts that have not arrived are lost.
 func (o *Own) End() {
 	if !o.open {
 		return

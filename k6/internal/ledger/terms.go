@@ -1,15 +1,15 @@
 package ledger
 
-// Terms say what members of a group owe each other. The zero value owes every message to every member.
+// Terms define what members of a group owe each other. The zero value owes every message to every member.
 type Terms struct {
 	// Others owes a message to all members but its sender.
 	Others bool
-	// Newest says that members want the newest message of each sender alone: one that a member gets supersedes those
-	// before it that the member has not got.
+	// Newest says that members want only the newest message of each sender: a message that a member receives supersedes
+	// earlier ones that it has not received.
 	Newest bool
 }
 
-// owedTo is how many members a message is owed to that the member sends now.
+// owedTo is the number of members to whom a message is owed that the member sends now.
 func (m *Member) owedTo() int {
 	if m.group.terms.Others && m.joined {
 		return m.group.count - 1
@@ -17,7 +17,7 @@ func (m *Member) owedTo() int {
 	return m.group.count
 }
 
-// supersede settles the sender's messages from that one up to another that the member got. They count as duplicates if
+// supersede settles the sender's messages from one up to another that the member received. They count as duplicates if
 // they come after it.
 func (m *Member) supersede(sender *Member, from, to uint32) {
 	g := m.group

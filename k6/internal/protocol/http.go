@@ -7,17 +7,16 @@ import (
 	"github.com/pushbench/pushbench/k6/internal/http1"
 )
 
-// Requests is what one client asks its server over HTTP, one request at a time.
+// Requests makes a client's HTTP requests and reads the answers, one request at a time.
 type Requests interface {
 	// Request appends a request to buf.
 	Request(buf []byte, seq uint32, due time.Duration) []byte
-	// Header understands the status and the header section of the answer. Like the methods below it fills in an event
-	// that is empty, and leaves it so where the bytes mean nothing by themselves.
+	// Header reads the status and the header section of the answer. Like the methods below it fills in an empty event, and
+	// leaves it empty if the bytes mean nothing by themselves.
 	Header(status int, section []byte, event *Event)
-	// Body understands the next piece of the answer's body and returns how many bytes it took, all of them with
-	// Nothing.
+	// Body reads the next piece of the answer's body and returns how many bytes it took, all of them with Nothing.
 	Body(piece []byte, event *Event) int
-	// End understands that the answer is complete.
+	// End takes the end of the answer.
 	End(event *Event)
 }
 

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// positions writes the positions of one client of the suite location, and reads news of those of others.
+// positions writes the positions of one client of the suite location, and reads the news about others.
 // docs/protocols.md describes both.
 type positions struct {
 	id    Identity
@@ -19,7 +19,7 @@ type positions struct {
 	taken int // of told, were handed out
 }
 
-// told is a position that news told of.
+// told is a position in the news.
 type told struct {
 	sender int
 	seq    uint32
@@ -49,7 +49,7 @@ func (p *positions) user(buf []byte) []byte {
 	return strconv.AppendInt(append(buf, "u-"...), int64(p.id.Client), 10)
 }
 
-// fields appends what a position says, without braces.
+// fields appends the fields of a position, without braces.
 func (p *positions) fields(buf []byte, seq uint32, due time.Duration) []byte {
 	buf = micro(append(buf, `"lat":`+latitudePrefix...), latitudeOf(p.id.Client, seq))
 	buf = micro(append(buf, `,"lon":`+longitudePrefix...), longitudeOf(p.id.Client, seq))
@@ -65,7 +65,7 @@ func micro(buf []byte, n int64) []byte {
 	return buf
 }
 
-// position appends what a client puts.
+// position appends the body of a client's PUT.
 func (p *positions) position(buf []byte, seq uint32, due time.Duration) []byte {
 	return append(p.fields(append(buf, '{'), seq, due), '}')
 }
@@ -85,7 +85,7 @@ func (p *positions) next(event *Event) bool {
 	return false
 }
 
-// forget has the rest of the last news not handed out.
+// forget drops the rest of the last news.
 func (p *positions) forget() { p.told, p.taken = p.told[:0], 0 }
 
 // errNews is the error of news that could not be read. What was wrong is in its text.

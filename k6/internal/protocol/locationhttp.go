@@ -13,7 +13,7 @@ import (
 	"github.com/pushbench/pushbench/k6/internal/sse"
 )
 
-// pollPeriod is how often a client asks that polls by a schedule.
+// pollPeriod is the period of clients that poll by a schedule.
 const pollPeriod = time.Second
 
 func init() {
@@ -28,7 +28,7 @@ func init() {
 	register("location-sse", Protocol{Others: true, newMember: newLocationEvents, newAside: newLocationPuts})
 }
 
-// locationPath is the path of something of the client's group.
+// locationPath is a path below the client's group.
 func locationPath(target *url.URL, id Identity, what string) string {
 	return target.EscapedPath() + "/groups/" + id.Group + "/" + what
 }
@@ -42,7 +42,7 @@ func mustAppend(buf []byte, request *http1.Request) []byte {
 	return buf
 }
 
-// asked says what an answer is to.
+// asked says which request an answer belongs to.
 type asked uint8
 
 const (
@@ -76,12 +76,12 @@ func putAnswered(status int, event *Event) {
 	}
 }
 
-// mostAnswer bounds what is kept of an answer.
+// mostAnswer bounds the kept part of an answer.
 const mostAnswer = 64 << 10
 
 var errLongAnswer = fmt.Errorf("answer larger than %d bytes", mostAnswer)
 
-// answers reads whole answers of one connection to what was asked there, in order.
+// answers reads the whole answers of one connection, in the order of the requests.
 type answers struct {
 	reader http1.Reader
 	asked  []asked // and not answered
@@ -113,7 +113,7 @@ func (a *answers) next(data []byte) (to asked, found bool, taken int, err error)
 	}
 }
 
-// silent is the part of a session that has nothing to say at its beginning and its end.
+// silent is the part of a session that sends nothing at its beginning and its end.
 type silent struct{}
 
 func (silent) Open(buf []byte) []byte  { return buf }

@@ -1,5 +1,5 @@
-// Package protocol holds what clients say and understand, one file per protocol. A session is one client's side of a
-// connection: it turns bytes into events and never waits, reads clocks or touches sockets.
+// Package protocol has the clients of each protocol, one file per protocol. A session is one client's side of a
+// connection: it turns bytes into events and never waits, reads clocks or uses sockets.
 package protocol
 
 import (
@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Identity is who a session speaks for. SentAt values on the wire are microseconds since Epoch's zero, so that they
-// look like the times that real clients send.
+// Identity is the client of a session. SentAt values on the wire are microseconds since Epoch's zero, so that they look
+// like the times that real clients send.
 type Identity struct {
 	Group  string
 	Client int
@@ -26,15 +26,15 @@ type Identity struct {
 	Length int
 }
 
-// Protocol is how clients reach a server and talk to it: in a conversation over a WebSocket, by requests of their own,
-// or as members of groups by requests.
+// Protocol defines how clients connect to a server and talk to it: in a conversation over a WebSocket, by requests of
+// their own, or as members of groups by requests.
 type Protocol struct {
 	path  string
 	query string // of the path that is dialled
 	// locate makes the path of each client where they differ, and its query.
 	locate       func(Identity) (path, query string)
 	subprotocols string
-	// NewConversation begins what a client says, without the frames that carry it.
+	// NewConversation begins a client's conversation, without the frames that carry it.
 	NewConversation func(Identity) Conversation
 	newRequests     func(*url.URL, Identity) Requests
 	newMember       func(*url.URL, Identity) Session
@@ -43,10 +43,10 @@ type Protocol struct {
 	// Matched says that the server names the groups: a client asks for one over a second connection, each time anew. The
 	// sessions of that one are Matchers then, and those of the first one are Players.
 	Matched bool
-	// Others owes a message to the other members of the group alone, Newest only the newest one of each sender: see
+	// Others owes a message only to the other members of the group, Newest only the newest one of each sender: see
 	// ledger.Terms.
 	Others, Newest bool
-	// PollPeriod is how often a member asks for news; 0 where it does not. Its sessions are Pollers then.
+	// PollPeriod is how often a member asks for news; 0 if it does not. Its sessions are Pollers then.
 	PollPeriod time.Duration
 	// Receipts is how many each request owes.
 	Receipts int
@@ -60,7 +60,7 @@ const PingExchange = "websocket_ping"
 
 var protocols = map[string]Protocol{}
 
-// register makes a protocol known by its name. Each is registered by its own file, and listed nowhere else.
+// register adds a protocol by its name. Each file registers its own; there is no other list.
 func register(name string, p Protocol) { protocols[name] = p }
 
 // Requests tells whether clients make requests of their own, and are no members of a group.

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Kind says what the bytes of a connection meant to the client.
+// Kind classifies an event of a connection for the client.
 type Kind int
 
 // The kinds of events.
@@ -29,10 +29,9 @@ const (
 	Other                // nothing that matters
 )
 
-// Event is what some bytes meant. Sender, Seq and SentAt are of a Delivery, Index is of a Receipt. SentAt is also of an
-// Answer that says when its exchange was due. Those who read bytes
-// fill in an Event of their caller: a load makes several of each delivery, and to hand them on as values would cost
-// more than to read it.
+// Event is the meaning of some bytes. Sender, Seq and SentAt are of a Delivery, Index is of a Receipt. SentAt is also
+// of an Answer that says when its exchange was due. Readers fill in an Event of their caller, because a load makes
+// several for each delivery, and passing them as values would cost more than reading the bytes.
 type Event struct {
 	Kind   Kind
 	Sender int
@@ -63,19 +62,19 @@ func (e *Event) corrupt(format string, values ...any) {
 
 // Asker is a session with exchanges beside the first. Each owes one Answer to the client itself.
 type Asker interface {
-	// Ask writes what begins one, of the kind in this place of Protocol.Beside.
+	// Ask writes the beginning of an exchange of the kind in this place of Protocol.Beside.
 	Ask(buf []byte, beside int, seq uint32, due time.Duration) []byte
 }
 
 // Matcher is a session that asks the server for a group, once.
 type Matcher interface {
-	// Group is the one that the server named, after Matched.
+	// Group is the group that the server named, after Matched.
 	Group() string
 }
 
 // Player is a session whose client is a member of groups that the server names, of one at a time.
 type Player interface {
-	// Enter writes what asks for membership of a group. Joined or Denied comes of it.
+	// Enter writes a request for membership of a group. Joined or Denied follows.
 	Enter(buf []byte, group string) []byte
 	// Game is how many messages the client has to send to the group that it Joined.
 	Game() (messages int)
@@ -90,21 +89,20 @@ type Poller interface {
 // Session is one client's side of one connection: bytes in, events and bytes out. It never waits, reads clocks or
 // touches sockets. What it writes it appends to buf.
 type Session interface {
-	// Open writes what the client sends once the connection is made.
+	// Open writes the client's first bytes on a new connection.
 	Open(buf []byte) []byte
 	// Next reads the next event and returns how many bytes of data it took, which is all of them when the event is
 	// Nothing. The data of the next call begins with the byte after these. After an error the connection must be
 	// closed.
 	Next(data []byte, event *Event) (int, error)
-	// Join writes what asks for membership. It may be repeated until the server acknowledges.
+	// Join writes a request for membership. It may be repeated until the server acknowledges.
 	Join(buf []byte) []byte
 	// Message writes a message of the suite.
 	Message(buf []byte, seq uint32, due time.Duration) []byte
-	// Leave writes a member's good-bye.
+	// Leave writes a member's request to leave.
 	Leave(buf []byte) []byte
-	// End understands the end of the connection. An error says what that interrupts; nothing where the server may do
-	// so.
+	// End takes the end of the connection. An error says what it interrupts; nil if the server may end it.
 	End(event *Event) error
-	// Close writes what ends the conversation. Where that is nothing the connection is closed at once.
+	// Close writes the end of the conversation. If it writes nothing, the connection is closed at once.
 	Close(buf []byte) []byte
 }

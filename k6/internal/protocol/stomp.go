@@ -15,13 +15,13 @@ func init() {
 
 const stompSubprotocol = "v12.stomp"
 
-// stomp is the frames of STOMP 1.2 of one member of a group, one per WebSocket message.
+// stomp reads and writes the STOMP 1.2 frames of one member of a group, one per WebSocket message.
 type stomp struct {
 	head         []byte // of a SEND, up to the content's length
 	subscription []byte // a whole frame
 }
 
-// newStomp is for members that send to /app/<destination> and get what comes on /topic/<destination>.
+// newStomp is for members that send to /app/<destination> and receive from /topic/<destination>.
 func newStomp(destination, subscription string) stomp {
 	return stomp{
 		sendHead(destination),

@@ -10,7 +10,7 @@ import (
 	"github.com/pushbench/pushbench/k6/internal/sse"
 )
 
-// TokenText is what every server of the suite token-stream sends, one character in each event.
+// TokenText is the text that every server of the suite token-stream sends, one character per event.
 const TokenText = "Pushbench streams this text one character at a time, as language models do. " +
 	"It costs a server an event for each: " +
 	"café, naïve, Ωmega, Привет, 你好, こんにちは, 안녕하세요, and a rocket 🚀, which is two units in UTF-16. The end."

@@ -111,7 +111,7 @@ func (t *typingGame) heard(packet socketio.Packet, event *Event) {
 	}
 }
 
-// course understands what happens to the whole room.
+// course reads an event of the whole room.
 func (t *typingGame) course(packet socketio.Packet, event *Event) {
 	var said struct {
 		RoomID          string

@@ -20,7 +20,7 @@ const mistakePeriod = 20
 // mistakes is how many of the first keys of a game are wrong. Clients err at different keys.
 func mistakes(client, keys int) int { return (keys + client%mistakePeriod) / mistakePeriod }
 
-// typed is how many of them are right. A wrong key does not move on.
+// typed is how many of the first keys are right. A wrong key does not advance the player.
 func typed(client, keys int) int { return keys - mistakes(client, keys) }
 
 // keysOf is how many keys a client types until it has a text of that length.
@@ -32,8 +32,8 @@ func keysOf(client, length int) int {
 	return keys
 }
 
-// keystrokes writes the keystrokes of one client of the suite typing-game, and reads the states that come of those of
-// all members of its room. docs/protocols.md describes both.
+// keystrokes writes the keystrokes of one client of the suite typing-game, and reads the states of all members of its
+// room. docs/protocols.md describes both.
 type keystrokes struct {
 	id     Identity
 	epoch  int64  // microseconds
@@ -50,14 +50,14 @@ func newKeystrokes(id Identity) keystrokes {
 // user is the client's id.
 func (k *keystrokes) user() string { return "u-" + strconv.Itoa(k.id.Part*partSize+k.id.Client) }
 
-// begin has the client be in a room, where it types that text.
+// begin puts the client into a room, where it types that text.
 func (k *keystrokes) begin(room string, text []rune) {
 	k.room, k.text = room, text
 	k.head = fmt.Appendf(k.head[:0], `{"roomId":%q,"userId":%q,"seq":`, room, k.user())
 	k.prefix = fmt.Appendf(k.prefix[:0], `{"roomId":%q,"userId":"u-`, room)
 }
 
-// leave has the client be in no room.
+// leave takes the client out of its room.
 func (k *keystrokes) leave() {
 	k.room, k.text, k.prefix = "", nil, append(k.prefix[:0], '-') // which no state begins with
 }
@@ -69,7 +69,7 @@ func (k *keystrokes) append(buf []byte, seq uint32, due time.Duration) []byte {
 	return append(append(append(buf, `,"keys":`...), k.key(int(seq))...), '}')
 }
 
-// key is what the client types, as JSON: the next character of the text, or on purpose another one.
+// key is the client's next key as JSON: the next character of the text, or intentionally another one.
 func (k *keystrokes) key(seq int) []byte {
 	client := k.id.Client
 	next := k.text[typed(client, seq)]
@@ -87,7 +87,7 @@ func (k *keystrokes) key(seq int) []byte {
 	return key
 }
 
-// state is what a room tells of one key of one member.
+// state is a room's message about one key of one member.
 type state struct {
 	RoomID, UserID               string
 	Seq, SentAt, Typed, Mistakes int64
@@ -133,7 +133,7 @@ func (k *keystrokes) parseAny(text []byte, event *Event) {
 	}
 }
 
-// told takes the state that came of one key of a user.
+// told takes the state that belongs to one key of a user.
 func (k *keystrokes) told(user int64, found *state, event *Event) {
 	client, keys := int(user%partSize), int(found.Seq)+1
 	if user/partSize != int64(k.id.Part) {
@@ -150,7 +150,7 @@ func (k *keystrokes) told(user int64, found *state, event *Event) {
 
 var errMembers = errors.New("the client is missing, or somebody is named twice")
 
-// among checks that the client is among the members that a server names, and nobody twice.
+// among checks that a server's list of members contains the client, and no member twice.
 func (k *keystrokes) among(members []string) error {
 	seen := map[string]bool{}
 	for _, member := range members {

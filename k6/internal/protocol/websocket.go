@@ -16,18 +16,18 @@ import (
 // Send writes one text payload to the server; the slice may be reused once it returns.
 type Send func(payload []byte)
 
-// Conversation is what one client and its server say to each other in messages of a WebSocket.
+// Conversation is one client's side of an exchange of WebSocket messages.
 type Conversation interface {
 	// Open starts the conversation once connected; it says whether the client may join at once.
 	Open(send Send) (ready bool)
 	// Join asks for membership. It may be repeated until the server acknowledges.
 	Join(send Send)
-	// Receive understands one payload, which it does not keep. It fills in an event that is empty. After one that is
-	// Broken the session ends with an error.
+	// Receive reads one payload, which it does not keep, and fills in an empty event. After a Broken event the session
+	// ends with an error.
 	Receive(payload []byte, send Send, event *Event)
 	// Message appends a message of the suite to buf.
 	Message(buf []byte, seq uint32, due time.Duration) []byte
-	// Leave says good-bye before the connection closes.
+	// Leave sends a request to leave before the connection closes.
 	Leave(send Send)
 }
 
@@ -106,7 +106,7 @@ func (w *webSocket) Leave(buf []byte) []byte {
 	return w.said(buf)
 }
 
-// said appends what the conversation has sent.
+// said appends the conversation's messages.
 func (w *webSocket) said(buf []byte) []byte {
 	buf = append(buf, w.reply...)
 	w.reply = w.reply[:0]
@@ -139,11 +139,11 @@ func (w *webSocket) Enter(buf []byte, group string) []byte {
 
 func (w *webSocket) Game() int { return w.conversation.(player).game() }
 
-// pingMark begins what the client's pings carry; a pong with anything else is one that nobody asked for, as RFC 6455,
-// 5.5.3, lets servers send.
+// pingMark begins the payload of the client's pings; a pong with another payload is unsolicited, which RFC 6455, 5.5.3,
+// permits.
 const pingMark = "ping"
 
-// ponged reads what a ping carried.
+// ponged reads the payload of a ping.
 func ponged(data []byte, event *Event) {
 	if rest, ok := bytes.CutPrefix(data, []byte(pingMark)); ok && len(rest) == 4 {
 		event.Kind, event.Beside, event.Seq = Answer, 0, binary.BigEndian.Uint32(rest)

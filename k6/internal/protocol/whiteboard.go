@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// stroke is what every client draws: 20 points as a pen leaves them in a third of a second, which makes draws of
-// 250-300 bytes.
+// stroke is the stroke of every client: 20 points, as a pen leaves in a third of a second, which makes draws of 250-300
+// bytes.
 const stroke = `[[412,288],[415,287],[419,285],[424,284],[430,282],[437,281],[445,280],[453,280],[461,281],[469,283],` +
 	`[476,286],[482,290],[487,295],[491,301],[494,308],[496,316],[497,324],[497,332],[496,340],[494,348]]`
 

@@ -6,22 +6,22 @@ import (
 	"time"
 )
 
-// UnderWay is how long before a kill a message may have been due that was lost by it: until then it was on its way.
+// UnderWay is how long before a kill a message may have been due and still be lost by it, because it was in flight.
 const UnderWay = time.Second
 
-// Outage is a kill in the steady window of a stage. Somebody else kills; clients that lose their connection by it come
-// back by themselves.
+// Outage is a kill in the steady window of a stage. Another program kills; clients that lose their connection come back
+// by themselves.
 type Outage struct {
 	Kill string `json:"kill"` // server, worker or service
 	// AtSeconds is when, from the beginning of the steady window.
 	AtSeconds float64 `json:"at_seconds"`
-	// DownSeconds is how long what was killed stays away before it is started again.
+	// DownSeconds is how long the target stays down before it is started again.
 	DownSeconds float64 `json:"down_seconds"`
-	// WithinSeconds is how long after the kill messages are counted apart.
+	// WithinSeconds is how long after the kill messages are counted separately.
 	WithinSeconds float64 `json:"within_seconds"`
 }
 
-// OutageWindow has the messages that are counted apart, those with Begin <= due < End, and the moment of the kill.
+// OutageWindow has the messages that are counted separately, those with Begin <= due < End, and the moment of the kill.
 type OutageWindow struct {
 	Stage            int
 	Begin, Kill, End time.Duration

@@ -19,7 +19,7 @@ type Pattern struct {
 	Writers int
 	// Arrivals says when the bursts begin; the zero value is Fixed.
 	Arrivals Arrivals
-	// Closed makes a client's next exchange due when its last one has ended, whatever the server needs for it.
+	// Closed makes a client's next exchange due when its last one has ended, however long that took.
 	Closed bool
 	// Rate is how many exchanges a second are due of all clients together, each of one that has none open; 0 gives each
 	// client a sequence of its own.

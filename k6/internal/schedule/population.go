@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Groups says how clients sit together and when they send.
+// Groups defines the groups of clients and when they send.
 type Groups struct {
 	Size    int
 	Pattern Pattern
@@ -31,9 +31,9 @@ func (g Groups) same(other Groups) bool {
 		g.Length == other.Length && slices.Equal(g.Beside, other.Beside)
 }
 
-// Population is the clients of consecutive stages that sit together alike. Where that changes, all of them leave and
-// others come: the ramp of the next stage begins with the drain of this population, and the next one connects in the
-// rest of it.
+// Population is the clients of consecutive stages with the same groups. When the groups change, all clients are
+// replaced: the ramp of the next stage begins with the drain of this population, and the next one connects in the rest
+// of it.
 type Population struct {
 	Groups      Groups
 	First, Last int           // its stages
@@ -44,13 +44,13 @@ type Population struct {
 // Ready is when the first ramp of the population has ended.
 func (p Population) Ready() time.Duration { return p.ramps[0].end }
 
-// ramp is when the clients come that a stage has more than the one before it, or leave that it has fewer.
+// ramp is the time in which a stage's additional clients connect, or its surplus clients leave.
 type ramp struct {
 	begin, end    time.Duration
 	before, after int
 }
 
-// Populations deals the stages; groups has one entry for each. It refuses what cannot be played.
+// Populations divides the stages; groups has one entry for each. It refuses a load that cannot be played.
 func (s Schedule) Populations(groups []Groups) ([]Population, error) {
 	if err := s.Check(); err != nil {
 		return nil, err

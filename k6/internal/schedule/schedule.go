@@ -76,7 +76,7 @@ func (s Schedule) End() time.Duration {
 	return windows[len(windows)-1].End
 }
 
-// Drain is how long is waited at most for what is on its way when sending has stopped.
+// Drain is the longest wait for messages in flight after sending has stopped.
 func (s Schedule) Drain() time.Duration {
 	return max(MinimumDrain, Seconds(s.DrainSeconds))
 }

@@ -18,7 +18,7 @@ func (s *Server) pong(conn *websocket.Conn, data string) error {
 	})
 }
 
-// answer gives the right answer, or what is wrong in its place.
+// answer gives the right answer, or a fault in its place.
 func (s *Server) answer(right, foreign string, give func(string) error) error {
 	number := s.pings.Add(1)
 	every := func(n int64) bool { return n > 0 && number%n == 0 }

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// verb is what a client asks for.
+// verb is a client's request.
 type verb int
 
 const (
@@ -17,11 +17,11 @@ const (
 	leave
 )
 
-// dialect is how the server and one client talk.
+// dialect is the protocol between the server and one client.
 type dialect interface {
-	// greet says what comes first.
+	// greet sends the server's first message.
 	greet()
-	// understand tells what a message asks for, and which message of the whiteboard is in it.
+	// understand returns the request in a message, and the message of the whiteboard in it.
 	understand(text []byte) (verb, []byte)
 	// acknowledge answers a join with that.
 	acknowledge(joined []byte)

@@ -16,8 +16,7 @@ import (
 // seats is how many players a room has at most.
 const seats = 6
 
-// GameFaults are what a server of typing games does wrong. Every n-th thing is counted over the whole server; 0 is
-// never.
+// GameFaults are the faults of a server of typing games. Every n-th thing is counted over the whole server; 0 is never.
 type GameFaults struct {
 	// Wait passes between the first join of a room and its countdown, unless all seats are taken before; Countdown
 	// follows. 0 is what docs/protocols.md says.
@@ -36,7 +35,7 @@ type GameFaults struct {
 	DenyEvery int64
 	// EndAt ends each room with its keystroke of this number, which is told to nobody.
 	EndAt int64
-	// NeverStart and NeverEnd leave out what their names say.
+	// NeverStart and NeverEnd leave out the start and the end.
 	NeverStart, NeverEnd bool
 }
 
@@ -68,7 +67,7 @@ type GameServer struct {
 	waiting map[int]*gameRoom // by length
 }
 
-// gameRoom is a room. All of its players are reached under its lock, so that everybody is told everything in one order.
+// gameRoom is a room. Messages to its players go out under its lock, so that all receive them in the same order.
 type gameRoom struct {
 	name, text string
 	given      int // seats; of the server's lock

@@ -14,12 +14,12 @@ import (
 	"time"
 )
 
-// HTTPFaults are what an HTTP server does wrong. Every n-th exchange and every n-th token are counted over the whole
+// HTTPFaults are the faults of an HTTP server. Every n-th exchange and every n-th token are counted over the whole
 // server; 0 is never.
 type HTTPFaults struct {
 	// Delay passes before each answer.
 	Delay time.Duration
-	// LateEvery has so many exchanges begin late, by Late more.
+	// LateEvery makes every n-th exchange begin later by Late.
 	LateEvery int64
 	Late      time.Duration
 	// StallAt is when, after Arm, the server stops for StallFor before it goes on with everything.
@@ -38,7 +38,7 @@ type HTTPFaults struct {
 	// FirstDelay passes between the header and the first token of a stream, Gap between two tokens, and EndDelay
 	// between the last one and the end.
 	FirstDelay, Gap, EndDelay time.Duration
-	// LateTokenEvery has LateToken pass before a token.
+	// LateTokenEvery makes LateToken pass before a token.
 	LateTokenEvery int64
 	LateToken      time.Duration
 	DropEvery      int64

@@ -60,7 +60,7 @@ func (g *gate) Accept() (net.Conn, error) {
 	}
 }
 
-// pace has work done at a steady rate, in order: what comes faster waits.
+// pace does work at a steady rate, in order: work that arrives faster waits.
 type pace struct {
 	mu   sync.Mutex
 	each time.Duration // that one delivery takes
@@ -81,7 +81,7 @@ func newPace(capacity int64) *pace {
 	return p
 }
 
-// after does the work of so many deliveries once all that came before it is done.
+// after does the work of so many deliveries once all earlier work is done.
 func (p *pace) after(deliveries int, work func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

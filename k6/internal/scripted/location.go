@@ -14,7 +14,7 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// LocationFaults are what a server of positions does wrong. Every n-th position and poll are counted over the whole
+// LocationFaults are the faults of a server of positions. Every n-th position and poll are counted over the whole
 // server; 0 is never.
 type LocationFaults struct {
 	// Delay passes between a PUT and the moment at which others are told.
@@ -131,7 +131,7 @@ func (s *LocationServer) put(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// accept has others told of a position, or does with it what is wrong.
+// accept tells others of a position, or injects a fault.
 func (s *LocationServer) accept(number int64, group, user string, text []byte) {
 	s.count(func(c *LocationCounts) { c.Put++ })
 	if hit(number, s.faults.HideEvery) {

@@ -112,7 +112,7 @@ func (s *GameServer) stray(p *player) {
 	p.write([]byte(`42["pvp:error",{"reason":"no game"}]`))
 }
 
-// tellState tells every player of the room, or does with it what is wrong.
+// tellState tells every player of the room, or injects a fault.
 func (s *GameServer) tellState(room *gameRoom, p *player, seq, sentAt int64) {
 	state := func(room string, typed int) *websocket.PreparedMessage {
 		text := fmt.Appendf(nil, `42["pvp:state",{"roomId":%q,"userId":%q,"seq":%d,"sentAt":%d,`, room, p.user, seq, sentAt)

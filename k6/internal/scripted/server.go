@@ -1,6 +1,6 @@
-// Package scripted is a whiteboard server whose faults are known exactly: the truth that the generator's numbers are
-// tested against, and the same source of messages for everything that the generator is compared with. It is no exhibit:
-// it checks nothing and trusts its clients.
+// Package scripted has servers with exactly known faults: the truth against which the generator's numbers are tested,
+// and the common source of messages for all clients that are compared with the generator. It checks nothing and trusts
+// its clients, unlike the benchmarked servers.
 package scripted
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// Faults are what the server does wrong. Every n-th delivery is counted over the whole server.
+// Faults are the faults of the server. Every n-th delivery is counted over the whole server.
 type Faults struct {
 	// After is when, after Arm, the faults that count deliveries begin; Until is when they end, 0 for never.
 	After, Until time.Duration
@@ -151,7 +151,7 @@ func (s *Server) Counts() Counts {
 	}
 }
 
-// serve has clients speak one dialect.
+// serve accepts clients of one dialect.
 func (s *Server) serve(speak func(*Server, *member) dialect) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) { s.accept(w, r, speak) }
 }

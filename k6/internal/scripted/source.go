@@ -12,8 +12,8 @@ import (
 	"github.com/pushbench/pushbench/k6/internal/schedule"
 )
 
-// Source broadcasts what the members themselves would send, one draw a second each, until stop is closed. It lets a
-// client be measured that only reads. Boards have to be named as the generator names them.
+// Source broadcasts the draws that the members themselves would send, one a second each, until stop is closed. It
+// serves clients that only read. Boards have to be named as the generator names them.
 func (s *Server) Source(clients, boardSize int, stop <-chan struct{}) error {
 	found, err := protocol.Find("whiteboard-json")
 	if err != nil {
@@ -49,7 +49,7 @@ func (s *Server) Source(clients, boardSize int, stop <-chan struct{}) error {
 	}
 }
 
-// Join is what a client says that only reads.
+// Join is the message of a client that only reads.
 func Join(number, boardSize int) []byte {
 	text, err := json.Marshal(map[string]string{
 		"boardId": fmt.Sprintf("b-%d", number/boardSize), "userId": fmt.Sprintf("u-%d", number),

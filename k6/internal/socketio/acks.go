@@ -2,7 +2,7 @@ package socketio
 
 import "fmt"
 
-// remembered is of how many events is known whether they were acknowledged.
+// remembered is the number of events for which the client knows whether they were acknowledged.
 const remembered = 64
 
 // Acks are the acknowledgements that a client waits for. The zero value waits for none.

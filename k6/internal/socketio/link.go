@@ -20,7 +20,7 @@ const (
 	ended                  // nothing may come
 )
 
-// Link is one client's side of a connection: what has to come first, and what is answered at once. The zero value waits
+// Link is one client's side of a connection: the required first packets, and immediate answers. The zero value waits
 // for the first packet.
 type Link struct {
 	state    state

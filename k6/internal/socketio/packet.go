@@ -12,7 +12,7 @@ import (
 	"strconv"
 )
 
-// Bounds of what a packet may say of itself.
+// Bounds of the values in a packet.
 const (
 	maxNamespace = 256 // bytes
 	maxDigits    = 15  // of an id, so that it is an exact number in JavaScript, too

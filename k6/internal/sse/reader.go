@@ -123,7 +123,7 @@ func (r *Reader) nextWhole(data []byte) (event Event, n int, found bool) {
 	}
 }
 
-// beginParts has the event in progress copied.
+// beginParts begins to copy the event in progress.
 func (r *Reader) beginParts() {
 	if r.inEvent = true; r.parts == nil {
 		r.parts = &parts{}
@@ -161,7 +161,7 @@ func (r *Reader) nextInParts(data []byte) (event Event, n int, found bool, err e
 	}
 }
 
-// dispatch does what the standard says of an empty line. No event is found where no line had data.
+// dispatch handles an empty line as the standard requires. There is no event if no line had data.
 func (r *Reader) dispatch(f *fields) (event Event, found bool) {
 	if f.hasID {
 		r.lastID = append(r.lastID[:0], f.id...)
