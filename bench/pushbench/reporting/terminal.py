@@ -16,7 +16,8 @@ from rich.text import Text
 from pushbench.foundation.text import one_line
 from pushbench.judging.verdict import Outcome, Verdict
 from pushbench.records.record import Record
-from pushbench.reporting import again, notes
+from pushbench.reporting import again, notes, rankings
+from pushbench.reporting.ranking import Ranking
 from pushbench.reporting.table import Cell, Table, loud
 
 GAP = 2  # spaces between columns
@@ -57,6 +58,25 @@ def print_subheading(console: Console, title: str) -> None:
     console.print(Text(one_line(title), style="bold"))
 
 
+def print_ranking(console: Console, record: Record, ranking: Ranking) -> None:
+    """A line for each server that has a place, then those that have none, then what ties rest on."""
+    print_subheading(console, rankings.heading(record, ranking))
+    grid = Grid(box=None, show_header=False, pad_edge=False, padding=(0, GAP, 0, 0))
+    rows = list(rankings.rows(record, ranking))
+    ranged = any(row.between for row in rows)
+    for column in range(5 if ranged else 4):
+        grid.add_column(justify="left" if column < 2 else "right", overflow="fold")
+    for row in rows:
+        between = [Text(row.between, style="dim")] if ranged else []
+        grid.add_row(f"  {row.place}", one_line(row.server), row.value, *between, row.beside)
+    if rows:
+        console.print(grid)
+    for each in ranking.unplaced:
+        console.print(_hanging(rankings.unplaced(each), "  -  "))
+    if ranking.basis:
+        console.print(Text(ranking.basis, style="dim"))
+
+
 def print_table(console: Console, table: Table) -> None:
     """In as many blocks as the console's width asks for."""
     for block in _blocks(table, console.width):
@@ -85,11 +105,11 @@ def print_verdict(console: Console, record: Record, verdict: Verdict) -> None:
     console.print(Text.assemble(("Verdict: ", "bold"), word, f" ({one_line(notes.tally(verdict))})"))
 
 
-def _hanging(text: str) -> Grid:
+def _hanging(text: str, mark: str = "  ") -> Grid:
     grid = Grid.grid(padding=0)
-    grid.add_column(width=2)
+    grid.add_column(width=len(mark))
     grid.add_column()
-    grid.add_row("", Text(one_line(text)))
+    grid.add_row(mark, Text(one_line(text)))
     return grid
 
 

@@ -153,8 +153,8 @@ def test_hostile_text_is_text_in_markdown(judged: Judged) -> None:
     assert "<script" not in html
     assert "<a " not in html
     assert "@team" not in text.replace("```", "").split("## Do it again")[0].split("text\n")[0]
-    rows = [line for line in text.splitlines() if line.startswith("| ")]
-    assert len({len(re.findall(r"(?<!\\)\|", row)) for row in rows}) == 1
+    for table in re.findall(r"(?:^\| .*\n)+", text, re.MULTILINE):
+        assert len({len(re.findall(r"(?<!\\)\|", row)) for row in table.splitlines()}) == 1
     assert html.count("<h1>") == 1
 
 
