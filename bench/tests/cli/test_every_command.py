@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -75,7 +76,16 @@ def test_help_fits_a_terminal(
     lines = capsys.readouterr().out.splitlines()
     assert [line for line in lines if len(line) > WIDTH] == []
     assert [line for line in lines if line.endswith("...") and not line.startswith("Usage")] == [], "a summary is cut"
-    assert "range>" not in "".join(lines)
+    assert not [line for line in lines if re.search(r"<[a-z\[]", line)], "a type of Python"
+
+
+def test_arguments_are_shown_by_their_names(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    assert call("run", "-h") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "Usage: pushbench run [OPTIONS] [SERVER]..."
+    assert any(line.startswith("  SERVER...  Ids, patterns") for line in lines)
+    assert call("show", "-h") == 0
+    assert "\n  RECORD  An id or its beginning" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("path", [(), *ALONE], ids=title)
