@@ -154,8 +154,10 @@ def select(catalog: Sequence[Server], names: Iterable[str]) -> list[Server]:
         found = {
             server.id: server
             for server in catalog
-            if (server.spec.tier == tier if tier else fnmatch.fnmatchcase(server.id, name))
+            if (server.spec.tier == tier if tier is not None else fnmatch.fnmatchcase(server.id, name))
         }
+        if not found and tier is not None:
+            raise unknown("tier", tier, sorted({server.spec.tier for server in catalog}))
         if not found:
             raise unknown("server", name, [server.id for server in catalog])
         chosen |= found
