@@ -224,6 +224,31 @@ def test_a_newest_record_that_cannot_be_read_is_told_with_one_that_can(
     assert said.endswith(f"; the newest that can be read is {whole.id}: give that id\n")
 
 
+@pytest.mark.parametrize(
+    ("options", "written", "begins"),
+    [
+        ([], "out/report.md", "# tiny, profile quick"),
+        (["--html"], "out/report.html", "<!doctype html>"),
+        (["--html", "--into", "mine/run.html"], "mine/run.html", "<!doctype html>"),
+    ],
+)
+def test_a_report_is_one_file(
+    project: Project,
+    options: list[str],
+    written: str,
+    begins: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(project.root)
+    record = make_record([make_trial("alpha")], suite="tiny")
+    project.records.mkdir(parents=True)
+    (project.records / f"{record.id}.json").write_bytes(store.as_bytes(record))
+    assert call("report", *options) == 0
+    assert f"report {written}, " in capsys.readouterr().err
+    assert (project.root / written).read_text().startswith(begins)
+
+
 def test_the_version_is_that_of_the_checkout(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
     assert call("--version") == 0
     assert capsys.readouterr().out == "pushbench of unknown version\n"
