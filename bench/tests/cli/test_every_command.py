@@ -193,7 +193,7 @@ def test_an_error_of_the_file_system_is_one_line_with_the_file(
     assert capsys.readouterr().err == "pushbench: /srv/servers: Permission denied\n"
 
 
-def test_a_tier_that_nobody_has_is_told_with_the_tiers(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_tier_is_told_with_the_tiers(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
     assert call("plan", "tier:nosuch") == 2
     assert capsys.readouterr().err == "pushbench: unknown tier 'nosuch'; known: baseline\n"
 

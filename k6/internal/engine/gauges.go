@@ -50,7 +50,7 @@ func (e *Engine) played() int {
 }
 
 // clients are those at the end of a stage's steady window, and what went wrong since the end of the one before. Each
-// loop counts its own at that border. Whoever wakes up to count them all comes late, when the next ramp has begun.
+// loop counts its own at that border. A goroutine that counted them all would wake up later, in the next ramp.
 func (e *Engine) clients(stage int) Clients {
 	var sum Clients
 	for _, l := range e.loops {
