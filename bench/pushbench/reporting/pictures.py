@@ -15,6 +15,8 @@ LEFT, RIGHT, TOP, BOTTOM = 70, 24, 12, 38
 COLOURS, DASHES = 8, 4
 FEW = 12
 """points of a line, which are dots, too"""
+SMALLEST, LARGEST = 1e-12, 1e18
+"""that are drawn, in base units"""
 MOST_POINTS = 300
 """of a line; of more, each point is the largest of several"""
 
@@ -89,7 +91,8 @@ def draw(chart: Chart) -> str:
 
 
 def _drawable(points: Sequence[Point], chart: Chart) -> list[Point]:
-    known = [(x, y) for x, y in points if y > 0 or (y == 0 and not chart.logarithmic)]
+    least = SMALLEST if chart.logarithmic else 0.0
+    known = [(x, y) for x, y in points if least <= y <= LARGEST and 0 <= x <= LARGEST]  # others' records may have NaN
     size = ceil(len(known) / MOST_POINTS) or 1
     chunks = [known[first : first + size] for first in range(0, len(known), size)]
     return [(chunk[0][0], max(y for _, y in chunk)) for chunk in chunks]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from math import inf, nan
 
 import pytest
 
@@ -49,6 +50,14 @@ def test_a_limit_is_drawn_where_it_can_be_seen() -> None:
 
 def test_a_logarithm_leaves_zeros_out() -> None:
     assert len(places(chart(0.0, 1.0, 2.0, logarithmic=True))) == 2
+
+
+@pytest.mark.parametrize("logarithmic", [False, True])
+def test_numbers_that_nothing_measures_are_left_out(*, logarithmic: bool) -> None:
+    beyond = (nan, inf, -inf, -3.0, 1e308, 1e19)
+    assert len(places(chart(1.0, *beyond, 2.0, logarithmic=logarithmic))) == 2
+    assert chart(*beyond, logarithmic=logarithmic) == ""
+    assert len(places(chart(1e-12, 1e18, logarithmic=logarithmic))) == 2
 
 
 def test_nothing_is_drawn_of_nothing() -> None:
