@@ -10,7 +10,7 @@ from pushbench.foundation.text import one_line
 from pushbench.records.record import Record
 from pushbench.reporting import again, notes, rankings
 from pushbench.reporting.ranking import Ranking
-from pushbench.reporting.summary import Summary
+from pushbench.reporting.summary import Summary, largest_first
 from pushbench.reporting.table import Cell, Table, changes_table, levels_table, loud, stage_table
 
 # `@` would notify people and `#` link issues when the report becomes a comment. GitHub looks for both in the text that
@@ -34,7 +34,7 @@ def render(record: Record, summary: Summary, ranking: Ranking | None = None) -> 
     if summary.verdict.changes:
         against = escape(notes.against(record))
         lines += [f"## Changes {against}", "", *table_lines(changes_table(summary.verdict)), ""]
-    for stage in _largest_first(summary):
+    for stage in largest_first(summary):
         title = escape(notes.stage_heading(summary.stages[stage]))
         lines += [f"## {title}", "", *table_lines(stage_table(summary, stage)), ""]
     lines += [
@@ -95,12 +95,6 @@ def inline(text: str) -> str:
         for index, piece in enumerate(pieces)
     ]
     return "".join([*shown, _escaped(last)])
-
-
-def _largest_first(summary: Summary) -> list[int]:
-    """The stages, those with parameters of their own behind the others."""
-    stages = summary.stages
-    return sorted(range(len(stages)), key=lambda index: (bool(stages[index].parameters), -stages[index].clients))
 
 
 def _ranking(record: Record, ranking: Ranking) -> Iterator[str]:

@@ -10,7 +10,7 @@ from rich.console import Console
 from pushbench.judging.verdict import Verdict
 from pushbench.records.record import Record, Trial
 from pushbench.reporting import markdown as markdown_
-from pushbench.reporting import notes, terminal
+from pushbench.reporting import notes, page, terminal
 from pushbench.reporting.ranking import rank
 from pushbench.reporting.summary import summarize
 from pushbench.reporting.table import brief_table, changes_table, levels_table, limits_table, stage_table, trial_table
@@ -78,6 +78,12 @@ def render_verdict(record: Record, verdict: Verdict, *, width: int = 80, color: 
 def markdown(record: Record, verdict: Verdict) -> str:
     ranking = rank(record, verdict, largest_stages(record)[0])
     return markdown_.render(record, summarize(record, verdict), ranking)
+
+
+def html(record: Record, verdict: Verdict) -> str:
+    """One file without a script, for mail and tickets."""
+    ranking = rank(record, verdict, largest_stages(record)[0])
+    return page.render(record, summarize(record, verdict), ranking)
 
 
 def as_json(record: Record, verdict: Verdict) -> dict[str, Any]:

@@ -193,7 +193,7 @@ def test_an_error_of_the_file_system_is_one_line_with_the_file(
     assert capsys.readouterr().err == "pushbench: /srv/servers: Permission denied\n"
 
 
-def test_a_tier_that_nobody_has_is_told_with_the_tiers(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_tier_is_told_with_the_tiers(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
     assert call("plan", "tier:nosuch") == 2
     assert capsys.readouterr().err == "pushbench: unknown tier 'nosuch'; known: baseline\n"
 
@@ -222,6 +222,31 @@ def test_a_newest_record_that_cannot_be_read_is_told_with_one_that_can(
     said = capsys.readouterr().err
     assert "20261121T101500Z-bbbbbb.json: not a record" in said
     assert said.endswith(f"; the newest that can be read is {whole.id}: give that id\n")
+
+
+@pytest.mark.parametrize(
+    ("options", "written", "begins"),
+    [
+        ([], "out/report.md", "# tiny, profile quick"),
+        (["--html"], "out/report.html", "<!doctype html>"),
+        (["--html", "--into", "mine/run.html"], "mine/run.html", "<!doctype html>"),
+    ],
+)
+def test_a_report_is_one_file(
+    project: Project,
+    options: list[str],
+    written: str,
+    begins: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(project.root)
+    record = make_record([make_trial("alpha")], suite="tiny")
+    project.records.mkdir(parents=True)
+    (project.records / f"{record.id}.json").write_bytes(store.as_bytes(record))
+    assert call("report", *options) == 0
+    assert f"report {written}, " in capsys.readouterr().err
+    assert (project.root / written).read_text().startswith(begins)
 
 
 def test_the_version_is_that_of_the_checkout(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
