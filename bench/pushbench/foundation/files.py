@@ -12,9 +12,9 @@ LOG_TAIL_BYTES = 4096  # about fifty lines: a stack trace and what led to it, an
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Replace `path` with `content` atomically: a reader, or a crash, leaves the old or the new file.
+    """Replace `path` with `content` atomically: readers, and a machine after a crash, find the old or the new file.
 
-    Raises OSError; the old file then remains.
+    Raises OSError with the name of a file; the old one then remains.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     aside = path.with_name(f".{path.name}.{os.getpid()}")
@@ -24,8 +24,10 @@ def write_atomically(path: Path, content: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
         aside.replace(path)
-    except BaseException:
+    except BaseException as error:
         aside.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            error.filename = str(path)  # a write that fails names none, and nobody knows the one aside
         raise
     _sync_folder(path.parent)
 
