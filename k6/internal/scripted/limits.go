@@ -2,7 +2,6 @@ package scripted
 
 import (
 	"net"
-	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -62,38 +61,41 @@ func (g *gate) Accept() (net.Conn, error) {
 
 // pace does work at a steady rate, in order: work that arrives faster waits.
 type pace struct {
-	mu   sync.Mutex
-	each time.Duration // that one delivery takes
-	free time.Time     // when the next one may begin
-	work chan func()
+	each time.Duration // that one delivery, or one byte, takes
+	work chan task
+}
+
+// task is work that waits. How much it is shows when its turn comes: clients may have gone until then.
+type task struct {
+	since time.Time
+	units func() int
+	do    func()
 }
 
 func newPace(capacity int64) *pace {
 	if capacity == 0 {
 		return nil
 	}
-	p := &pace{each: time.Second / time.Duration(capacity), work: make(chan func(), 1<<16)}
-	go func() {
-		for work := range p.work {
-			work()
-		}
-	}()
+	p := &pace{each: time.Second / time.Duration(capacity), work: make(chan task, 1<<16)}
+	go p.run()
 	return p
 }
 
-// after does the work of so many deliveries once all earlier work is done.
-func (p *pace) after(deliveries int, work func()) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if now := time.Now(); p.free.Before(now) {
-		p.free = now
+func (p *pace) run() {
+	var free time.Time // when the next one may begin
+	for next := range p.work {
+		if free.Before(next.since) {
+			free = next.since
+		}
+		free = free.Add(time.Duration(next.units()) * p.each)
+		time.Sleep(time.Until(free))
+		next.do()
 	}
-	p.free = p.free.Add(time.Duration(deliveries) * p.each)
-	at := p.free
-	p.work <- func() {
-		time.Sleep(time.Until(at))
-		work()
-	}
+}
+
+// after does the work once all that came before it is done, and its own units have taken their time.
+func (p *pace) after(units func() int, do func()) {
+	p.work <- task{time.Now(), units, do}
 }
 
 // burn uses the CPU for so long.

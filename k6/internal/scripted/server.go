@@ -55,6 +55,10 @@ type Faults struct {
 	Burn time.Duration
 	// Capacity is how many deliveries a second are made at most; what is beyond that queues. 0 is without limit.
 	Capacity int64
+	// Bytes is the same in bytes of messages a second, instead of Capacity.
+	Bytes int64
+	// PauseEach passes before each message is delivered, for each connection that there is.
+	PauseEach time.Duration
 	// Silent acknowledges joins and delivers nothing.
 	Silent bool
 	// KeepOpen neither answers a close nor closes the connection.
@@ -120,7 +124,10 @@ func Start(address string, faults Faults) (*Server, error) {
 		_ = json.NewEncoder(w).Encode(s.Counts())
 	})
 	s.http = http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
-	s.pace = newPace(faults.Capacity)
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte(`{"server": "scripted", "runtime": "go", "framework": "none"}`))
+	})
+	s.pace = newPace(max(faults.Capacity, faults.Bytes))
 	s.listen(listener)
 	return s, nil
 }
@@ -263,15 +270,24 @@ func (s *Server) broadcast(b *board, sender *member, text []byte) {
 	if b == nil || s.faults.Silent {
 		return
 	}
-	if s.faults.Delay > 0 {
-		time.AfterFunc(s.faults.Delay, func() { s.deliver(b, sender, text) })
+	if delay := s.faults.Delay + s.faults.PauseEach*time.Duration(s.connections.Load()); delay > 0 {
+		time.AfterFunc(delay, func() { s.deliver(b, sender, text) })
 		return
 	}
-	if s.faults.Capacity > 0 {
-		s.pace.after(len(b.snapshot()), func() { s.deliver(b, sender, text) })
+	if s.pace != nil {
+		s.pace.after(func() int { return s.units(b, text) }, func() { s.deliver(b, sender, text) })
 		return
 	}
 	s.deliver(b, sender, text)
+}
+
+// units is what a broadcast takes of the capacity: a delivery each, or their bytes.
+func (s *Server) units(b *board, text []byte) int {
+	members := len(b.snapshot())
+	if s.faults.Bytes > 0 {
+		return members * len(text)
+	}
+	return members
 }
 
 func (s *Server) deliver(b *board, sender *member, text []byte) {
