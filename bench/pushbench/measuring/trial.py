@@ -19,7 +19,7 @@ from pushbench.generator.load import Generator, LoadFailed, LoadPlan, Second, St
 from pushbench.generator.needs import spin_us
 from pushbench.machine.environment import CpuSplit
 from pushbench.machine.processes import affinity, ending
-from pushbench.machine.resources import Tree
+from pushbench.machine.resources import Accounted, Tree
 from pushbench.machine.sampling import Sample, Sampler, Watched
 from pushbench.measuring.company import Company
 from pushbench.measuring.listening import Listener
@@ -87,21 +87,32 @@ def run_trial(
                 with company.starting():
                     instance = server_stack.enter_context(bench.driver.running(server, build))
                 course.reported = instance.reported
-                company.programs += [instance.tree, *(service.tree for service in instance.services)]
+                company.programs += _programs(instance)
                 company.meet()
-                with bench.live.trial(_label(planned), bench.load.schedule) as feed:
-                    plan = _load_plan(bench, planned, server, instance, company)
-                    workers = bench.driver.workers or len(bench.driver.split.server)
-                    schedule, without = schedule_for(plan.schedule, server.spec, workers)
-                    course.warnings += without
-                    plan = plan.model_copy(update={"schedule": schedule})
-                    play = _Play(bench, plan, instance, company, feed)
-                    _drive(play, course, watch)
+                _load(bench, planned, server, instance, company=company, course=course, watch=watch)
                 _end(instance, course)
         except ServerFailed as failed:
             course.failure = failed.failure
             if isinstance(failed, WrongServer):
                 course.invalid = Finding(code="wrong_server", message=failed.failure.message)
+        except LoadFailed as failed:
+            course.invalid = Finding(code="generator_failed", message=str(failed))
+    course.seconds = time.monotonic() - began
+    return _trial(bench, planned, build.digest, course)
+
+
+def run_load(
+    bench: Bench, planned: PlannedTrial, server: Server, build: Build, *, instance: Instance, watch: LoadWatch
+) -> Trial:
+    """As `run_trial`, of a server that runs already and goes on running."""
+    course = _Course(datetime.now(UTC), reported=instance.reported)
+    company = Company(programs=_programs(instance))
+    began = time.monotonic()
+    with affinity(bench.environment.generator_cpus):
+        try:
+            _load(bench, planned, server, instance, company=company, course=course, watch=watch)
+        except ServerFailed as failed:
+            course.failure = failed.failure
         except LoadFailed as failed:
             course.invalid = Finding(code="generator_failed", message=str(failed))
     course.seconds = time.monotonic() - began
@@ -123,6 +134,30 @@ def failed_trial(planned: PlannedTrial, build: str, failure: Failure) -> Trial:
         resources=None,
         errors=[],
     )
+
+
+def _programs(instance: Instance) -> list[Accounted]:
+    return [instance.tree, *(service.tree for service in instance.services)]
+
+
+def _load(
+    bench: Bench,
+    planned: PlannedTrial,
+    server: Server,
+    instance: Instance,
+    *,
+    company: Company,
+    course: _Course,
+    watch: LoadWatch,
+) -> None:
+    """Drive a server that runs once through all stages. Raises ServerFailed and LoadFailed."""
+    with bench.live.trial(_label(planned), bench.load.schedule) as feed:
+        plan = _load_plan(bench, planned, server, instance, company)
+        workers = bench.driver.workers or len(bench.driver.split.server)
+        schedule, without = schedule_for(plan.schedule, server.spec, workers)
+        course.warnings += without
+        plan = plan.model_copy(update={"schedule": schedule})
+        _drive(_Play(bench, plan, instance, company, feed), course, watch)
 
 
 def _load_plan(bench: Bench, planned: PlannedTrial, server: Server, instance: Instance, company: Company) -> LoadPlan:
