@@ -1,0 +1,238 @@
+"""The search for the most load that a server carries: what is asked next, and when it is found. Pure.
+
+It climbs by doubling, or faster while the server has time, bisects, and then confirms: the load that was refused is
+refused once more, and the load that was carried is held for longer. One answer decides a load on the way, two of a kind
+decide the two loads that are reported, so one answer that came by chance moves the search and not the result.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+Answer = Literal["carried", "broken", "generator", "disturbed", "connecting"]
+"""carried: within all limits. broken: not. generator: it ended before the server did. disturbed: not carried, while
+others took of the machine. connecting: only limits on connecting were broken, which slower ramps may keep"""
+End = Literal["limit", "generator", "disturbed", "most", "time"]
+"""what the search ended at: a load beyond a limit, the generator, a disturbed machine, the largest load that is asked,
+or the time"""
+
+RESOLUTION = 0.03
+"""between the carried and the refused load, as a share"""
+CLIMB_MOST = 8.0
+"""times, from one load that is carried to the next that is asked"""
+ROOM = 0.5
+"""share of the server's busiest resource that a climb of more than 2 aims at"""
+BEYOND = 1.1
+"""times what the share promises: where less room is left, a climb aims there, to be refused close to the edge"""
+CLIMB_LEAST = 1.5
+GALLOP_WITHIN = 1.25
+"""times: a wider gap than this is not bisected while what another start found tells where to look"""
+ANSWERS = 2
+"""of a kind, for a load that is reported"""
+DISTURBED_IS_REFUSED = 2
+"""disturbed answers that count as one refusal"""
+SLOW_RAMP = 3.0
+"""times, where a ramp is made longer"""
+NEAR = 1.15
+"""times the carried load: a refused one that is farther away says little of the capacity"""
+PROBES_MOST = 60
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is searched: whole multiples of `step` from `step` to `most`."""
+
+    first: int
+    step: int
+    most: int
+    hint: int | None = None
+    """what another start found"""
+
+
+@dataclass(frozen=True)
+class Ask:
+    """A load that is to be asked; `hold` for longer, `slow` with a longer ramp."""
+
+    load: int
+    hold: bool = False
+    slow: bool = False
+    first: bool = False
+    """of its start: the server has just begun"""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What came of it."""
+
+    load: int
+    hold: bool
+    answer: Answer
+    used: float | None = None
+    """share of the server's busiest resource"""
+    slow: bool = False
+
+
+@dataclass(frozen=True)
+class Found:
+    """The end of a search. `carried` is 0 where not even the least load was."""
+
+    carried: int
+    refused: int | None
+    """the least load that was not carried; None where all were"""
+    end: End
+    confirmed: bool
+    """`carried` was held, and `refused` was refused twice"""
+
+
+Cost = Callable[[Ask], float]
+"""seconds that a probe takes"""
+
+
+def next_ask(plan: Plan, asked: Sequence[Asked], left: float, cost: Cost) -> Ask | Found:
+    """What to ask when so many seconds are left."""
+    votes = _Votes(plan, asked)
+    if len(asked) < PROBES_MOST:
+        for ask in votes.wanted():
+            if cost(ask) + (0.0 if ask.hold else votes.reserve(cost)) <= left:
+                return ask
+    return votes.found()
+
+
+@dataclass(frozen=True)
+class _Votes:
+    """What the answers amount to."""
+
+    plan: Plan
+    asked: Sequence[Asked]
+
+    def wanted(self) -> Iterator[Ask]:
+        """What would be asked, the next one first. The hold comes last, or when there is no time for anything else. A
+        search that has all its answers wants nothing."""
+        following = self._following()
+        if following:
+            yield following
+        if self.carried and not self._held(self.carried) and not (following and following.hold):
+            yield self._ask(self.carried, hold=True)
+
+    def reserve(self, cost: Cost) -> float:
+        """Seconds to keep for holding the load that is carried."""
+        carried = self.carried
+        return cost(self._ask(carried, hold=True)) if carried and not self._held(carried) else 0.0
+
+    def found(self) -> Found:
+        carried, refused = self.carried, self.refused
+        held = bool(carried) and self._held(carried)
+        if refused is None:
+            whole = carried >= self.plan.most
+            return Found(carried, None, "most" if whole else "time", confirmed=whole and held)
+        narrow, asked = refused - carried <= self._width(carried), held or not carried
+        settled = narrow and asked and self._refusals(refused) >= ANSWERS
+        near = narrow or refused <= carried * NEAR
+        return Found(carried, refused, self._end(refused) if near and asked else "time", confirmed=settled)
+
+    @property
+    def carried(self) -> int:
+        """The largest load that was carried more often than not; 0 for none."""
+        return max((load for load in self._loads() if self._score(load) > 0), default=0)
+
+    @property
+    def refused(self) -> int | None:
+        """The least load above it that was not."""
+        above = (load for load in self._loads() if load > self.carried and self._score(load) < 0)
+        return min(above, default=None)
+
+    def _following(self) -> Ask | None:
+        plan, carried, refused = self.plan, self.carried, self.refused
+        tie = self._tie(carried, refused)
+        if tie:
+            return tie
+        if not any(self._score(load) for load in self._loads()):
+            return self._ask(self._first())
+        if refused is None:
+            if carried < plan.most:
+                return self._ask(self._above(carried))
+        elif refused - carried > self._width(carried):
+            return self._ask(self._between(carried, refused))
+        elif self._refusals(refused) < ANSWERS:
+            return self._ask(refused)
+        return None
+
+    def _tie(self, carried: int, refused: int | None) -> Ask | None:
+        """A load between the two that is as often carried as not, or whose only answer was disturbed. It is held where
+        it was held before: that is the answer that counts."""
+        for load in sorted(self._loads(), reverse=True):
+            between = carried < load and (refused is None or load < refused)
+            if between and self._score(load) == 0:
+                return self._ask(load, hold=any(each.hold for each in self._of(load)))
+        return None
+
+    def _first(self) -> int:
+        """Half of what another start found: a server that has just begun is slower than it will be."""
+        return self._whole(self.plan.hint / 2 if self.plan.hint else self.plan.first)
+
+    def _above(self, carried: int) -> int:
+        hint = self.plan.hint
+        if hint and carried < hint:
+            return hint
+        if hint:
+            beyond = sum(hint <= load <= carried for load in self._loads())
+            return self._whole(max(carried * self._gallop(beyond - 1), carried + self.plan.step))
+        used = next((each.used for each in reversed(self.asked) if each.load == carried and each.used), ROOM)
+        if used <= ROOM:
+            return self._whole(carried * min(max(ROOM / used, 2.0), CLIMB_MOST))
+        return self._whole(max(carried * min(max(BEYOND / used, CLIMB_LEAST), 2.0), carried + self.plan.step))
+
+    def _between(self, carried: int, refused: int) -> int:
+        """Where another start found something at the refused load or above it, the next one is close below."""
+        hint, middle = self.plan.hint, math.sqrt(max(carried, 1) * refused)
+        if not carried:
+            middle = refused / 2
+        if hint and refused <= hint and refused > carried * GALLOP_WITHIN:
+            before = sum(refused <= load <= hint for load in self._loads())
+            middle = max(middle, refused / self._gallop(before - 1))
+        return min(max(self._whole(middle), carried + self.plan.step), refused - self.plan.step)
+
+    def _gallop(self, times: int) -> float:
+        return 1 + RESOLUTION * min(2.0**times, 1 / RESOLUTION)
+
+    def _width(self, carried: int) -> int:
+        """How far the refused load may be above the carried one."""
+        return max(self.plan.step, int(carried * RESOLUTION))
+
+    def _whole(self, load: float) -> int:
+        step = self.plan.step
+        return min(max(round(load / step) * step, step), self.plan.most)
+
+    def _ask(self, load: int, *, hold: bool = False) -> Ask:
+        """With a longer ramp where a shorter one was too fast for this load, and where that helped before."""
+        too_fast = any(each.load == load and each.answer == "connecting" for each in self.asked)
+        helped = any(each.slow and each.answer == "carried" for each in self.asked)
+        return Ask(load, hold, too_fast or helped, first=not self.asked)
+
+    def _loads(self) -> set[int]:
+        return {each.load for each in self.asked if each.answer != "connecting"}
+
+    def _of(self, load: int) -> list[Asked]:
+        return [each for each in self.asked if each.load == load]
+
+    def _held(self, load: int) -> bool:
+        return any(each.hold and each.answer == "carried" for each in self._of(load))
+
+    def _refusals(self, load: int) -> int:
+        answers = [each.answer for each in self._of(load)]
+        disturbed = answers.count("disturbed") // DISTURBED_IS_REFUSED
+        return answers.count("broken") + answers.count("generator") + disturbed
+
+    def _score(self, load: int) -> int:
+        return sum(each.answer == "carried" for each in self._of(load)) - self._refusals(load)
+
+    def _end(self, refused: int) -> End:
+        """The server's limit, only where most answers say so."""
+        answers = [each.answer for each in self._of(refused)]
+        broken, generator = answers.count("broken"), answers.count("generator")
+        if broken > max(generator, answers.count("disturbed") // DISTURBED_IS_REFUSED):
+            return "limit"
+        return "generator" if generator else "disturbed"

@@ -1,0 +1,255 @@
+"""The search finds the capacity of simulated servers, whatever ends it and however they vary."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from statistics import median
+
+import pytest
+
+from pushbench.measuring.searching import PROBES_MOST, RESOLUTION, Answer, Ask, Asked, Found, Plan, next_ask
+
+PLAN = Plan(first=100, step=10, most=20_000)
+AMPLE = 1e6
+"""seconds"""
+
+Server = Callable[[Ask], Answer]
+
+
+def cost(ask: Ask) -> float:
+    return 14.0 if ask.hold else 6.0
+
+
+@dataclass
+class Search:
+    """One search to its end, and what it asked."""
+
+    found: Found
+    asked: list[Asked]
+    asks: list[Ask]
+
+    @property
+    def seconds(self) -> float:
+        return sum(cost(each) for each in self.asks)
+
+
+def search(server: Server, plan: Plan = PLAN, *, seconds: float = AMPLE, capacity: float | None = None) -> Search:
+    """`capacity` is what makes the server full, where it tells how full it is."""
+    asked: list[Asked] = []
+    asks: list[Ask] = []
+    left = seconds
+    while isinstance(step := next_ask(plan, asked, left, cost), Ask):
+        asks.append(step)
+        used = min(step.load / capacity, 1.0) if capacity else None
+        asked.append(Asked(step.load, step.hold, server(step), used, step.slow))
+        left -= cost(step)
+    return Search(step, asked, asks)
+
+
+def starts(server: Server, number: int = 3, plan: Plan = PLAN) -> list[Search]:
+    """Several fresh starts, each told what those before it found."""
+    found: list[Search] = []
+    for _ in range(number):
+        hint = int(median(each.found.carried for each in found)) // plan.step * plan.step if found else None
+        found.append(search(server, replace(plan, hint=hint)))
+    return found
+
+
+def of_clients(capacity: float) -> Server:
+    return lambda ask: "carried" if ask.load <= capacity else "broken"
+
+
+def of_rate(capacity: float, board: int = 10) -> Server:
+    """Falls behind where more than 1 % of what is due does not come."""
+    return lambda ask: "carried" if capacity / (ask.load * board) >= 0.99 else "broken"
+
+
+def of_bytes(capacity: float, each: float = 250.0) -> Server:
+    return lambda ask: "carried" if ask.load * each <= capacity else "broken"
+
+
+def of_pause(each: float, limit: float = 0.5) -> Server:
+    """Pauses for longer, the more clients there are."""
+    return lambda ask: "carried" if (ask.load * each) ** 1.5 <= limit else "broken"
+
+
+def noisy(capacity: float, spread: float, seed: int, chance: float = 0.0) -> Server:
+    """The capacity varies from probe to probe; sometimes a probe fails for nothing."""
+    drawn = random.Random(seed)
+
+    def answer(ask: Ask) -> Answer:
+        if drawn.random() < chance:
+            return "broken"
+        return "carried" if ask.load <= capacity * drawn.gauss(1, spread) else "broken"
+
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("server", "capacity"),
+    [
+        (of_clients(1234), 1234),
+        (of_clients(98), 98),
+        (of_clients(12_900), 12_900),
+        (of_rate(33_000), 3300),
+        (of_bytes(800_000), 3200),
+        (of_pause(0.0005), 1260),
+    ],
+    ids=["clients", "below the first", "many", "rate", "bytes", "pause"],
+)
+def test_a_set_capacity_is_found(server: Server, capacity: float) -> None:
+    once = search(server).found
+    assert once.end == "limit"
+    assert once.confirmed
+    assert once.refused
+    assert once.carried <= capacity * 1.011
+    assert once.refused > capacity * 0.999
+    assert once.refused - once.carried <= max(RESOLUTION * once.carried, PLAN.step)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize(("capacity", "chance"), [(700, 0.0), (3300, 0.0), (3300, 0.05), (15_000, 0.0)])
+def test_the_median_of_three_starts_of_a_server_that_varies_is_within_five_percent(
+    capacity: int, chance: float, seed: int
+) -> None:
+    found = starts(noisy(capacity, 0.015, seed, chance))
+    assert median(each.found.carried for each in found) == pytest.approx(capacity, rel=0.05)
+    assert all(each.found.confirmed for each in found)
+
+
+def test_three_starts_take_less_than_five_minutes() -> None:
+    found = [search(of_clients(3333), capacity=3333)]
+    found += [search(of_clients(3333), replace(PLAN, hint=found[0].found.carried), capacity=3333) for _ in range(2)]
+    assert sum(each.seconds for each in found) < 280
+    assert found[1].seconds < found[0].seconds / 1.5, "it begins where the first one ended"
+
+
+def test_a_start_after_another_one_begins_at_half_and_does_not_believe_it() -> None:
+    found = search(of_clients(1000), replace(PLAN, hint=2000))
+    assert (found.asks[0].load, found.asks[0].first) == (1000, True)
+    assert found.found.carried == pytest.approx(1000, rel=RESOLUTION)
+    assert search(of_clients(4000), replace(PLAN, hint=2000)).found.carried == pytest.approx(4000, rel=RESOLUTION)
+    near = search(of_clients(1900), replace(PLAN, hint=2000))
+    assert [each.load for each in near.asks[1:4]] == [2000, 1940, 1830], "close below it first"
+
+
+def test_it_climbs_faster_while_the_server_has_time() -> None:
+    loads = [each.load for each in search(of_clients(5000), capacity=5000).asks]
+    assert loads[:4] == [100, 800, 2500, 5000]
+    assert [each.load for each in search(of_clients(5000)).asks][:3] == [100, 200, 400]
+    near = [each.load for each in search(of_clients(6500), capacity=6500).asks]
+    assert near[:6] == [100, 800, 3250, 6500, 9750, 7960], "it aims close to the edge, where little room is left"
+
+
+def test_what_is_found_was_held_and_the_next_step_refused_twice() -> None:
+    done = search(of_clients(1234))
+    carried, refused = done.found.carried, done.found.refused
+    assert [each.answer for each in done.asked if each.load == carried and each.hold] == ["carried"]
+    assert [each.answer for each in done.asked if each.load == refused] == ["broken", "broken"]
+
+
+def test_a_load_that_cannot_be_held_is_not_found() -> None:
+    def leaks(ask: Ask) -> Answer:
+        return "carried" if ask.load <= (900 if ask.hold else 1200) else "broken"
+
+    found = search(leaks).found
+    assert found.confirmed
+    assert found.carried == pytest.approx(900, rel=RESOLUTION)
+
+
+def test_a_refusal_by_chance_moves_the_search_and_not_the_result() -> None:
+    failed: list[int] = []
+
+    def stumbles(ask: Ask) -> Answer:
+        if ask.load in range(1100, 1300) and not failed:
+            failed.append(ask.load)
+            return "broken"
+        return "carried" if ask.load <= 1500 else "broken"
+
+    assert search(stumbles).found.carried == pytest.approx(1500, rel=RESOLUTION)
+    assert failed
+
+
+def test_where_the_generator_ends_first_no_limit_of_the_server_is_named() -> None:
+    def limited(ask: Ask) -> Answer:
+        return "carried" if ask.load <= 4100 else "generator"
+
+    found = search(limited).found
+    assert (found.end, found.confirmed) == ("generator", True)
+    assert found.carried == pytest.approx(4100, rel=RESOLUTION)
+
+
+def test_a_server_below_the_generators_end_is_still_found() -> None:
+    def answer(ask: Ask) -> Answer:
+        return "carried" if ask.load <= 3700 else "broken" if ask.load <= 4400 else "generator"
+
+    found = search(answer).found
+    assert found.end == "limit"
+    assert found.carried == pytest.approx(3700, rel=RESOLUTION)
+
+
+def test_a_disturbed_refusal_is_asked_again_and_never_a_servers_limit() -> None:
+    seen: list[int] = []
+
+    def once_disturbed(ask: Ask) -> Answer:
+        seen.append(ask.load)
+        if ask.load > 1500:
+            return "broken"
+        return "disturbed" if seen.count(ask.load) == 1 and ask.load > 1000 else "carried"
+
+    assert search(once_disturbed).found.carried == pytest.approx(1500, rel=RESOLUTION)
+
+    found = search(lambda ask: "carried" if ask.load <= 1000 else "disturbed").found
+    assert found.end == "disturbed"
+    assert found.carried == pytest.approx(1000, rel=RESOLUTION)
+
+
+def test_a_ramp_that_is_too_fast_for_the_server_is_made_longer() -> None:
+    def accepts_slowly(ask: Ask) -> Answer:
+        if ask.load > 2000:
+            return "broken"
+        return "connecting" if ask.load > 500 and not ask.slow else "carried"
+
+    done = search(accepts_slowly)
+    assert done.found.carried == pytest.approx(2000, rel=RESOLUTION)
+    assert [(each.load, each.slow) for each in done.asks[3:6]] == [(800, False), (800, True), (1600, True)]
+
+
+def test_a_longer_ramp_that_does_not_help_is_not_kept() -> None:
+    def overloaded(ask: Ask) -> Answer:
+        return "carried" if ask.load <= 1000 else "broken" if ask.slow else "connecting"
+
+    done = search(overloaded)
+    assert done.found.carried == pytest.approx(1000, rel=RESOLUTION)
+    assert not any(each.slow for each in done.asks if each.load <= 1000)
+
+
+def test_all_that_is_asked_and_carried_is_a_lower_bound() -> None:
+    found = search(of_clients(1e9)).found
+    assert (found.carried, found.refused, found.end, found.confirmed) == (PLAN.most, None, "most", True)
+
+
+def test_a_server_that_carries_nothing_has_no_capacity() -> None:
+    found = search(lambda _: "broken").found
+    assert (found.carried, found.refused, found.end) == (0, PLAN.step, "limit")
+
+
+@pytest.mark.parametrize("seconds", [0, 5, 20, 40, 60, 80, 100])
+def test_it_ends_in_time_and_says_what_it_knows(seconds: float) -> None:
+    done = search(of_clients(3333), seconds=seconds)
+    assert done.seconds <= seconds
+    assert done.found.carried <= 3333
+    assert done.found.refused is None or done.found.refused > 3333
+    if seconds >= 40:
+        assert done.asks[-1].hold, "the last seconds are for holding what is carried"
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_it_ends_whatever_is_answered(seed: int) -> None:
+    drawn = random.Random(seed)
+    answers: tuple[Answer, ...] = ("carried", "broken", "generator", "disturbed", "connecting")
+    done = search(lambda _: drawn.choice(answers))
+    assert len(done.asks) <= PROBES_MOST
+    assert all(PLAN.step <= each.load <= PLAN.most and each.load % PLAN.step == 0 for each in done.asks)
