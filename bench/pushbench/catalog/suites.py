@@ -26,6 +26,7 @@ from pushbench.catalog.servers import Name, Server
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.model import Document
 from pushbench.foundation.yamlfile import load_yaml, unknown
+from pushbench.records.capacity import CLIENTS, Search
 from pushbench.records.record import Outage, Parameters, Schedule, StagePlan
 from pushbench.records.stages import stage_name
 from pushbench.records.vocabulary import Vocabulary
@@ -140,6 +141,16 @@ class SuiteFile(SuiteEntry):
     )
     words: Vocabulary = Field(description="what is shown to the suite's users")
     profiles: Annotated[dict[Name, Profile], Field(min_length=1)]
+    capacity: Search | None = Field(None, description="what `pushbench capacity` searches for")
+
+    @model_validator(mode="after")
+    def _capacity_has_parameters(self) -> Self:
+        if self.capacity:
+            rate = [] if self.capacity.searched == CLIENTS else [self.capacity.searched]
+            for name in (*self.capacity.parameters, *rate):
+                if name not in self.parameters:
+                    raise ValueError(f"capacity: {name} is no parameter of the suite")
+        return self
 
     @model_validator(mode="after")
     def _outages_have_words(self) -> Self:

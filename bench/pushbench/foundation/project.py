@@ -75,6 +75,11 @@ class Project:
         return self.out / "records"
 
     @property
+    def capacities(self) -> Path:
+        """Records of what servers carry."""
+        return self.out / "capacity"
+
+    @property
     def site(self) -> Path:
         """The site of the runs in `out`."""
         return self.out / "site"

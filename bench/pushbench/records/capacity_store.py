@@ -1,0 +1,54 @@
+"""Capacity records on disk: one file each, replaced as a whole after every start, and read with every doubt."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from pushbench.foundation.errors import UserError
+from pushbench.foundation.files import write_atomically
+from pushbench.records.capacity import CapacityRecord
+
+LARGEST_BYTES = 64 << 20
+"""a hundred times what is usual"""
+
+
+def write_capacity(folder: Path, record: CapacityRecord) -> Path:
+    """Replace the record's file. Raises OSError; the file then is what it was before."""
+    path = folder / f"{record.id}.json"
+    write_atomically(path, record.model_dump_json(by_alias=True).encode() + b"\n")
+    return path
+
+
+def read_capacity(path: Path) -> CapacityRecord:
+    """Raises UserError, in one line, for a file that is missing, too large, cut off, newer or no such record."""
+    try:
+        with path.open("rb") as file:
+            content = file.read(LARGEST_BYTES + 1)
+    except FileNotFoundError:
+        raise UserError("no such record", where=str(path)) from None
+    except OSError as error:
+        raise UserError(f"cannot be read: {error.strerror}", where=str(path)) from None
+    return parse_capacity(content, str(path))
+
+
+def parse_capacity(content: bytes, where: str) -> CapacityRecord:
+    """The record in the content of a file. Raises UserError as `read_capacity` does."""
+    if len(content) > LARGEST_BYTES:
+        raise UserError(f"no capacity record: more than {LARGEST_BYTES >> 20} MiB", where=where)
+    try:
+        found = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise UserError(f"no capacity record: no whole JSON document ({error})", where=where) from None
+    schema = found.get("schema") if isinstance(found, dict) else None
+    if type(schema) is int and schema > 1:
+        what = f"the capacity record has schema {schema}, this pushbench reads up to 1"
+        raise UserError(what, where=where, hint="update pushbench")
+    try:
+        return CapacityRecord.model_validate(found)
+    except ValidationError as error:
+        first = error.errors()[0]
+        location = ".".join(str(part) for part in first["loc"]) or "it"
+        raise UserError(f"no capacity record: {location}: {first['msg']}", where=where) from None
