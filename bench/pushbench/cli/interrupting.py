@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,10 +25,8 @@ def measure(play: Callable[[Follower], Record], go_on: Callable[[Path], str]) ->
     """What `play` makes. Where it gives way or is ended, say what is safe and how to `go_on` with it, and exit."""
     from pushbench.measuring.common import GaveWay, Interrupted
 
-    for ending in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(ending, signal.default_int_handler)
     try:
-        with contextlib.closing(_watch()) as watch:
+        with watching() as watch:
             return play(watch)
     except GaveWay as gave_way:
         done, planned = len(gave_way.record.trials), len(gave_way.record.plan)
@@ -44,6 +42,15 @@ def measure(play: Callable[[Follower], Record], go_on: Callable[[Path], str]) ->
     except KeyboardInterrupt:
         note("interrupted before anything was measured")
         raise typer.Exit(EXIT_INTERRUPTED) from None
+
+
+@contextlib.contextmanager
+def watching() -> Iterator[Follower]:
+    """What shows how far it is, until the block is left. Whoever ends the process interrupts the block."""
+    for ending in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(ending, signal.default_int_handler)
+    with contextlib.closing(_watch()) as watch:
+        yield watch
 
 
 def _watch() -> Follower:

@@ -15,6 +15,8 @@ from pushbench.foundation.files import write_atomically
 from pushbench.foundation.model import Document
 from pushbench.judging.thresholds_file import ThresholdsFile
 from pushbench.judging.verdict import Verdict
+from pushbench.metrics.carrying import CapacityReport
+from pushbench.records.capacity import CapacityRecord
 from pushbench.records.load_report import LoadReport
 from pushbench.records.record import Record
 
@@ -27,6 +29,8 @@ MODELS: dict[str, type[Document]] = {
     "verdict": Verdict,
     "calibration": Calibration,
     "diagnosis": Diagnosis,
+    "capacity": CapacityRecord,
+    "capacity-report": CapacityReport,
 }
 
 

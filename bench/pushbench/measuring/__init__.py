@@ -1,4 +1,6 @@
-"""Runs and comparisons, from the request to the record: preparation, trials, rounds, progress, the live view.
+"""Runs, comparisons and searches for capacities, from the request to the record.
+
+Preparation, trials, rounds, probes, progress and the live view are here.
 
 Nothing is judged or shown here, but when to stop is asked of `judging`.
 """

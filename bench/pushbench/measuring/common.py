@@ -33,7 +33,7 @@ from pushbench.measuring.company import Company
 from pushbench.measuring.live import open_stream
 from pushbench.measuring.live_endpoint import Endpoint
 from pushbench.measuring.preparation import Prepared
-from pushbench.measuring.progress import LoadWatch, Watch
+from pushbench.measuring.progress import LoadWatch, SearchWatch, Watch
 from pushbench.measuring.trial import Bench, failed_trial, run_trial
 from pushbench.records import store
 from pushbench.records.record import Commit, Comparison, Finding, Harness, PlannedTrial, Record, Skipped, Trial
@@ -76,7 +76,7 @@ class Options:
 
 
 @contextlib.contextmanager
-def holding_machine(options: Options, watch: Watch) -> Iterator[None]:
+def holding_machine(options: Options, watch: Watch | SearchWatch) -> Iterator[None]:
     with only_run_on_machine(watch.note, wait=options.wait):
         if options.driver.port is not None:
             require_free(options.driver.port)
@@ -173,7 +173,7 @@ def new_record(
         id=store.new_id(),
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         commit=commit,
-        harness=_harness(bench.generator),
+        harness=harness_of(bench.generator),
         environment=bench.environment,
         suite=load.suite,
         words=load.words,
@@ -191,7 +191,7 @@ def new_record(
     )
 
 
-def _harness(generator: Generator) -> Harness:
+def harness_of(generator: Generator) -> Harness:
     """The extension has no release of its own: it is named by the digest of its sources."""
     said = subprocess.run([generator.binary, "version"], capture_output=True, text=True, check=False).stdout
     found = re.search(r"k6 (v\S+) \((go[^,]+)", said)

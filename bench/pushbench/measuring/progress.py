@@ -48,6 +48,16 @@ class Watch(LoadWatch, Protocol):
     def finished(self, trial: Trial) -> None: ...
 
 
+class SearchWatch(LoadWatch, Protocol):
+    """Hears of everything that a search for capacities does, in order."""
+
+    def note(self, text: str) -> None: ...
+
+    def probe(self, title: str, stage: StagePlan, seconds_left: float) -> None:
+        """A load that is asked of a server."""
+        ...
+
+
 class Follower:
     """Keeps where a run is, in words; what becomes of them is for its two forms."""
 
@@ -58,6 +68,7 @@ class Follower:
         self._windows: Sequence[tuple[float, float]] = ()
         self._ends_at = 0.0
         self._work = ""
+        self._of_search = False
 
     def trial(self, planned: PlannedTrial, total: int, schedule: Schedule, seconds_left: float, work: str) -> None:
         self._total, self._work = total, work
@@ -67,10 +78,19 @@ class Follower:
         self._ends_at = time.monotonic() + seconds_left
         self.show("starting")
 
+    def probe(self, title: str, stage: StagePlan, seconds_left: float) -> None:
+        self._title, self._stages, self._windows = title, [stage], ()
+        self._of_search = True
+        self._ends_at = time.monotonic() + seconds_left
+        self.show(f"{format_number(stage.clients)} clients")
+
     def started(self, load: Started) -> None:
         self._windows = load.windows
 
     def second(self, second: Second) -> None:
+        if self._of_search:  # short enough for 60 columns
+            self.show(f"{format_number(second.clients)}/{format_number(self._stages[0].clients)} clients")
+            return
         stage = sum(1 for _, end in self._windows if end < second.at)
         if stage >= len(self._windows):
             self.show("draining")

@@ -148,6 +148,9 @@ class CapacityRecord(Document):
     words: Vocabulary
     parameters: Parameters = Field(description="of every probe, but for the one that is searched")
     search: Search
+    most_by: Literal["suite", "generator"] = Field(
+        "suite", description="whose is the largest load: the suite's, or all that the generator has files and ports for"
+    )
     limits: list[AskedLimit] = Field(min_length=1, max_length=300)
     thresholds_digest: str | None
     wanted_starts: PositiveInt

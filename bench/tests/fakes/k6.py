@@ -2,7 +2,8 @@
 """A generator as far as `load` sees one: the events and the load report of a load in which all went well.
 
 It imports little, for it starts in many tests. The reader of its report checks the fields.
-It connects to nothing. SIGINT ends it with a report of the stages that it has finished, as the real one, except for
+It connects to nothing. The plan's parameter `carries` is how many clients get everything: of more, a tenth is lost.
+SIGINT ends it with a report of the stages that it has finished, as the real one, except for
 `silent`. The plan's parameter `behaviour` makes it fail instead:
 crash | hang | garbage (an event that is none) | silent (no report) | newer (a report of a newer schema) |
 short (of open files) | drains (for a second at the end, as the real one at least)
@@ -117,7 +118,7 @@ def make_report(plan: dict, segment: str, begin: int, stages: list[dict]) -> dic
         "segment": segment,
         "started_unix_us": time.time_ns() // 1000,
         "started_monotonic_us": begin,
-        "stages": [make_stage(stage) for stage in stages],
+        "stages": [make_stage(stage, plan["parameters"].get("carries", 0)) for stage in stages],
         "timeline": {
             "clients": [20] * seconds,
             "sent": [20] * seconds,
@@ -133,10 +134,11 @@ def make_report(plan: dict, segment: str, begin: int, stages: list[dict]) -> dic
     }
 
 
-def make_stage(stage: dict) -> dict:  # type: ignore[type-arg]
+def make_stage(stage: dict, carries: int) -> dict:  # type: ignore[type-arg]
     clients = stage["clients"]
     messages = int(clients * (stage["end"] - stage["begin"]))
     receipts = messages * CLIENTS_PER_BOARD
+    lost = receipts // 10 if 0 < carries < clients else 0
     return {
         "name": stage["name"],
         "parameters": stage["parameters"],
@@ -155,8 +157,8 @@ def make_stage(stage: dict) -> dict:  # type: ignore[type-arg]
         "messages": {"due": messages, "sent": messages, "unsent": 0},
         "receipts": {
             "expected": receipts,
-            "received": receipts,
-            "lost": 0,
+            "received": receipts - lost,
+            "lost": lost,
             "duplicate": 0,
             "out_of_order": 0,
             "ineligible": 0,

@@ -63,6 +63,27 @@ def test_a_terminal_has_one_line_that_changes_below_the_notes() -> None:
         assert part in shown
 
 
+def probe(watch: Follower) -> None:
+    watch.probe("[1/3] spring-websocket", STAGES[1], seconds_left=260.0)
+    watch.started(Started(at=0.0, windows=[(1.0, 3.0)], end=3.0))
+    for at in (0.5, 2.0):
+        watch.second(Second(at=at, clients=1000, sent=1000, received=10_000))
+    watch.note("[1/3] spring-websocket: 1,000 clients: carried")
+    watch.close()
+
+
+def test_a_probe_is_one_line_that_changes_and_keeps_the_time_left_at_60_columns() -> None:
+    screen = io.StringIO()
+    probe(Terminal(Console(file=screen, force_terminal=True, width=60, color_system=None)))
+    shown = screen.getvalue().replace("4 min 19 s", "4 min 20 s")
+    assert "[1/3] spring-websocket: 1,000/1,000 clients, 4 min 20 s left" in shown
+
+
+def test_a_log_gets_no_line_for_a_probe_but_what_came_of_it(capsys: pytest.CaptureFixture[str]) -> None:
+    probe(Lines())
+    assert capsys.readouterr().err == "[1/3] spring-websocket: 1,000 clients: carried\n"
+
+
 def test_a_stage_with_a_name_is_told_by_it(capsys: pytest.CaptureFixture[str]) -> None:
     classroom = StagePlan(clients=300, name="classroom-300", ramp_seconds=3, settle_seconds=0, steady_seconds=2)
     screen = io.StringIO()

@@ -1,0 +1,250 @@
+"""The capacities of servers, from the request to the record: a search on each of several fresh starts.
+
+What is asked next is for `searching`, and what an answer means for `answering`; here is the order of things.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from statistics import median_low
+
+from pushbench.catalog.failures import ServerFailed
+from pushbench.catalog.suites import Load, Suite, find_suite
+from pushbench.drivers.driver import Build, Driver
+from pushbench.foundation.errors import UserError
+from pushbench.foundation.project import Project
+from pushbench.generator.limits import read_limits
+from pushbench.judging.thresholds import Thresholds
+from pushbench.machine.processes import affinity
+from pushbench.measuring import preparation
+from pushbench.measuring.answering import Asking, limits_of
+from pushbench.measuring.checkout import read_commit
+from pushbench.measuring.common import Options, bench_of, harness_of, holding_machine, means_of
+from pushbench.measuring.preparation import Prepared
+from pushbench.measuring.probing import Probing, load_of, probe_seconds
+from pushbench.measuring.progress import SearchWatch
+from pushbench.measuring.searching import Ask, Asked, Found, Plan, next_ask
+from pushbench.measuring.trial import Bench
+from pushbench.metrics.carrying import probe_sentence
+from pushbench.records import store
+from pushbench.records.capacity import CLIENTS, CapacityRecord, Probe, Search, ServerCapacity, Start
+from pushbench.records.capacity_store import write_capacity
+from pushbench.records.record import Failure, PlannedTrial, ReportedVersions
+
+FIRST_START = 0.45
+"""of the time of all starts, at least: it is not told where to look"""
+
+
+@dataclass(frozen=True)
+class CapacityRequest:
+    """What is searched. No `servers` means all of the suite that can be built here."""
+
+    suite: str
+    servers: Sequence[str] = ()
+    starts: int = 3
+    seconds: float = 300.0
+    """for each server, its starts included"""
+    seed: int = 1
+
+
+class SearchInterrupted(Exception):
+    """Somebody ended the search; the starts until then are on disk at `path`."""
+
+    def __init__(self, record: CapacityRecord, path: Path) -> None:
+        super().__init__(record.id)
+        self.record, self.path = record, path
+
+
+def find_capacities(
+    project: Project, request: CapacityRequest, options: Options, thresholds: Thresholds, watch: SearchWatch
+) -> CapacityRecord:
+    """Search. Raises UserError before anything is started when the request cannot be meant."""
+    suite = find_suite(project.scenarios, request.suite)
+    search = _search_of(suite)
+    limits = limits_of(thresholds, suite.id)
+    if not limits:
+        raise UserError(f"{suite.id} has no limits that a server could break", where=str(suite.file))
+    chosen = preparation.select_servers(project, suite, request.servers, watch.note, options.driver)
+    search = _playable(search, suite, chosen.driver, options)
+    load = _base_load(suite, search)
+    means = means_of(load, chosen.driver, options, watch.note)
+    with holding_machine(options, watch):
+        binary, prepared = preparation.build_all(project, chosen, watch.note)
+        if options.verify:
+            prepared = preparation.verify_all(project, prepared, chosen.driver, watch.note)
+        bench = bench_of(project, binary, chosen.driver, load, means)
+        record = CapacityRecord(
+            id=store.new_id(),
+            created=datetime.now(UTC).isoformat(timespec="seconds"),
+            commit=read_commit(project.root),
+            harness=harness_of(bench.generator),
+            environment=bench.environment,
+            suite=suite.id,
+            words=suite.spec.words,
+            parameters=load.parameters,
+            search=search,
+            most_by="suite" if search == _search_of(suite) else "generator",
+            limits=limits,
+            thresholds_digest=thresholds.digest,
+            wanted_starts=request.starts,
+            skipped=list(chosen.skipped),
+            servers=[],
+        )
+        return _search_all(project.capacities, record, bench, prepared, _Course(request, watch))
+
+
+@dataclass(frozen=True)
+class _Course:
+    """What was asked for, and who hears of it."""
+
+    request: CapacityRequest
+    watch: SearchWatch
+
+
+def _search_of(suite: Suite) -> Search:
+    if suite.spec.capacity is None:
+        hint = "docs/capacity.md says what to write"
+        raise UserError(f"the suite {suite.id} says nothing of `capacity`", where=str(suite.file), hint=hint)
+    return suite.spec.capacity
+
+
+def _base_load(suite: Suite, search: Search) -> Load:
+    """With the schedule of the largest probe, for what the generator needs."""
+    parameters = suite.spec.parameters | search.parameters
+    schedule = next(iter(suite.spec.profiles.values())).schedule(parameters)
+    connections = max(suite.spec.connections.values(), default=1)
+    base = Load(suite.id, "capacity", suite.scenario, schedule, parameters, suite.spec.words, connections=connections)
+    return load_of(base, search, Ask(search.most))
+
+
+def _playable(search: Search, suite: Suite, driver: Driver, options: Options) -> Search:
+    """With no more clients than the generators of this machine have files and ports for."""
+    found = read_limits()
+    room = found.connections_of_process * (options.generators or 1)
+    if driver.name != "process":
+        room = min(room, found.connections_of_address * max(1, len(options.sources or ())))
+    clients = room // max(suite.spec.connections.values(), default=1)
+    most = clients if search.searched == CLIENTS else int(clients / search.clients_each)
+    whole = min(search.most, most) // search.step * search.step
+    if whole < search.first:
+        raise UserError(
+            f"no search is possible: this machine has files and ports for {clients:,} clients", hint="raise `ulimit -n`"
+        )
+    return search.model_copy(update={"most": whole})
+
+
+def _search_all(
+    folder: Path, record: CapacityRecord, bench: Bench, prepared: Sequence[Prepared], course: _Course
+) -> CapacityRecord:
+    """Every server, each start written as soon as it is there. A first write shows that there is room."""
+    path = write_capacity(folder, record)
+    done = record
+    try:
+        for each in prepared:
+            for found in _search_server(record, bench, each, course):
+                done = record.model_copy(update={"servers": [*record.servers, found]})
+                write_capacity(folder, done)
+            record = done
+    except KeyboardInterrupt:
+        raise SearchInterrupted(done, path) from None
+    return done
+
+
+def _search_server(
+    record: CapacityRecord, bench: Bench, prepared: Prepared, course: _Course
+) -> Iterator[ServerCapacity]:
+    """What is known of a server after each of its starts."""
+    request = course.request
+    server = ServerCapacity(
+        server=prepared.server.id,
+        build=prepared.digest,
+        reported=None,
+        verified=prepared.verified,
+        failure=prepared.result if isinstance(prepared.result, Failure) else None,
+        starts=[],
+    )
+    if server.failure:
+        yield server
+        return
+    asking = Asking(record.limits, record.words, record.search.closed)
+    ends = time.monotonic() + request.seconds
+    for number in range(1, request.starts + 1):
+        planned = PlannedTrial(server=server.server, round=number, order=number - 1, seed=request.seed + number)
+        probing = Probing(bench, prepared, record.search, asking, planned)
+        one = _OneStart(probing, _plan(record.search, server.starts), course.watch, request.starts)
+        left = ends - time.monotonic()
+        share = max(FIRST_START, 1 / request.starts) if number == 1 else 1 / (request.starts - number + 1)
+        server = one.search(server, left * share)
+        yield server
+        if server.failure:
+            return
+
+
+def _plan(search: Search, before: Sequence[Start]) -> Plan:
+    known = [start.carried for start in before if start.carried]
+    return Plan(search.first, search.step, search.most, hint=median_low(known) if known else None)
+
+
+@dataclass(frozen=True)
+class _OneStart:
+    """The search on one fresh start."""
+
+    probing: Probing
+    plan: Plan
+    watch: SearchWatch
+    starts: int
+
+    def search(self, server: ServerCapacity, seconds: float) -> ServerCapacity:
+        """`server` with this start, or with the reason why it could not begin."""
+        began, started = time.monotonic(), datetime.now(UTC).isoformat(timespec="seconds")
+        probes: list[Probe] = []
+        try:
+            with affinity(self.probing.bench.environment.generator_cpus):
+                found, reported = self._ask(probes, began + seconds)
+        except ServerFailed as failed:
+            self.watch.note(f"{self._title}: failed to {failed.failure.step}: {failed.failure.message}")
+            return server.model_copy(update={"failure": failed.failure})
+        start = Start(
+            number=self.probing.planned.round,
+            seed=self.probing.planned.seed,
+            started=started,
+            seconds=round(time.monotonic() - began, 3),
+            carried=found.carried,
+            refused=found.refused,
+            end=found.end,
+            confirmed=found.confirmed,
+            probes=probes,
+        )
+        return server.model_copy(update={"reported": reported, "starts": [*server.starts, start]})
+
+    def _ask(self, probes: list[Probe], ends: float) -> tuple[Found, ReportedVersions]:
+        """Ask until it is found, into `probes`. A server that ends under a load is started again."""
+        bench, prepared = self.probing.bench, self.probing.prepared
+        assert isinstance(prepared.result, Build), "what cannot be started is not asked"
+        asked: list[Asked] = []
+        while True:
+            with bench.driver.running(prepared.server, prepared.result) as instance:
+                fresh = True
+                while fresh or not instance.exited():
+                    step = next_ask(self.plan, asked, ends - time.monotonic(), self._cost)
+                    if isinstance(step, Found):
+                        return step, instance.reported
+                    ask = replace(step, first=fresh)
+                    stage = load_of(bench.load, self.probing.search, ask).schedule.stages[0]
+                    self.watch.probe(self._title, stage, ends - time.monotonic())
+                    probe = self.probing.probe(instance, ask, self.watch)
+                    self.watch.note(f"{self._title}: {probe_sentence(probe, self.probing.search, bench.load.words)}")
+                    probes.append(probe)
+                    asked.append(self.probing.asked(ask, probe))
+                    fresh = False
+
+    def _cost(self, ask: Ask) -> float:
+        return probe_seconds(self.probing.bench.load, self.probing.search, ask)
+
+    @property
+    def _title(self) -> str:
+        return f"[{self.probing.planned.round}/{self.starts}] {self.probing.planned.server}"

@@ -1,0 +1,118 @@
+"""One probe: a load on a server that runs, and what it says. The load is a profile of one stage, made for it."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+
+from pushbench.catalog.suites import Load
+from pushbench.drivers.driver import Build, Instance
+from pushbench.generator.load import planned_seconds
+from pushbench.machine.resources import together
+from pushbench.measuring.answering import Asking, answer
+from pushbench.measuring.plan import DRAIN_SECONDS_USED
+from pushbench.measuring.preparation import Prepared
+from pushbench.measuring.progress import LoadWatch
+from pushbench.measuring.searching import SLOW_RAMP, Ask, Asked
+from pushbench.measuring.trial import Bench, run_load
+from pushbench.records.capacity import CLIENTS, Probe, Search
+from pushbench.records.record import PlannedTrial, Schedule, StagePlan
+
+OVERHEAD_SECONDS = 0.5  # to start k6, and to read its report
+ERRORS_KEPT = 5
+REST_SECONDS = 3.0  # at most, for what a load left behind in the server
+REST_LOOK_SECONDS = 0.25
+RESTING = 0.10  # of a core
+
+
+def load_of(base: Load, search: Search, ask: Ask) -> Load:
+    """The load of a probe. Where a rate is searched, it is the parameter that the suite has for it."""
+    clients = search.clients(ask.load)
+    ramp = max(search.ramp_seconds, clients / search.clients_per_second) * (SLOW_RAMP if ask.slow else 1.0)
+    stage = StagePlan(
+        clients=clients,
+        closed=search.closed,
+        name=f"closed-{clients}" if search.closed else str(clients),
+        ramp_seconds=ramp,
+        settle_seconds=search.settle_seconds,
+        steady_seconds=search.hold_seconds if ask.hold else search.steady_seconds,
+    )
+    schedule = Schedule(
+        warmup_seconds=search.warmup_seconds if ask.first else 0.0, stages=[stage], drain_seconds=search.drain_seconds
+    )
+    rate = {} if search.searched == CLIENTS else {search.searched: type(base.parameters[search.searched])(ask.load)}
+    return replace(base, schedule=schedule, parameters={**base.parameters, **rate})
+
+
+def probe_seconds(base: Load, search: Search, ask: Ask) -> float:
+    """How long a probe takes when the server keeps up. What clients of a closed load have begun is waited for."""
+    schedule = load_of(base, search, ask).schedule
+    saved = 0.0 if search.closed else schedule.drain_seconds - DRAIN_SECONDS_USED
+    return planned_seconds(schedule) - saved + OVERHEAD_SECONDS
+
+
+@dataclass(frozen=True)
+class Probing:
+    """What all probes of a start have in common; the load of `bench` is without a schedule."""
+
+    bench: Bench
+    prepared: Prepared
+    search: Search
+    asking: Asking
+    planned: PlannedTrial
+
+    def probe(self, instance: Instance, ask: Ask, watch: LoadWatch) -> Probe:
+        """Ask. A server that did not carry the load has some time to rest."""
+        assert isinstance(self.prepared.result, Build), "what cannot be started is not asked"
+        load = load_of(self.bench.load, self.search, ask)
+        began = time.monotonic()
+        trial = run_load(
+            replace(self.bench, load=load),
+            self.planned,
+            self.prepared.server,
+            self.prepared.result,
+            instance=instance,
+            watch=watch,
+        )
+        found, broken = answer(trial, self.asking, slow=ask.slow)
+        if found != "carried" and not trial.failure:
+            _rest(instance)
+        stage = load.schedule.stages[0]
+        return Probe(
+            load=ask.load,
+            clients=stage.clients,
+            hold=ask.hold,
+            ramp_seconds=stage.ramp_seconds,
+            answer=found,
+            broken=broken,
+            findings=trial.validity.reasons,
+            failure=trial.failure,
+            metrics=trial.stages[0].metrics if trial.stages else {},
+            errors=sorted(trial.errors, key=lambda each: -each.count)[:ERRORS_KEPT],
+            seconds=round(time.monotonic() - began, 3),
+        )
+
+    def asked(self, ask: Ask, probe: Probe) -> Asked:
+        return Asked(probe.load, probe.hold, probe.answer, _used(probe, self.bench), ask.slow)
+
+
+def _used(probe: Probe, bench: Bench) -> float | None:
+    """The share of the CPUs that the server used of its own, or its services of theirs."""
+    cpus = bench.environment
+    own, services = (probe.metrics.get(name) for name in ("cpu_cores", "services_cpu_cores"))
+    if own is None:
+        return None
+    return max(own / len(cpus.server_cpus), (services or 0.0) / len(cpus.generator_cpus))
+
+
+def _rest(instance: Instance) -> None:
+    """Wait until the server and its services have done what the load left behind: the next one would pay for it."""
+    ends = time.monotonic() + REST_SECONDS
+    programs = [instance.tree, *(service.tree for service in instance.services)]
+    before = together(program.usage() for program in programs)
+    while before and time.monotonic() < ends:
+        time.sleep(REST_LOOK_SECONDS)
+        now = together(program.usage() for program in programs)
+        if now is None or now.cpu_seconds - before.cpu_seconds < RESTING * (now.at - before.at):
+            return
+        before = now

@@ -1,0 +1,129 @@
+"""What binds a server at a load that it does not carry, told from what was measured there. Pure.
+
+A server waits for one thing at a time, and the first of these that was used up is named: it explains the others.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from pushbench.foundation.model import Document
+from pushbench.metrics.definitions import Unit, metrics_of
+from pushbench.metrics.units import format_number, format_quantity
+from pushbench.records.capacity import CapacityRecord, Probe
+from pushbench.records.vocabulary import Vocabulary
+
+Resource = Literal["process", "connections", "cpu", "core", "services", "memory", "event_loop", "queue", "unknown"]
+
+FULL = 0.90
+"""of the CPUs that there are: the rest is what the kernel needs to go from one thread to the next"""
+CORE = (0.90, 1.10)
+"""cores that a server uses that has more of them: one thread does all the work, or nearly"""
+MEMORY_FULL = 0.80
+"""of the machine's"""
+LATE_LOOP_SECONDS = 0.050
+"""an event loop that is so late at p99 does not turn in time for anybody"""
+REFUSED = 0.001
+"""of the clients"""
+
+
+class Binding(Document):
+    """The resource, and the numbers that say so."""
+
+    resource: Resource = Field(
+        description="process: the server ended; connections: it refused or lost them; cpu: its CPUs were full; "
+        "core: one of several was; services: theirs were; memory; event_loop: it told so; queue: work waited while "
+        "CPU was left"
+    )
+    sentence: str
+
+
+def binding_of(probe: Probe, record: CapacityRecord) -> Binding:
+    """What the probe shows. Without a sign of anything it is unknown, which is said."""
+    return (
+        _process(probe)
+        or _connections(probe)
+        or _cpu(probe, record)
+        or _services(probe, record)
+        or _memory(probe, record)
+        or _event_loop(probe, record.words)
+        or _queue(probe, record)
+        or Binding(resource="unknown", sentence=f"nothing measured was full; {_idle(probe, record)}")
+    )
+
+
+def _process(probe: Probe) -> Binding | None:
+    return Binding(resource="process", sentence=probe.failure.message) if probe.failure else None
+
+
+def _connections(probe: Probe) -> Binding | None:
+    """Only where clients are missing or were thrown out: some failed attempts are no end."""
+    missing, ended = probe.metrics.get("clients_missing_ratio"), probe.metrics.get("disconnects")
+    if not (missing and missing > REFUSED) and not (ended and ended > REFUSED * probe.clients):
+        return None
+    seen = f"; clients saw {probe.errors[0].reason[:100]}" if probe.errors else ""
+    clients = format_number(round(min(max(missing or 0.0, 0.0), 1.0) * probe.clients))
+    sentence = (
+        f"{clients} of {probe.clients:,} clients had no connection, {format_number(ended or 0)} lost theirs{seen}"
+    )
+    return Binding(resource="connections", sentence=sentence)
+
+
+def _cpu(probe: Probe, record: CapacityRecord) -> Binding | None:
+    used, cpus = probe.metrics.get("cpu_cores"), len(record.environment.server_cpus)
+    if used is None:
+        return None
+    if used >= FULL * cpus:
+        return Binding(resource="cpu", sentence=f"{format_number(used)} of {_cores(cpus)} used")
+    if CORE[0] <= used <= CORE[1]:
+        return Binding(resource="core", sentence=f"one core full ({format_number(used)}) of {cpus}")
+    return None
+
+
+def _services(probe: Probe, record: CapacityRecord) -> Binding | None:
+    """They share the CPUs with the generator."""
+    services, generator = (probe.metrics.get(name) or 0.0 for name in ("services_cpu_cores", "generator_cpu_cores"))
+    cpus = len(record.environment.generator_cpus)
+    if services + generator < FULL * cpus or services < generator:
+        return None
+    sentence = f"its services used {format_number(services)} of {_cores(cpus)}, shared with the generator"
+    return Binding(resource="services", sentence=sentence)
+
+
+def _memory(probe: Probe, record: CapacityRecord) -> Binding | None:
+    used, whole = probe.metrics.get("memory_bytes.peak"), record.environment.memory_bytes
+    if used is None or used < MEMORY_FULL * whole:
+        return None
+    sizes = f"{format_quantity(used, Unit.BYTES)} of {format_quantity(whole, Unit.BYTES)}"
+    return Binding(resource="memory", sentence=f"{sizes} of memory used")
+
+
+def _event_loop(probe: Probe, words: Vocabulary) -> Binding | None:
+    for name, told in words.told.items():
+        late = probe.metrics.get(f"{name}_seconds.p99")
+        if late is not None and late >= LATE_LOOP_SECONDS:
+            sentence = f"{told.title.lower()} p99 {format_quantity(late, Unit.SECONDS)}, as the server tells"
+            return Binding(resource="event_loop", sentence=sentence)
+    return None
+
+
+def _queue(probe: Probe, record: CapacityRecord) -> Binding | None:
+    """Less arrives than is due, and nothing that is measured is used up: it waits inside the server."""
+    arrived, due = (probe.metrics.get(name) for name in ("throughput_per_second", "offered_per_second"))
+    behind = next((each for each in probe.broken if each.metric == "throughput_per_second"), None)
+    if behind is None or arrived is None or due is None:
+        return None
+    metric = metrics_of(record.words)["throughput_per_second"]
+    sentence = f"{metric.in_sentence} {format_number(arrived)} of {format_number(due)} /s; {_idle(probe, record)}"
+    return Binding(resource="queue", sentence=sentence)
+
+
+def _idle(probe: Probe, record: CapacityRecord) -> str:
+    used, cpus = probe.metrics.get("cpu_cores"), len(record.environment.server_cpus)
+    return f"it used {'an unknown part' if used is None else format_number(used)} of {_cores(cpus)}"
+
+
+def _cores(number: int) -> str:
+    return "1 core" if number == 1 else f"{number} cores"

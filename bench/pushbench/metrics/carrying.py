@@ -1,0 +1,210 @@
+"""What a capacity record amounts to: how much each server carries, what ended it, what binds, what it costs. Pure.
+
+A server's number is made of the starts that ended at a limit of the suite, where these are most of them. Where they are
+not, what was carried is a lower bound, and the number is not the server's.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from math import isfinite
+from statistics import median, median_low
+from typing import Literal
+
+from pydantic import Field
+
+from pushbench.foundation.model import Document
+from pushbench.metrics.binding import Binding, binding_of
+from pushbench.metrics.definitions import metrics_of
+from pushbench.metrics.units import format_number, format_quantity
+from pushbench.records.capacity import CLIENTS, Broken, CapacityRecord, Probe, Search, ServerCapacity, Start
+from pushbench.records.vocabulary import Vocabulary
+
+COSTS = (
+    "cpu_cores",
+    "services_cpu_cores",
+    "memory_bytes.peak",
+    "network_in_bytes_per_second",
+    "network_out_bytes_per_second",
+)
+"""metrics that are told for each 1,000 of the load"""
+
+
+class CapacityResult(Document):
+    """What one server carries."""
+
+    server: str
+    carried: int | None = Field(
+        description="the most that was carried: the median of the starts, the lower one of two; null where none ended"
+    )
+    low: int | None = Field(description="the least that a start carried")
+    high: int | None = Field(description="the most that a start refused; null where one refused nothing")
+    at_least: bool = Field(description="a lower bound, for something else than the server ended the search")
+    end: Literal["limit", "generator", "disturbed", "most", "time"] | None = Field(
+        description="what the starts ended at: see the record"
+    )
+    reason: str = Field(description="in words: the limit and what was found, or why there is no number")
+    binding: Binding | None = Field(description="what binds the server at the load that it refused")
+    per_1000: dict[str, float | None] = Field(description="metrics at the carried load, for each 1,000 of it")
+    starts: list[int] = Field(description="what each start carried")
+    confirmed: bool = Field(description="every start that counts held its load, and refused the next one twice")
+    failure: str | None = Field(description="what kept the server from further starts")
+
+
+class CapacityReport(Document):
+    """What `pushbench capacity --json` prints: a record, and what it amounts to."""
+
+    record: CapacityRecord
+    results: list[CapacityResult]
+
+
+def results_of(record: CapacityRecord) -> list[CapacityResult]:
+    """One for each server, in the order of the record."""
+    return [_result(record, each) for each in record.servers]
+
+
+def load_text(load: int, search: Search, words: Vocabulary) -> str:
+    """`1,600 clients`, `320 requests/s`."""
+    number = f"{load:,}"
+    return f"{number} clients" if search.searched == CLIENTS else f"{number} {words.exchange.plural.lower()}/s"
+
+
+def probe_sentence(probe: Probe, search: Search, words: Vocabulary) -> str:
+    """What came of a probe, in less than 60 columns where names are short."""
+    held = " held" if probe.hold else ""
+    load = load_text(probe.load, search, words) + held
+    if probe.failure:
+        return f"{load}: the server ended"
+    if probe.answer == "carried":
+        headline = metrics_of(words)[words.headline]
+        found = format_quantity(probe.metrics.get(headline.name), headline.unit)
+        return f"{load}: carried, {headline.in_sentence} {found}"
+    if probe.answer in ("generator", "disturbed"):
+        why = probe.findings[0].message if probe.findings else "it was late itself"
+        return f"{load}: {'the generator ended' if probe.answer == 'generator' else 'disturbed'}: {why}"
+    again = ", again with a longer ramp" if probe.answer == "connecting" else ""
+    return f"{load}: {_broken_text(probe.broken[0], words)}{again}" if probe.broken else f"{load}: not carried"
+
+
+def _result(record: CapacityRecord, server: ServerCapacity) -> CapacityResult:
+    counted = [start for start in server.starts if start.end == "limit"]
+    at_least = 2 * len(counted) <= len(server.starts)
+    if at_least:
+        counted = [start for start in server.starts if start.carried or start.end != "time"]
+    if not counted:
+        return _nothing(server)
+    ends = Counter(each.end for each in server.starts if each.end != "limit" or not at_least)
+    end = ends.most_common(1)[0][0]
+    refused = [start.refused for start in counted]
+    probes = [probe for start in counted if (probe := _refusal(start))]
+    return CapacityResult(
+        server=server.server,
+        carried=median_low(start.carried for start in counted),
+        low=min(start.carried for start in counted),
+        high=None if None in refused else max(load for load in refused if load),
+        at_least=at_least,
+        end=end,
+        reason=_reason(end, probes, record),
+        binding=_binding(probes, record) if end == "limit" else None,
+        per_1000=_costs(counted),
+        starts=[start.carried for start in server.starts],
+        confirmed=all(start.confirmed for start in counted),
+        failure=_failure(server),
+    )
+
+
+def _nothing(server: ServerCapacity) -> CapacityResult:
+    failure = _failure(server)
+    return CapacityResult(
+        server=server.server,
+        carried=None,
+        low=None,
+        high=None,
+        at_least=False,
+        end=None,
+        reason=failure or "the time ended before anything was carried",
+        binding=None,
+        per_1000={},
+        starts=[],
+        confirmed=False,
+        failure=failure,
+    )
+
+
+def _failure(server: ServerCapacity) -> str | None:
+    return f"failed to {server.failure.step}: {server.failure.message}" if server.failure else None
+
+
+def _refusal(start: Start) -> Probe | None:
+    """The last probe that refused the load above the one that was carried."""
+    found = [each for each in start.probes if each.load == start.refused and each.answer != "carried"]
+    return next((each for each in reversed(found) if each.answer == "broken"), found[-1] if found else None)
+
+
+def _binding(probes: Sequence[Probe], record: CapacityRecord) -> Binding | None:
+    """What binds in most starts, in the words of the first of them."""
+    found = [binding_of(probe, record) for probe in probes]
+    most = Counter(each.resource for each in found).most_common(1)
+    return next((each for each in found if each.resource == most[0][0]), None) if most else None
+
+
+def _reason(end: str, probes: Sequence[Probe], record: CapacityRecord) -> str:
+    match end:
+        case "limit":
+            if any(probe.failure for probe in probes):
+                return "the server ended under the load"
+            return _limit(probes, record.words)
+        case "generator":
+            return "the generator ended here" + _why(probes, "generator")
+        case "disturbed":
+            return "the machine was disturbed here" + _why(probes, "disturbed")
+        case "most":
+            if record.most_by == "generator":
+                return "the generator ended here: it has files and ports for no more"
+            return "the search goes no further"
+    return "the time ended here"
+
+
+def _limit(probes: Sequence[Probe], words: Vocabulary) -> str:
+    """The limit that most starts broke first in their list, with the lower median of what was found there. That the
+    server fell behind stands last in a list, so it is named where nothing else was broken."""
+    names = Counter(probe.broken[0].metric for probe in probes if probe.broken)
+    if not names:
+        return "not carried"
+    name = names.most_common(1)[0][0]
+    same = [broken for probe in probes for broken in probe.broken if broken.metric == name]
+    return _broken_text(same[0].model_copy(update={"found": median_low(each.found for each in same)}), words)
+
+
+def _why(probes: Sequence[Probe], answer: str) -> str:
+    found = [probe.findings[0].message for probe in probes if probe.answer == answer and probe.findings]
+    return f": {found[0]}" if found else ""
+
+
+def _broken_text(broken: Broken, words: Vocabulary) -> str:
+    """`delivery p95 812 ms, limit 500 ms`, `deliveries out 31,000 /s of 33,000 /s: it falls behind`."""
+    metric = metrics_of(words).get(broken.metric)
+    if metric is None:
+        return f"{broken.metric} {format_number(broken.found)}, limit {format_number(broken.value)}"
+    found, bound = (format_quantity(value, metric.unit) for value in (broken.found, broken.value))
+    if metric.name == "throughput_per_second" and broken.side == "min":
+        return f"it falls behind, {metric.in_sentence} {found}, wanted {bound}"
+    return f"{metric.in_sentence} {found}, limit {bound}"
+
+
+def _costs(starts: Sequence[Start]) -> dict[str, float | None]:
+    """Medians over the starts. What was not measured is None."""
+    found: dict[str, float | None] = {}
+    for name in COSTS:
+        values = [value for start in starts if (value := _cost(start, name)) is not None]
+        middle = median(values) if values else None
+        found[name] = middle if middle is not None and isfinite(middle) else None
+    return found
+
+
+def _cost(start: Start, metric: str) -> float | None:
+    """Of the last probe that carried the load: that is the one that held it."""
+    carried = [each for each in start.probes if each.load == start.carried and each.answer == "carried"]
+    measured = carried[-1].metrics.get(metric) if carried else None
+    return None if measured is None else measured / start.carried * 1000

@@ -1,0 +1,73 @@
+"""Capacities for people: a few lines for each server, which fit 80 columns where names are short."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from pushbench.metrics.carrying import CapacityResult, load_text
+from pushbench.metrics.definitions import metrics_of
+from pushbench.metrics.units import format_quantity
+from pushbench.records.capacity import CLIENTS, CapacityRecord
+
+BINDS = {
+    "process": "the process",
+    "connections": "connections",
+    "cpu": "CPU",
+    "core": "one core",
+    "services": "services",
+    "memory": "memory",
+    "event_loop": "event loop",
+    "queue": "a queue",
+    "unknown": "unknown",
+}
+
+
+def render_capacities(record: CapacityRecord, results: Sequence[CapacityResult]) -> str:
+    """The servers that carry most come first, then those without a number."""
+    what = "clients" if record.search.searched == CLIENTS else f"{record.words.exchange.plural.lower()}/s"
+    lines = [f"{record.suite}: the most {what} within the limits of the suite", ""]
+    for each in sorted(results, key=lambda found: (found.carried is None, -(found.carried or 0), found.server)):
+        lines += [*_server(record, each), ""]
+    lines += [f"{each.server}: skipped: {each.reason}" for each in record.skipped]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _server(record: CapacityRecord, found: CapacityResult) -> Iterator[str]:
+    if found.carried is None:
+        yield f"{found.server}: {found.reason}"
+        return
+    least = "at least " if found.at_least else ""
+    number = f"{least}{load_text(found.carried, record.search, record.words)}{_interval(found)}"
+    yield f"{found.server}: {number if found.carried else 'no load was carried'}"
+    yield f"  ended by  {found.reason}"
+    if found.binding:
+        yield f"  binds     {BINDS[found.binding.resource]}: {found.binding.sentence}"
+    yield f"  for 1,000 {_costs(record, found)}"
+    if found.failure:
+        yield f"  then it   {found.failure}"
+    doubt = "" if found.confirmed else "; not confirmed in the time that there was"
+    yield f"  starts    {len(found.starts)}: {', '.join(f'{each:,}' for each in found.starts)}{doubt}"
+
+
+def _interval(found: CapacityResult) -> str:
+    """From the least that a start carried to the most that one refused. A lower bound has no upper end."""
+    if found.low is None or found.at_least or found.high is None:
+        return ""
+    return f" [{found.low:,} to {found.high:,}]"
+
+
+def _costs(record: CapacityRecord, found: CapacityResult) -> str:
+    metrics = metrics_of(record.words)
+    names = {
+        "cpu_cores": "CPU {} cores",
+        "services_cpu_cores": "services {} cores",
+        "memory_bytes.peak": "memory {}",
+        "network_in_bytes_per_second": "in {}",
+        "network_out_bytes_per_second": "out {}",
+    }
+    parts = [
+        text.format(format_quantity(value, metrics[name].unit))
+        for name, text in names.items()
+        if (value := found.per_1000.get(name)) is not None
+    ]
+    return ", ".join(parts) or "not measured"
