@@ -1,0 +1,62 @@
+"""Scripted servers whose capacity is set, in a checkout of their own, searched with the real generator."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from pushbench.building.builds import build_generator
+from pushbench.cli.conclusion import thresholds_of
+from pushbench.drivers.choice import DriverChoice
+from pushbench.foundation.project import Project
+from pushbench.measuring import preparation
+from pushbench.measuring.capacity import CapacityRequest, find_capacities
+from pushbench.measuring.common import Options
+from pushbench.records.capacity import CapacityRecord
+from tests.tiny_runs import Notebook
+
+CHECKOUT = Project.at(Path(__file__).parents[3])
+SERVER = """\
+title: Scripted
+link: https://example.org
+language: Go
+suite: whiteboard
+protocol: whiteboard-json
+tier: baseline
+process:
+  toolchains: {{python: ">=3.11"}}
+  build: []
+  start: [sh, -c, "exec {program} -listen 0.0.0.0:$PORT {flags}"]
+"""
+
+
+class Told(Notebook):
+    """Shows what it hears, for whoever waits."""
+
+    def note(self, text: str) -> None:
+        super().note(text)
+        print(text, flush=True)
+
+
+def scripted_project(folder: Path, flags: str, monkeypatch: pytest.MonkeyPatch) -> Project:
+    """With one server, and the suite as it is."""
+    project = Project.at(folder)
+    project.scenarios.mkdir(parents=True)
+    for suffix in ("js", "yml"):
+        name = f"whiteboard.{suffix}"
+        (project.scenarios / name).write_text((CHECKOUT.scenarios / name).read_text())
+    program = folder / "program"
+    subprocess.run(["go", "build", "-trimpath", "-o", program, "./cmd/scripted"], cwd=CHECKOUT.generator, check=True)
+    (project.servers / "scripted").mkdir(parents=True)
+    (project.servers / "scripted" / "server.yml").write_text(SERVER.format(program=program, flags=flags))
+    binary = build_generator(CHECKOUT, print)
+    monkeypatch.setattr(preparation, "build_generator", lambda *_: binary)
+    return project
+
+
+def find(project: Project, *, starts: int, seconds: float) -> CapacityRecord:
+    request = CapacityRequest("whiteboard", starts=starts, seconds=seconds)
+    options = Options(DriverChoice("process"), verify=False, wait=True)
+    return find_capacities(project, request, options, thresholds_of(project), Told())
