@@ -14,6 +14,8 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 TINY = "# nothing to install\n"
+TRIES = 3
+"""the fastest counts: what else the machine does only ever makes one slower"""
 
 
 @pytest.fixture
@@ -43,10 +45,13 @@ def test_the_first_start_makes_the_environment_and_the_second_does_not(checkout:
     first = pushbench(checkout, "run", "a b")
     assert (first.returncode, first.stdout) == (0, "['run', 'a b']\n"), first.stderr
     assert first.stderr == "pushbench: making the Python environment in .cache/pushbench/venv (once, under a minute)\n"
-    began = time.monotonic()
-    second = pushbench(checkout, "--help")
-    assert (second.stdout, second.stderr) == ("['--help']\n", "")
-    assert time.monotonic() - began < 0.5
+    seconds = []
+    for _ in range(TRIES):
+        began = time.monotonic()
+        second = pushbench(checkout, "--help")
+        seconds.append(time.monotonic() - began)
+        assert (second.stdout, second.stderr) == ("['--help']\n", "")
+    assert min(seconds) < 0.5
 
 
 @pytest.mark.slow

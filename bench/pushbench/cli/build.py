@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pushbench.catalog.servers import Server
     from pushbench.catalog.suites import Suite
     from pushbench.foundation.project import Project
-    from pushbench.measuring.preparation import Prepared
+    from pushbench.measuring.preparation import Prepared, Selection
 
 _EXAMPLES = examples(
     "./pushbench build",
@@ -48,16 +48,16 @@ def build(
     from pushbench.drivers.driver import Build
     from pushbench.foundation.project import Project
     from pushbench.machine.ownership import only_run_on_machine
-    from pushbench.measuring.preparation import build_all, select_servers
+    from pushbench.measuring.preparation import build_selections, select_servers
 
     project = Project.current()
 
-    def of_suite(found: Suite, ids: list[str]) -> list[Prepared]:
-        chosen = select_servers(project, found, ids, options.note, DriverChoice("process"))
-        return build_all(project, chosen, options.note)[1]
+    def select(of: Suite, ids: list[str]) -> Selection:
+        return select_servers(project, of, ids, options.note, DriverChoice("process"))
 
     with only_run_on_machine(options.note):
-        prepared = list(chain(*each_suite(project, suite, options.chosen(named, servers), of_suite)))
+        chosen = each_suite(project, suite, options.chosen(named, servers), select)
+        _, prepared = build_selections(project, chosen, options.note)
     failed = [each.server.id for each in prepared if not isinstance(each.result, Build)]
     failed += _test(project, prepared) if test else []
     options.note(f"failed: {', '.join(failed)}" if failed else "everything is built")

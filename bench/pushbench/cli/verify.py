@@ -69,7 +69,7 @@ def verify(
     from pushbench.foundation.project import Project
     from pushbench.machine.ownership import only_run_on_machine
     from pushbench.machine.processes import raise_open_files
-    from pushbench.measuring.preparation import build_servers, select_servers
+    from pushbench.measuring.preparation import build_each, select_servers
     from pushbench.measuring.verifying import lanes_of
 
     project = Project.current()
@@ -83,11 +83,9 @@ def verify(
     rules = _known_rules([server for each in chosen for server in each.servers], rule or [])
     with only_run_on_machine(options.note, wait=wait):
         raise_open_files()
-        built = [
-            (each.driver, server)
-            for each in chosen
-            for server in build_servers(each.driver, each.servers, options.note)
-        ]
+        asked = [(each.driver, server) for each in chosen for server in each.servers]
+        prepared = build_each(asked, options.note)
+        built = [(driver, each) for (driver, _), each in zip(asked, prepared, strict=True)]
         found = _verify_all(built, rules, jobs or min(lanes_of(each.driver) for each in chosen))
     if as_json:
         options.print_json([each.model_dump(mode="json") for each in found])

@@ -2,6 +2,9 @@
 
 Threads would share one interpreter, and a rule about milliseconds would see the waits of another. A lane has CPUs of
 its own for its server. What lanes find comes back in the order in which it was asked for.
+
+A server that ends waits for seconds, for a client that does not answer its close. The next server of its lane begins
+meanwhile, in a second process. A single lane has no second one: its servers may all have the same port.
 """
 
 from __future__ import annotations
@@ -11,7 +14,7 @@ import ctypes
 import multiprocessing
 import signal
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing.connection import Connection, wait
@@ -27,10 +30,10 @@ from pushbench.machine.processes import ending
 
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
 END_SECONDS = 15.0
-"""How long a lane may take to end its server and that server's services, 5 s each, before it is killed."""
+"""How long a worker may take to end its server and that server's services, 5 s each, before it is killed."""
 
 SubjectIn = Callable[[int], Subject]
-"""The server as what is verified in a lane, by the number of the lane."""
+"""The server as what a worker verifies, by the number that gives the worker its CPUs and logs."""
 
 
 @dataclass(frozen=True)
@@ -42,18 +45,23 @@ class Watch:
     found: Callable[[int, Conformance], None]
 
 
-Said = RuleResult | Conformance | UserError
-"""What a lane says of its server: each result as soon as it is there and then the whole, or why that cannot be had."""
+class Ends:
+    """Nothing is left of the server but its exit."""
+
+
+Said = RuleResult | Ends | Conformance | UserError
+"""What is said of a server: each result as soon as it is there and then the whole, or why that cannot be had."""
 
 
 @dataclass(frozen=True)
-class Lane:
+class Worker:
+    lane: int
     process: BaseProcess
     line: Connection[int, Said]
     """takes the numbers of servers"""
 
-    def hear(self) -> RuleResult | Conformance:
-        """Raises the lane's UserError."""
+    def hear(self) -> RuleResult | Ends | Conformance:
+        """Raises the worker's UserError."""
         try:
             said = self.line.recv()
         except EOFError:
@@ -70,38 +78,56 @@ def verify_each(servers: Sequence[SubjectIn], lanes: int, watch: Watch, only: Se
     An interrupted verification ends its servers before it raises.
     """
     pending, found = deque(range(len(servers))), dict[int, Conformance]()
-    with _running([partial(_work, servers, number, only) for number in range(min(lanes, len(servers)))]) as idle:
-        busy: dict[Connection[int, Said], tuple[int, Lane]] = {}
+    works = [(lane, partial(_work, servers, place, only)) for lane, place in _places(min(lanes, len(servers)))]
+    with _running(works) as idle:
+        busy: dict[Connection[int, Said], tuple[int, Worker]] = {}
+        checking: set[Worker] = set()
         while pending or busy:
-            while pending and idle:
-                lane, server = idle.pop(), pending.popleft()
-                busy[lane.line] = server, lane
+            while pending and (free := _free(idle, {worker.lane for worker in checking})):
+                server = pending.popleft()
+                idle.remove(free)
+                checking.add(free)
+                busy[free.line] = server, free
                 watch.began(server)
-                lane.line.send(server)
+                free.line.send(server)
             for line in wait(list(busy)):
                 assert isinstance(line, Connection)
-                server, lane = busy[line]
-                said = lane.hear()
-                if isinstance(said, RuleResult):
-                    watch.checked(server, said)
-                else:
-                    found[server] = said
-                    watch.found(server, said)
-                    idle.append(lane)
-                    del busy[line]
+                server, worker = busy[line]
+                match worker.hear():
+                    case RuleResult() as result:
+                        watch.checked(server, result)
+                    case Ends():
+                        checking.discard(worker)
+                    case Conformance() as whole:
+                        found[server] = whole
+                        watch.found(server, whole)
+                        checking.discard(worker)
+                        idle.append(worker)
+                        del busy[line]
     return [found[number] for number in range(len(servers))]
 
 
-def _work(servers: Sequence[SubjectIn], lane: int, only: Sequence[str], line: Connection[Said, int]) -> None:
-    """What a lane does until SIGTERM, which the end of its parent sends, too."""
+def _places(lanes: int) -> list[tuple[int, int]]:
+    """The lane of each worker, and the number by which it has CPUs and logs: both of a lane are even, or odd."""
+    first = [(lane, lane) for lane in range(lanes)]
+    return first + [(lane, lane + lanes + lanes % 2) for lane in range(lanes)] if lanes > 1 else first
+
+
+def _free(idle: Sequence[Worker], lanes: Set[int]) -> Worker | None:
+    """A worker of another lane than these."""
+    return next((worker for worker in idle if worker.lane not in lanes), None)
+
+
+def _work(servers: Sequence[SubjectIn], place: int, only: Sequence[str], line: Connection[Said, int]) -> None:
+    """What a worker does until SIGTERM, which the end of its parent sends, too."""
     with contextlib.suppress(KeyboardInterrupt, EOFError, BrokenPipeError):
         signal.signal(signal.SIGTERM, signal.default_int_handler)
         signal.signal(signal.SIGINT, _leave_it_to_the_parent)
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
         while True:
-            subject = servers[line.recv()](lane)
+            subject = servers[line.recv()](place)
             try:
-                line.send(verify(subject, only, line.send))
+                line.send(verify(subject, only, line.send, lambda: line.send(Ends())))
             except ServerFailed as failed:
                 line.send(unverified(subject.server, subject.suite, subject.protocol, failed))
             except UserError as error:
@@ -113,25 +139,25 @@ def _leave_it_to_the_parent(*_: object) -> None:
 
 
 @contextlib.contextmanager
-def _running(works: Sequence[Callable[[Connection[Said, int]], None]]) -> Iterator[list[Lane]]:
-    """Processes that do this; they and their servers have ended when the block is left."""
+def _running(works: Sequence[tuple[int, Callable[[Connection[Said, int]], None]]]) -> Iterator[list[Worker]]:
+    """Processes that do this in their lanes; they and their servers have ended when the block is left."""
     # The subjects hold open drivers, which only a fork can share. No thread runs yet.
     context = multiprocessing.get_context("fork")
-    lanes: list[Lane] = []
+    workers: list[Worker] = []
     try:
-        for work in works:
+        for lane, work in works:
             ours, theirs = context.Pipe()
             process = context.Process(target=work, args=(theirs,), daemon=True)
             process.start()
             theirs.close()
-            lanes.append(Lane(process, ours))
-        yield list(lanes)
+            workers.append(Worker(lane, process, ours))
+        yield list(workers)
     finally:
-        for lane in lanes:
-            lane.process.terminate()
-        for lane in lanes:
-            lane.process.join(END_SECONDS)
-            if lane.process.is_alive():
-                lane.process.kill()
-                lane.process.join()
+        for worker in workers:
+            worker.process.terminate()
+        for worker in workers:
+            worker.process.join(END_SECONDS)
+            if worker.process.is_alive():
+                worker.process.kill()
+                worker.process.join()
         end_orphans()

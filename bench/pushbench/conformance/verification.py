@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter, deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from pushbench.catalog.failures import ServerFailed
 from pushbench.conformance.checking import Note, check, check_beside
@@ -12,6 +12,7 @@ from pushbench.conformance.result import Conformance, RuleResult
 from pushbench.conformance.rule import Rule
 from pushbench.conformance.suite import Clients, SharingClients, SuiteRules, digest
 from pushbench.conformance.target import Subject, Target
+from pushbench.conformance.waiting import hearing
 from pushbench.machine.disturbance import Since
 
 Group = tuple[Rule, ...]
@@ -24,8 +25,12 @@ STARTS = "starts"
 """the name of the result of a server that does not start, beside those of the rules; `builds` of one without a build"""
 
 
-def verify(subject: Subject, only: Iterable[str] = (), note: Note = lambda _: None) -> Conformance:
+def verify(
+    subject: Subject, only: Iterable[str] = (), note: Note = lambda _: None, ends: Callable[[], None] = lambda: None
+) -> Conformance:
     """Check all rules of a server, or those named in `only`; `note` hears of each as soon as it is done.
+
+    `ends` is called when nothing is left of the server but its exit.
 
     One start serves all rules as long as they pass. After a failure the server is started anew, so that what one rule
     has broken is not held against the next. Rules that may be checked beside each other are: where one of them fails,
@@ -47,7 +52,7 @@ def verify(subject: Subject, only: Iterable[str] = (), note: Note = lambda _: No
 
     try:
         while pending:
-            with subject.start() as target:
+            with hearing(ends), subject.start() as target:
                 clients = suite.clients(subject.server, target)
                 asyncio.run(_check_until_failure(pending, checks, clients, target, keep))
     except ServerFailed as failed:

@@ -6,6 +6,7 @@ A server that fails a step is kept with its failure; the others go on.
 from __future__ import annotations
 
 import json
+from collections import ChainMap
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -108,23 +109,42 @@ def _asked_for(project: Project, suite: Suite, names: Sequence[str]) -> list[Ser
 
 def build_all(project: Project, selection: Selection, note: Note) -> tuple[Path, list[Prepared]]:
     """The generator's binary, and the servers. Raises UserError when there is no generator."""
+    return build_selections(project, [selection], note)
+
+
+def build_selections(project: Project, selections: Sequence[Selection], note: Note) -> tuple[Path, list[Prepared]]:
+    """As `build_all`, of all the selections."""
     with ThreadPoolExecutor(1) as pool:
         generator = pool.submit(build_generator, project, note)
-        built = build_servers(selection.driver, selection.servers, note)
+        built = build_each([(each.driver, server) for each in selections for server in each.servers], note)
         return generator.result(), built
 
 
 def build_servers(driver: Driver, servers: Sequence[Server], note: Note) -> list[Prepared]:
-    def build(server: Server) -> Prepared:
-        try:
-            built = driver.build(server, note)
-            return Prepared(server, built.digest, built)
-        except ServerFailed as failed:
-            note(f"{server.id}: failed to build: {failed.failure.message}\n{failed.failure.log_tail}".rstrip())
-            return Prepared(server, driver.digest(server), failed.failure)
+    return build_each([(driver, server) for server in servers], note)
+
+
+def build_each(asked: Sequence[tuple[Driver, Server]], note: Note) -> list[Prepared]:
+    """Build servers of several folders at a time; those of one folder, which share products, one after another."""
+    folders: dict[Path, list[int]] = {}
+    for place, (_, server) in enumerate(asked):
+        folders.setdefault(server.folder, []).append(place)
+
+    def build(places: Sequence[int]) -> dict[int, Prepared]:
+        return {place: _build(*asked[place], note) for place in places}
 
     with ThreadPoolExecutor(BUILDS_AT_ONCE) as pool:
-        return list(pool.map(build, servers))
+        built = ChainMap(*pool.map(build, folders.values()))
+    return [built[place] for place in range(len(asked))]
+
+
+def _build(driver: Driver, server: Server, note: Note) -> Prepared:
+    try:
+        built = driver.build(server, note)
+        return Prepared(server, built.digest, built)
+    except ServerFailed as failed:
+        note(f"{server.id}: failed to build: {failed.failure.message}\n{failed.failure.log_tail}".rstrip())
+        return Prepared(server, driver.digest(server), failed.failure)
 
 
 def verify_all(project: Project, built: Sequence[Prepared], driver: Driver, note: Note) -> list[Prepared]:

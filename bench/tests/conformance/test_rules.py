@@ -106,10 +106,12 @@ DEAR = [
 @pytest.mark.slow
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_a_good_server_keeps_all_rules(whiteboard: Callable[..., Subject], protocol: str) -> None:
-    found = verify(whiteboard(protocol))
+    waits: list[str] = []
+    found = verify(whiteboard(protocol), ends=lambda: waits.append("for the exit"))
     assert {result.name: result.detail for result in found.failures} == {}
     assert [result.name for result in found.rules] == [rule.name for rule in rules_for("whiteboard", protocol)]
     assert len(found.rules) >= 15
+    assert waits == ["for the exit"]
 
 
 @pytest.mark.slow

@@ -17,9 +17,10 @@ import pytest
 from pushbench.catalog.failures import ServerFailed
 from pushbench.conformance import Conformance, RuleResult, Subject
 from pushbench.conformance.rule import Mismatch, Rule, rule
-from pushbench.conformance.side_by_side import Watch, verify_each
+from pushbench.conformance.side_by_side import Watch, _places, verify_each
 from pushbench.conformance.suite import SuiteRules
 from pushbench.conformance.target import Target
+from pushbench.conformance.waiting import only_waits
 from pushbench.foundation.errors import UserError
 from tests.conformance.test_verification import Silent
 
@@ -63,6 +64,45 @@ async def is_the_first(server: Server) -> None:
 @rule("Another is there at the same time.")
 async def has_company(_: Server) -> None:
     await until(lambda: len(list(Path.cwd().glob("started-*"))) == 2)
+
+
+def count(files: str) -> int:
+    return len(list(Path.cwd().glob(files)))
+
+
+@rule("It ends when three servers were started.", final=True)
+async def ends_beside_the_next(_: Server) -> None:
+    only_waits()
+    await until(lambda: count("started-*") == 3)
+
+
+@rule("It ends while no other server is there.", final=True)
+async def ends_alone(server: Server) -> None:
+    only_waits()
+    await asyncio.sleep(0.05)
+    if (there := count("started-*") - count("ended-*")) != 1:
+        raise Mismatch(f"{server.name} alone", f"{there} servers")
+
+
+@rule("It takes longer to end than to be checked.", final=True)
+async def ends_beside_a_pause(_: Server) -> None:
+    only_waits()
+    await asyncio.sleep(0.2)
+
+
+@rule("At most two are checked at the same time.")
+async def has_two_lanes(server: Server) -> None:
+    note = Path(f"checks-{server.name}")
+    leave(note)
+    await asyncio.sleep(0.15)
+    there = count("checks-*")
+    note.unlink()  # noqa: ASYNC240 - nothing else runs here
+    if there > 2:
+        raise Mismatch("two servers at most", f"{there}")
+
+
+def leave(note: Path) -> None:
+    note.touch()
 
 
 async def until(holds: Callable[[], bool]) -> None:
@@ -120,6 +160,30 @@ def test_one_lane_verifies_one_after_another(with_rules: WithRules, monkeypatch:
     heard = Heard()
     verify_each(with_rules(holds, servers=3), 1, heard.watch())
     assert heard.told == [(what, server) for server in range(3) for what in ("began", "holds", "found")]
+
+
+def test_the_next_server_begins_while_one_ends(with_rules: WithRules) -> None:
+    found = verify_each(with_rules(ends_beside_the_next, servers=3), 2, Heard().watch())
+    assert results(found) == [(f"server-{number}", ["passed"]) for number in range(3)]
+    places = {int(path.read_text().split()[0]) for path in Path.cwd().glob("started-*")}
+    assert len(places) == 3, "each has logs of its own"
+
+
+def test_no_more_are_checked_at_a_time_than_there_are_lanes(with_rules: WithRules) -> None:
+    found = verify_each(with_rules(has_two_lanes, ends_beside_a_pause, servers=8), 2, Heard().watch())
+    assert results(found) == [(f"server-{number}", ["passed", "passed"]) for number in range(8)]
+
+
+def test_servers_of_one_lane_may_have_the_same_port(with_rules: WithRules) -> None:
+    found = verify_each(with_rules(ends_alone, servers=3), 1, Heard().watch())
+    assert results(found) == [(f"server-{number}", ["passed"]) for number in range(3)]
+
+
+@pytest.mark.parametrize("lanes", [2, 3, 4])
+def test_the_workers_of_a_lane_have_its_cpus_and_logs_of_their_own(lanes: int) -> None:
+    places = _places(lanes)
+    assert len({place for _, place in places}) == len(places) == 2 * lanes
+    assert all(place % 2 == lane % 2 for lane, place in places)
 
 
 def test_results_come_in_the_order_of_the_servers_and_each_is_its_own(with_rules: WithRules) -> None:

@@ -155,6 +155,7 @@ def test_sampling_ends_when_it_is_told_to() -> None:
     assert not sampler.is_alive()
 
 
+@pytest.mark.alone  # it looks at every process of the machine
 def test_looking_costs_less_than_a_hundredth_of_a_core() -> None:
     enough = threading.Event()
     threads = [threading.Thread(target=enough.wait) for _ in range(60)]

@@ -66,10 +66,13 @@ def test_the_band_is_that_of_the_current_level() -> None:
 def test_five_thousand_runs_take_a_tenth_of_a_second() -> None:
     values = noisy(*[(10 + each % 3, 250) for each in range(20)])
     changes(values[:100])  # imports and first calls
-    began = time.perf_counter()
-    found = changes(values)
-    assert len(found) == 19
-    assert time.perf_counter() - began < 0.3  # `make bench-judge` has the figure; tests run beside others
+    seconds = []
+    for _ in range(3):  # the fastest counts: what else the machine does only ever makes one slower
+        began = time.perf_counter()
+        found = changes(values)
+        seconds.append(time.perf_counter() - began)
+        assert len(found) == 19
+    assert min(seconds) < 0.3  # `make bench-judge` has the figure; tests run beside others
 
 
 def test_levels_lie_between_the_changes_each_with_its_band() -> None:

@@ -15,6 +15,7 @@ from pushbench.conformance.location.member import PROMPT, Member
 from pushbench.conformance.rule import Mismatch, escaped
 from pushbench.conformance.target import Target
 from pushbench.conformance.together import together
+from pushbench.conformance.waiting import only_waits
 from pushbench.machine.processes import Exit
 from pushbench.machine.resources import Usage
 
@@ -133,7 +134,9 @@ class Clients:
             latecomer_served = True
         except (OSError, Mismatch, TimeoutError):
             latecomer_served = False
-        return Farewell(await asyncio.gather(*waiting), latecomer_served, await ending)
+        ends = await asyncio.gather(*waiting)
+        only_waits()
+        return Farewell(ends, latecomer_served, await ending)
 
 
 async def end_of(member: Member) -> str:

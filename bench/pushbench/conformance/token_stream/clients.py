@@ -17,6 +17,7 @@ from pushbench.conformance.together import together
 from pushbench.conformance.token_stream.arrivals import Arrivals
 from pushbench.conformance.token_stream.events import Event, Events
 from pushbench.conformance.token_stream.text import LAST
+from pushbench.conformance.waiting import only_waits
 from pushbench.machine.processes import Exit
 from pushbench.machine.procfs import socket_inodes, stats
 from pushbench.machine.resources import Usage
@@ -220,7 +221,9 @@ class Clients:
             latecomer_served = await (await self.stream(pace=SLOW, within=1.0)).next(within=1.0) is not None
         except (OSError, Mismatch):
             latecomer_served = False
-        return Farewell(await asyncio.gather(*ends), latecomer_served, await ending)
+        ended = await asyncio.gather(*ends)
+        only_waits()
+        return Farewell(ended, latecomer_served, await ending)
 
 
 async def _end_of(stream: Stream) -> str:

@@ -22,6 +22,7 @@ from pushbench.conformance.rule import Mismatch, escaped
 from pushbench.conformance.target import Target
 from pushbench.conformance.together import together
 from pushbench.conformance.typing_game.player import PROMPT, Player
+from pushbench.conformance.waiting import only_waits
 from pushbench.machine.processes import Exit
 from pushbench.machine.resources import Usage
 
@@ -229,7 +230,9 @@ class Clients:
             latecomer_served = True
         except (OSError, WebSocketException, Mismatch, TimeoutError):
             latecomer_served = False
-        return Farewell(Counter(await together(_code(close) for close in closes)), latecomer_served, await ending)
+        codes = Counter(await together(_code(close) for close in closes))
+        only_waits()
+        return Farewell(codes, latecomer_served, await ending)
 
 
 async def begins(player: Player) -> None:

@@ -14,6 +14,7 @@ from websockets.exceptions import WebSocketException
 from pushbench.conformance.rule import Mismatch
 from pushbench.conformance.target import Target
 from pushbench.conformance.together import together
+from pushbench.conformance.waiting import only_waits
 from pushbench.conformance.whiteboard.client import PROMPT, Client
 from pushbench.conformance.whiteboard.inbox import Closed
 from pushbench.machine.processes import Exit
@@ -142,4 +143,6 @@ class Clients:
             latecomer_joined = True
         except (OSError, WebSocketException, Mismatch, TimeoutError):
             latecomer_joined = False
-        return Farewell(list(await asyncio.gather(*closes)), latecomer_joined, await ending)
+        closed = await asyncio.gather(*closes)
+        only_waits()
+        return Farewell(list(closed), latecomer_joined, await ending)

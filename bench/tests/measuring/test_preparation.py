@@ -1,0 +1,36 @@
+"""Servers are built several at a time, and those of one folder in turn."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from pushbench.building.toolchains import Toolset
+from pushbench.drivers.driver import Build
+from pushbench.measuring.preparation import build_each
+
+
+class Builder:
+    """A driver whose build of `first` and of `other` each wait for the other one."""
+
+    def __init__(self) -> None:
+        self.both = threading.Barrier(2, timeout=5)
+        self.folders: dict[Path, threading.Lock] = {}
+
+    def build(self, server: Any, _: object) -> Build:
+        turn = self.folders.setdefault(server.folder, threading.Lock())
+        assert turn.acquire(blocking=False), f"{server.id} is built beside another of its folder"
+        if server.id in ("first", "other"):
+            self.both.wait()
+        turn.release()
+        return Build("x", f"digest of {server.id}", Toolset())
+
+
+def test_a_build_does_not_wait_for_another_of_its_folder() -> None:
+    ids = {"first": "first", "first/variant": "first", "other": "other", "other/variant": "other"}
+    servers: list[Any] = [SimpleNamespace(id=each, folder=Path(folder)) for each, folder in ids.items()]
+    driver: Any = Builder()
+    built = build_each([(driver, server) for server in servers], lambda _: None)
+    assert [(each.server.id, each.digest) for each in built] == [(each, f"digest of {each}") for each in ids]
