@@ -12,6 +12,7 @@ from pushbench.site.combining import Combination
 from pushbench.site.context import Context
 from pushbench.site.inputs import Inputs
 from pushbench.site.layout import SCHEMA, Data
+from pushbench.site.looks import looks
 from pushbench.site.series import Stage, metrics
 from pushbench.site.windows import RunWindow
 
@@ -37,6 +38,7 @@ def manifest(
         "repository": known.repository,
         "judged_by": inputs.thresholds.digest[:10],
         "servers": context.servers(known),
+        "looks": looks(known.looks, _names(known, combinations)),
         "suites": context.suites(known, measured, words),
         "margins": context.margins(inputs.thresholds),
         "environments": {key: environments[key] for key in sorted(used) if key in environments},
@@ -86,6 +88,10 @@ def combination(
 def as_json(whole: Data) -> bytes:
     """For programs."""
     return json.dumps({"schema": SCHEMA, **whole}, indent=1).encode() + b"\n"
+
+
+def _names(known: Context, combinations: Sequence[Data]) -> set[str]:
+    return {server.id for server in known.servers} | {server for each in combinations for server in each["servers"]}
 
 
 def _listed(row: Data) -> Data:

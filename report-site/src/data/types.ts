@@ -39,6 +39,9 @@ export interface Server {
   folder: string;
 }
 
+/** numbers of a colour, a dash and a marker: see src/theme.ts */
+export type Look = [number, number, number];
+
 export interface Environment {
   key: string;
   cpu_model: string;
@@ -127,6 +130,8 @@ export interface Manifest {
   repository: string | null;
   judged_by: string;
   servers: Record<string, Server>;
+  /** how each is drawn; not in older files */
+  looks?: Record<string, Look>;
   /** not in files of schema 2, which have the metrics of their one suite */
   suites?: Record<string, Words>;
   metrics?: Record<string, Metric>;

@@ -8,6 +8,7 @@ import { Choice, OutcomeMark, Pick, RunLink } from '../parts/page';
 import { chosenStage, metricCell, StagePick, stageOf, stageTitle } from '../parts/stages';
 import { type Cell, Table } from '../parts/table';
 import { go, here } from '../route';
+import { serverStroke } from '../theme';
 
 export function ServersCompared({ manifest, query, run }: { manifest: Manifest; query: URLSearchParams; run: Run }) {
   const stages = run.servers.find((server) => server.stages.length)?.stages ?? [];
@@ -56,7 +57,9 @@ export function ServersCompared({ manifest, query, run }: { manifest: Manifest; 
         <MetricTable words={words} run={run} servers={shown} metric={metric} stages={stages} />
       )}
       {otherwise && <p class="aside">{otherwise}</p>}
-      {run.run.whole && <Distributions words={words} query={query} run={run} stage={stage} hidden={hidden} />}
+      {run.run.whole && (
+        <Distributions manifest={manifest} words={words} query={query} run={run} stage={stage} hidden={hidden} />
+      )}
       {hidden.length > 0 && <a href={here({ hide: null })}>Show all servers</a>}
     </>
   );
@@ -117,6 +120,7 @@ function MetricTable({ words, run, servers, metric, stages }: TableProps & { met
 }
 
 interface DistributionsProps {
+  manifest: Manifest;
   words: Words;
   query: URLSearchParams;
   run: Run;
@@ -124,7 +128,7 @@ interface DistributionsProps {
   hidden: string[];
 }
 
-function Distributions({ words, query, run, stage, hidden }: DistributionsProps) {
+function Distributions({ manifest, words, query, run, stage, hidden }: DistributionsProps) {
   const found = run.servers.map((server) => ({ server, at: stageOf(run, server.server, stage.name) }));
   const latency = latencyOf(
     words,
@@ -140,7 +144,9 @@ function Distributions({ words, query, run, stage, hidden }: DistributionsProps)
         version={JSON.stringify([run.run.id, stage.name, latency.name, hidden])}
         distributions={found.flatMap(({ server, at }) => {
           const tail = at?.tails?.[latency.name];
-          return tail?.length ? [{ label: server.server, tail, shown: !hidden.includes(server.server) }] : [];
+          if (!tail?.length) return [];
+          const label = server.server;
+          return [{ label, tail, shown: !hidden.includes(label), stroke: serverStroke(manifest.looks, label) }];
         })}
         onToggle={(name) =>
           go({ hide: hidden.includes(name) ? hidden.filter((each) => each !== name) : [...hidden, name] })

@@ -1,12 +1,12 @@
 // What the chart of a trend draws: a line for each server, over runs or time.
 
 import type { Trend } from '../data/trend';
-import type { Combination, Unit } from '../data/types';
+import type { Manifest, Unit } from '../data/types';
 import type { Mark } from '../parts/badges';
 import type { ChartProps } from '../parts/chart';
 import { RunLink } from '../parts/page';
 import type { Line, Plot } from '../parts/plot';
-import { stroke } from '../theme';
+import { type Stroke, serverStroke } from '../theme';
 import { formatDay, formatQuantity, formatTime } from '../units';
 
 const HEIGHT = 380;
@@ -49,7 +49,7 @@ export function toggled({ only, hidden }: Choices, servers: string[], server: st
 }
 
 interface Drawn {
-  chosen: Combination;
+  looks: Manifest['looks'];
   trend: Trend;
   choices: Choices;
   unit: Unit;
@@ -60,11 +60,11 @@ interface Drawn {
   badges: Mark[];
 }
 
-export function plotOf({ chosen, trend, choices, unit, names, bands, badges }: Drawn): Plot {
+export function plotOf({ looks, trend, choices, unit, names, bands, badges }: Drawn): Plot {
   const { scale, along } = choices;
   const relative = scale === 'first';
   const lines = names.map((server) =>
-    line(trend, server, chosen.servers.indexOf(server), shows(choices, server), bands, relative),
+    line(trend, server, serverStroke(looks, server), shows(choices, server), bands, relative),
   );
   const pinned = trend.ids.indexOf(choices.pin);
   return {
@@ -102,7 +102,7 @@ export function rowsOf(trend: Trend, badges: Mark[]): ChartProps['rows'] {
   };
 }
 
-function line(trend: Trend, server: string, index: number, shown: boolean, bands: boolean, relative: boolean): Line {
+function line(trend: Trend, server: string, stroke: Stroke, shown: boolean, bands: boolean, relative: boolean): Line {
   const found = trend.servers[server];
   const values = found?.values ?? [];
   const first = relative ? median(values.filter((value) => value !== null).slice(0, FIRST_VALUES)) : 1;
@@ -110,7 +110,7 @@ function line(trend: Trend, server: string, index: number, shown: boolean, bands
   return {
     label: server,
     values: relative ? values.map(scaled) : values,
-    stroke: stroke(index),
+    stroke,
     shown,
     ...(bands
       ? {

@@ -130,7 +130,7 @@ function Drawn({
   const marks = marksOf(marked, trend, bands ? shown : []);
   const badges = marks.map(asBadge);
   const otherwise = countedOtherwise(words, [metric], chosen.method);
-  const plot = plotOf({ chosen, trend, choices, unit, names, bands, badges });
+  const plot = plotOf({ looks: manifest.looks, trend, choices, unit, names, bands, badges });
   const pinned = plot.pinned ?? null;
   return (
     <>

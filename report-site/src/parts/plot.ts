@@ -3,7 +3,7 @@
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import type { Level } from '../data/types';
-import { colour, type Stroke } from '../theme';
+import { colour, markerPath, type Stroke } from '../theme';
 import { type Badge, badges, type Mark } from './badges';
 import { ABOVE, badgeFont, cross, paintBadge, paintBadgeLines, stripHeight, triangle } from './painting';
 
@@ -60,6 +60,8 @@ export interface Listener {
 
 const POINTS_UP_TO = 120;
 const RANGE: uPlot.Range.Config = { min: { pad: 0.08, soft: 0, mode: 2 }, max: { pad: 0.08 } };
+/** CSS pixels between the markers of a line, of few points and of many; and half of a marker */
+const [CLOSE, FAR_APART, MARKER] = [24, 110, 3.4];
 const SHORTEST_DRAG = 6;
 const RIGHT = 12;
 /** CSS pixels of a letter on an axis, on average */
@@ -127,8 +129,10 @@ export class Drawing {
     ctx.font = `${12 * devicePixelRatio}px system-ui, sans-serif`;
     for (const line of this.plot.lines.filter((each) => each.shown)) {
       ctx.fillStyle = colour(line.stroke.colour);
-      ctx.fillText(`\u25cf ${line.label}`, left, copy.height - room * 0.35);
-      left += ctx.measureText(`\u25cf ${line.label}   `).width;
+      const [size, base] = [4 * devicePixelRatio, copy.height - room * 0.35];
+      ctx.fill(new Path2D(markerPath(line.stroke.marker ?? 'circle', left + size, base - size, size)));
+      ctx.fillText(line.label, left + 3 * size, base);
+      left += ctx.measureText(`${line.label}   `).width + 3 * size;
     }
     for (const badge of this.placed) paintBadge(ctx, badge, room, strip);
     copy.toBlob((blob) => blob && tell(blob), 'image/png');
@@ -182,7 +186,7 @@ export class Drawing {
           stroke: colour(line.stroke.colour),
           width: 1.6,
           dash: line.stroke.dash,
-          points: { show: few, size: 5, fill: colour('paper') },
+          points: { show: few && !line.stroke.marker, size: 5, fill: colour('paper') },
         })),
       ],
       hooks: {
@@ -270,6 +274,26 @@ export class Drawing {
     }
   }
 
+  /** So many that a line is known by them, at other points than those of its neighbours. */
+  private drawMarkers(chart: uPlot, { values, stroke, shown }: Line, index: number): void {
+    if (!shown || !stroke.marker) return;
+    const { ctx, bbox } = chart;
+    const { x } = this.plot;
+    const fit = bbox.width / devicePixelRatio / (x.length <= POINTS_UP_TO ? CLOSE : FAR_APART);
+    const every = Math.max(1, Math.ceil(x.length / Math.max(1, fit)));
+    const first = Math.floor((index * every) / 3) % every;
+    ctx.fillStyle = colour(stroke.colour);
+    ctx.globalAlpha = chart.series[index + 1]?.alpha ?? 1;
+    values.forEach((value, at) => {
+      if (value === null || (this.plot.log && value <= 0)) return;
+      if (at % every !== first && !isAlone(values, at)) return;
+      const left = chart.valToPos(x[at] ?? 0, 'x', true);
+      const top = chart.valToPos(value, 'y', true);
+      ctx.fill(new Path2D(markerPath(stroke.marker ?? 'circle', left, top, MARKER * devicePixelRatio)));
+    });
+    ctx.globalAlpha = 1;
+  }
+
   private drawMarks(chart: uPlot): void {
     const { ctx, bbox } = chart;
     const { x, pinned, lines } = this.plot;
@@ -279,6 +303,7 @@ export class Drawing {
     ctx.beginPath();
     ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
     ctx.clip();
+    for (const [index, line] of lines.entries()) this.drawMarkers(chart, line, index);
     for (const line of lines.filter((each) => each.shown)) {
       ctx.fillStyle = colour(line.stroke.colour);
       for (const { index, up } of line.changes ?? []) {
@@ -299,6 +324,11 @@ export class Drawing {
     }
     ctx.restore();
   }
+}
+
+/** Whether no line leads to a point. */
+function isAlone(values: (number | null)[], at: number): boolean {
+  return (values[at - 1] ?? null) === null && (values[at + 1] ?? null) === null;
 }
 
 /** The ends of the y axis: of zeros alone it goes to 1, which is 100 %, and not to the library's 100. */
