@@ -1,18 +1,12 @@
 // The pages, by the address.
 
-import { render } from 'preact';
+import { type ComponentChild, render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import './style.css';
 import './data.css';
-import { load, useLoaded } from './data/load';
+import { load, Unreadable, useLoaded } from './data/load';
 import type { Manifest } from './data/types';
-import { ComparePage } from './pages/compare';
-import { MethodPage } from './pages/method';
 import { OverviewPage } from './pages/overview';
-import { PublishedPage } from './pages/published';
-import { RunPage } from './pages/run';
-import { RunsPage } from './pages/runs';
-import { TrendPage } from './pages/trend';
 import { Shown, ThemeContext } from './parts/page';
 import { here, href, type Route, useRoute } from './route';
 import { onSystemTheme, type Theme, themeOf } from './theme';
@@ -94,17 +88,12 @@ function Page({ route, manifest }: { route: Route; manifest: Manifest }) {
     case '':
       return <OverviewPage manifest={manifest} query={query} />;
     case 'trend':
-      return <TrendPage manifest={manifest} query={query} />;
     case 'compare':
-      return <ComparePage manifest={manifest} query={query} />;
     case 'runs':
-      return <RunsPage manifest={manifest} query={query} />;
     case 'run':
-      return <RunPage manifest={manifest} query={query} id={route.id} />;
     case 'published':
-      return <PublishedPage manifest={manifest} query={query} id={route.id} />;
     case 'method':
-      return <MethodPage manifest={manifest} />;
+      return <OnDemand name={route.page} manifest={manifest} query={query} id={route.id} />;
     default:
       return (
         <>
@@ -115,6 +104,33 @@ function Page({ route, manifest }: { route: Route; manifest: Manifest }) {
         </>
       );
   }
+}
+
+interface PageProps {
+  manifest: Manifest;
+  query: URLSearchParams;
+  id: string;
+}
+
+/** The pages whose code is asked for when they are. */
+const CODE = {
+  trend: () => import('./pages/trend').then((code) => code.TrendPage),
+  compare: () => import('./pages/compare').then((code) => code.ComparePage),
+  runs: () => import('./pages/runs').then((code) => code.RunsPage),
+  run: () => import('./pages/run').then((code) => code.RunPage),
+  published: () => import('./pages/published').then((code) => code.PublishedPage),
+  method: () => import('./pages/method').then((code) => code.MethodPage),
+};
+
+function OnDemand({ name, ...props }: PageProps & { name: keyof typeof CODE }) {
+  const loaded = useLoaded<{ Wanted: (props: PageProps) => ComponentChild }>(`code of ${name}`, async () => {
+    try {
+      return { Wanted: await CODE[name]() };
+    } catch (error) {
+      throw new Unreadable(error instanceof Error ? error.message : String(error));
+    }
+  });
+  return <Shown loaded={loaded}>{({ Wanted }) => <Wanted {...props} />}</Shown>;
 }
 
 const root = document.getElementById('app');

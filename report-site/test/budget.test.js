@@ -38,6 +38,7 @@ test('the first view of years of history is small and soon there', async (t) => 
   const sum = (wanted) => server.requests.filter(wanted).reduce((total, each) => total + each.bytes, 0);
   const data = sum((each) => each.path.startsWith('data/'));
   const code = sum((each) => !each.path.startsWith('data/'));
+  assert.ok(!server.requests.some((each) => each.path.startsWith('assets/chart')), 'charts are loaded on demand');
   t.diagnostic(`code ${code} bytes, data ${data} bytes, interactive after ${median(times).toFixed(0)} ms`);
   await server.close();
   assert.ok(code <= CODE_BYTES, `${code} bytes of code`);
