@@ -4,12 +4,13 @@ import { type ComponentChild, render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import './style.css';
 import './data.css';
+import './overview.css';
 import { load, Unreadable, useLoaded } from './data/load';
 import type { Manifest } from './data/types';
 import { OverviewPage } from './pages/overview';
 import { Shown, ThemeContext } from './parts/page';
 import { here, href, type Route, useRoute } from './route';
-import { onSystemTheme, type Theme, themeOf } from './theme';
+import { onSystemTheme, remember, type Theme, themeOf } from './theme';
 
 const PAGES = [
   { page: '', title: 'Overview' },
@@ -29,8 +30,8 @@ function App() {
   document.documentElement.dataset.theme = theme;
   const manifest = useLoaded('manifest', () => load<Manifest>('manifest'));
   const name =
-    route.page === 'run'
-      ? `Run ${route.id}`
+    route.page === 'run' || route.page === 'server'
+      ? `${route.page === 'run' ? 'Run' : 'Server'} ${route.id}`
       : (PAGES.find((each) => each.page === route.page)?.title ?? 'No such page');
   useEffect(() => {
     document.title = `${name}, Pushbench`;
@@ -57,6 +58,7 @@ function App() {
 
 function Header({ route, theme }: { route: Route; theme: Theme }) {
   const combination = route.query.get('c');
+  const other = theme === 'dark' ? 'light' : 'dark';
   const kept = (page: string) =>
     combination && (page === '' || page === 'trend' || page === 'compare') ? { c: combination } : {};
   return (
@@ -71,7 +73,7 @@ function Header({ route, theme }: { route: Route; theme: Theme }) {
           </a>
         ))}
       </nav>
-      <a class="theme" href={here({ theme: theme === 'dark' ? 'light' : 'dark' })}>
+      <a class="theme" href={here({ theme: other })} onClick={() => remember(other)}>
         {theme === 'dark' ? 'Light' : 'Dark'}
       </a>
     </header>
@@ -79,7 +81,8 @@ function Header({ route, theme }: { route: Route; theme: Theme }) {
 }
 
 function isCurrent(route: Route, page: string): boolean {
-  return route.page === page || (route.page === 'run' && page === 'runs');
+  const above: Record<string, string> = { run: 'runs', server: '' };
+  return route.page === page || above[route.page] === page;
 }
 
 function Page({ route, manifest }: { route: Route; manifest: Manifest }) {
@@ -91,6 +94,7 @@ function Page({ route, manifest }: { route: Route; manifest: Manifest }) {
     case 'compare':
     case 'runs':
     case 'run':
+    case 'server':
     case 'published':
     case 'method':
       return <OnDemand name={route.page} manifest={manifest} query={query} id={route.id} />;
@@ -118,6 +122,7 @@ const CODE = {
   compare: () => import('./pages/compare').then((code) => code.ComparePage),
   runs: () => import('./pages/runs').then((code) => code.RunsPage),
   run: () => import('./pages/run').then((code) => code.RunPage),
+  server: () => import('./pages/server').then((code) => code.ServerPage),
   published: () => import('./pages/published').then((code) => code.PublishedPage),
   method: () => import('./pages/method').then((code) => code.MethodPage),
 };

@@ -4,11 +4,31 @@ import type { Look } from './data/types';
 
 export type Theme = 'light' | 'dark';
 
+const KEY = 'pushbench theme';
 const system = matchMedia('(prefers-color-scheme: dark)');
 
+/** As it was when the page was opened, so that the back button undoes a choice. */
+const remembered = recall();
+
+/** What the address says, or what was chosen before, or what the system has. */
 export function themeOf(query: URLSearchParams): Theme {
-  const asked = query.get('theme');
-  return asked === 'dark' || asked === 'light' ? asked : system.matches ? 'dark' : 'light';
+  const asked = [query.get('theme'), remembered].find((each) => each === 'dark' || each === 'light');
+  return (asked as Theme | undefined) ?? (system.matches ? 'dark' : 'light');
+}
+
+/** A browser may keep nothing, for a page from the disk or for a private window. */
+export function remember(theme: Theme): void {
+  try {
+    localStorage.setItem(KEY, theme);
+  } catch {}
+}
+
+function recall(): string | null {
+  try {
+    return localStorage.getItem(KEY);
+  } catch {
+    return null;
+  }
 }
 
 export function onSystemTheme(tell: () => void): () => void {

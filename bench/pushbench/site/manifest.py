@@ -14,6 +14,7 @@ from pushbench.site.inputs import Inputs
 from pushbench.site.layout import SCHEMA, Data
 from pushbench.site.looks import looks
 from pushbench.site.series import Stage, metrics
+from pushbench.site.trust import error_rates
 from pushbench.site.windows import RunWindow
 
 RUNS = 100
@@ -40,6 +41,7 @@ def manifest(
         "servers": context.servers(known),
         "looks": looks(known.looks, _names(known, combinations)),
         "suites": context.suites(known, measured, words),
+        "judge": error_rates(known.calibration),
         "margins": context.margins(inputs.thresholds),
         "environments": {key: environments[key] for key in sorted(used) if key in environments},
         "combinations": [{key: value for key, value in each.items() if key != "rows"} for each in combinations],

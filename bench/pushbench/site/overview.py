@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import isfinite
 
 import numpy as np
@@ -32,15 +32,19 @@ def overview(
     regressions: Sequence[Regression],
     events: Sequence[Event],
     newest: Data,
+    *,
+    outcome: Callable[[str, str], str | None],
 ) -> Data:
-    """`newest` is the newest run's row, with the reasons of its verdict."""
+    """`newest` is the newest run's row, with the reasons of its verdict; `outcome` is a server's in a run."""
     runs, words = combination.runs, combination.words
     stage = largest(stages)
     return {
         "stage": stage.name if stage else None,
         "metrics": shown(words),
         "sparkline": cost(words),
-        "rows": [_row(runs, words, server, stage.name, regressions) for server in runs.servers] if stage else [],
+        "rows": [
+            _row(runs, words, server, stage.name, regressions, outcome=outcome) for server in runs.servers if stage
+        ],
         "events": [event.data() for event in events[:EVENTS]],
         "invalid": _invalid(runs),
         "newest": newest,
@@ -54,18 +58,27 @@ def shown(words: Vocabulary) -> list[str]:
     return [THROUGHPUT, *latencies, "loss_ratio", *costs]
 
 
-def _row(runs: Runs, words: Vocabulary, server: str, stage: str, regressions: Sequence[Regression]) -> Data:
+def _row(
+    runs: Runs,
+    words: Vocabulary,
+    server: str,
+    stage: str,
+    regressions: Sequence[Regression],
+    *,
+    outcome: Callable[[str, str], str | None],
+) -> Data:
     having = runs.having(server)
     head = runs.heads[having[-1]]
     judged = {each.metric: each for each in regressions}
     values = {metric: _value(runs, having[-1], server, stage, metric) for metric in shown(words)}
-    bands = {metric: _band(runs, having[-1], server, stage, metric) for metric in judged}
+    bands = {metric: _band(runs, having[-1], server, stage, metric) for metric in {*judged, *values}}
     return {
         "server": server,
         "run": head.record,
         "created": head.created,
         "runs": len(having),
         "valid": bool(runs.values[having[-1], runs.columns[server, *PRESENT]]),
+        "outcome": outcome(head.record, server),
         "values": values,
         "due": _due(runs, having[-1], server, stage),
         "words": {
@@ -73,7 +86,9 @@ def _row(runs: Runs, words: Vocabulary, server: str, stage: str, regressions: Se
             for metric, value in values.items()
             if metric in judged and value is not None
         },
-        "noise": {metric: _half_width(around) for metric, around in bands.items() if around and around.level > 0},
+        "noise": {
+            metric: _half_width(around) for metric, around in sorted(bands.items()) if around and around.level > 0
+        },
         "trend": [_value(runs, run, server, stage, cost(words)) for run in having[-SPARKLINE_RUNS:]],
     }
 

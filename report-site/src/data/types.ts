@@ -135,6 +135,8 @@ export interface Manifest {
   /** not in files of schema 2, which have the metrics of their one suite */
   suites?: Record<string, Words>;
   metrics?: Record<string, Metric>;
+  /** comparisons that were called worse: of equal builds, and of builds that take a tenth more CPU; not in older files */
+  judge?: Record<'equal' | 'slower', { count: number; of: number }> | null;
   margins: Record<string, Record<string, Margin>>;
   environments: Record<string, Environment>;
   combinations: Combination[];
@@ -172,6 +174,8 @@ export interface OverviewRow {
   created: string;
   runs: number;
   valid: boolean;
+  /** in that run; not in older files */
+  outcome?: Outcome | null;
   values: Record<string, number | null>;
   /** units of work a second that were due, where noticeably fewer arrived */
   due?: number | null;
