@@ -71,6 +71,7 @@ export function plotOf({ looks, trend, choices, unit, names, bands, badges }: Dr
     x: along === 'time' ? trend.times : trend.ids.map((_, index) => index),
     xFormat: (x) => formatDay(along === 'time' ? x : (trend.times[Math.round(x)] ?? trend.times.at(-1) ?? 0)),
     yFormat: (y) => (relative ? `${Math.round(y * 100)} %` : formatQuantity(y, unit)),
+    ...(relative ? {} : { unit }),
     time: along === 'time',
     log:
       scale === 'log' && lines.some((each) => each.shown && each.values.some((value) => value !== null && value > 0)),

@@ -2,7 +2,7 @@
 
 import { colour, type Marker, markerPath } from '../theme';
 import { badges, MARK_DASHES } from './badges';
-import type { Line, Plot } from './plot';
+import { axisFormat, type Line, type Plot } from './plot';
 
 const WIDTH = 960;
 const HEIGHT = 420;
@@ -36,11 +36,13 @@ export function svg(title: string, plot: Plot): string {
     `<rect width="${WIDTH}" height="${height}" fill="${colour('paper')}"/>`,
     text(LEFT, 22, title, 'start', 15),
   ];
+  const ticks = Array.from({ length: TICKS + 1 }, (_, tick) => y.at(tick / TICKS));
+  const format = axisFormat(plot, ticks);
   for (let tick = 0; tick <= TICKS; tick++) {
     const atY = y.at(tick / TICKS);
     const atX = x.at(tick / TICKS);
     parts.push(`<path d="M${LEFT} ${y.of(atY)}H${WIDTH - RIGHT}" stroke="${colour('rule')}"/>`);
-    parts.push(text(LEFT - 8, y.of(atY) + 4, plot.yFormat(atY), 'end', 12));
+    parts.push(text(LEFT - 8, y.of(atY) + 4, format(atY), 'end', 12));
     const anchor = tick === 0 ? 'start' : tick === TICKS ? 'end' : 'middle';
     parts.push(text(x.of(atX), bottom + 20, plot.xFormat(atX), anchor, 12));
   }

@@ -2,8 +2,9 @@
 
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
-import type { Level } from '../data/types';
+import type { Level, Unit } from '../data/types';
 import { colour, markerPath, type Stroke } from '../theme';
+import { formatterOf } from '../units';
 import { type Badge, badges, type Mark } from './badges';
 import { ABOVE, badgeFont, cross, paintBadge, paintBadgeLines, stripHeight, triangle } from './painting';
 
@@ -30,6 +31,8 @@ export interface Plot {
   x: number[];
   xFormat: (x: number) => string;
   yFormat: (y: number) => string;
+  /** of the values, where all ticks of the axis are written in one */
+  unit?: Unit;
   /** even steps on the x axis that may be ticked */
   xSteps?: number[];
   /** both ends of the x axis, where charts share it; else those of the points */
@@ -171,7 +174,10 @@ export class Drawing {
         },
         {
           ...axisColours(),
-          values: (_, ticks) => ticks.map((tick) => (tick === null ? '' : plot.yFormat(tick))),
+          values: (_, ticks) => {
+            const format = axisFormat(plot, ticks);
+            return ticks.map((tick) => (tick === null ? '' : format(tick)));
+          },
           size: (chart, texts) => {
             chart.ctx.font = '12px system-ui';
             return 18 + Math.max(24, ...(texts ?? []).map((text) => chart.ctx.measureText(text ?? '').width));
@@ -324,6 +330,11 @@ export class Drawing {
     }
     ctx.restore();
   }
+}
+
+/** One unit for all ticks; on a logarithmic axis, which may reach from microseconds to seconds, each has its own. */
+export function axisFormat(plot: Plot, ticks: (number | null)[]): (y: number) => string {
+  return plot.unit && !plot.log ? formatterOf(ticks, plot.unit) : plot.yFormat;
 }
 
 /** Whether no line leads to a point. */

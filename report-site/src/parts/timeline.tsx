@@ -2,7 +2,7 @@
 
 import { useLoaded } from '../data/load';
 import { loadTimelines } from '../data/timelines';
-import type { Run, RunServer, Timeline, Words } from '../data/types';
+import type { Run, RunServer, Timeline, Unit, Words } from '../data/types';
 import { capital, headlineLatency, latencyTitle } from '../data/words';
 import { stroke } from '../theme';
 import { formatNumber, formatQuantity } from '../units';
@@ -18,6 +18,7 @@ interface Picture {
   title: string;
   of: 'timeline' | 'resources';
   format: (value: number) => string;
+  unit?: Unit;
   log?: boolean;
   lines: [string, string][];
 }
@@ -73,12 +74,14 @@ const OF_EVERY_SUITE: Picture[] = [
     title: 'Memory',
     of: 'resources',
     format: (value) => formatQuantity(value, 'bytes'),
+    unit: 'bytes',
     lines: [['memory_bytes', 'server']],
   },
   {
     title: 'Network',
     of: 'timeline',
     format: (value) => formatQuantity(value, 'bytes_per_second'),
+    unit: 'bytes_per_second',
     lines: [
       ['network_in_bytes', 'in'],
       ['network_out_bytes', 'out'],
@@ -153,6 +156,7 @@ function TimelineChart({ picture, trial, server }: { picture: Picture; trial: Ti
         x: seconds,
         xFormat: (x) => `${formatNumber(x)} s`,
         yFormat: picture.format,
+        ...(picture.unit ? { unit: picture.unit } : {}),
         ...(picture.log && lines.some((line) => line.values.some((value) => value)) ? { log: true } : {}),
         lines,
         spans: trial.stages.map(([from, to, label]) => ({ from, to, label })),
