@@ -57,7 +57,8 @@ export function formatterOf(values: (number | null | undefined)[], unit: Unit): 
   const sizes = values.flatMap((value) => (value ? [Math.abs(value)] : [])).sort((a, b) => a - b);
   const middle = sizes[Math.floor(sizes.length / 2)] ?? 0;
   const [suffix, factor] = scaleOf(middle, unit);
-  return (value) => (value && suffix ? `${formatNumber(value / factor)} ${suffix}` : formatQuantity(value, unit));
+  if (!middle || !suffix) return (value) => formatQuantity(value, unit);
+  return (value) => `${formatNumber(value / factor)} ${suffix}`;
 }
 
 function scaleOf(size: number, unit: Unit): [string, number] {

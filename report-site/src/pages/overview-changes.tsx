@@ -7,6 +7,8 @@ import { here, href } from '../route';
 import { formatChange, formatDay, formatQuantity } from '../units';
 
 const EVENTS = 6;
+/** runs that a level needs */
+const ENOUGH = 5;
 const WEEK_SECONDS = 7 * 86_400;
 const OLD_SECONDS = 30 * 86_400;
 
@@ -24,9 +26,7 @@ export function Changes({ manifest, words, overview, chosen, all }: ChangesProps
   return (
     <section aria-labelledby="changed" class="changed">
       <h2 id="changed">What changed</h2>
-      <p>
-        <Week overview={overview} />
-      </p>
+      <p>{chosen.runs < ENOUGH ? `Changes show from ${ENOUGH} runs on.` : <Week overview={overview} />}</p>
       <Suspects words={words} overview={overview} chosen={chosen} />
       {events.length > 0 && <h3>Levels that moved</h3>}
       <ul class="events">

@@ -25,10 +25,20 @@ export interface Choices {
   pin: string;
 }
 
-export function choicesOf(query: URLSearchParams): Choices {
+/** What an address says for all servers, where it would be the first ones without it. */
+export const ALL = '*';
+/** Of more servers than can be told apart at once, these are shown until a reader chooses. */
+const FIRST = 4;
+const TOO_MANY = 7;
+
+/** `best` are the servers with values, those with the best newest value first. */
+export function choicesOf(query: URLSearchParams, best: string[]): Choices {
+  const only = query.getAll('s');
+  const hidden = query.getAll('hide');
+  const first = !only.length && !hidden.length && best.length >= TOO_MANY ? best.slice(0, FIRST) : only;
   return {
-    only: query.getAll('s'),
-    hidden: query.getAll('hide'),
+    only: only.includes(ALL) ? [] : first,
+    hidden,
     scale: query.get('y') ?? 'value',
     along: query.get('x') ?? 'run',
     pin: query.get('pin') ?? '',
@@ -43,9 +53,19 @@ export function shows({ only, hidden }: Choices, server: string): boolean {
 export function toggled({ only, hidden }: Choices, servers: string[], server: string): Record<string, string[] | null> {
   const other = (list: string[]) =>
     list.includes(server) ? list.filter((each) => each !== server) : [...list, server];
-  if (!only.length) return { hide: other(hidden) };
+  if (!only.length) {
+    const hide = other(hidden);
+    return { hide, s: hide.length ? null : [ALL] };
+  }
   const next = other(only);
   return { s: next, hide: next.length ? null : servers };
+}
+
+/** Servers by their newest value of a trend. */
+export function bestFirst(trend: Trend, servers: string[], lower: boolean): string[] {
+  const newest = (server: string) => trend.servers[server]?.values.findLast((value) => value !== null) ?? null;
+  const known = servers.filter((server) => newest(server) !== null);
+  return known.sort((a, b) => ((newest(a) ?? 0) - (newest(b) ?? 0)) * (lower ? 1 : -1));
 }
 
 interface Drawn {
@@ -77,6 +97,7 @@ export function plotOf({ looks, trend, choices, unit, names, bands, badges }: Dr
       scale === 'log' && lines.some((each) => each.shown && each.values.some((value) => value !== null && value > 0)),
     lines,
     marks: badges,
+    ends: true,
     pinned: pinned < 0 ? null : pinned,
     height: HEIGHT,
   };

@@ -6,7 +6,7 @@ import type { Level, Unit } from '../data/types';
 import { colour, markerPath, type Stroke } from '../theme';
 import { formatterOf } from '../units';
 import { type Badge, badges, type Mark } from './badges';
-import { ABOVE, badgeFont, cross, paintBadge, paintBadgeLines, stripHeight, triangle } from './painting';
+import { ABOVE, badgeFont, cross, paintBadge, paintBadgeLines, paintEnds, stripHeight, triangle } from './painting';
 
 export interface Line {
   label: string;
@@ -47,6 +47,8 @@ export interface Plot {
   /** index of the point that is pinned */
   pinned?: number | null;
   height: number;
+  /** whether lines are named where they end, if there is room */
+  ends?: boolean;
   /** charts with the same word share one cursor */
   sync?: string;
 }
@@ -65,6 +67,8 @@ const POINTS_UP_TO = 120;
 const RANGE: uPlot.Range.Config = { min: { pad: 0.08, soft: 0, mode: 2 }, max: { pad: 0.08 } };
 /** CSS pixels between the markers of a line, of few points and of many; and half of a marker */
 const [CLOSE, FAR_APART, MARKER] = [24, 110, 3.4];
+/** Lines are named at their ends where there are few, and CSS pixels for that */
+const [ENDS_UP_TO, ROOMY, WIDEST_END] = [6, 640, 190];
 const SHORTEST_DRAG = 6;
 const RIGHT = 12;
 /** CSS pixels of a letter on an axis, on average */
@@ -154,7 +158,7 @@ export class Drawing {
       legend: { show: false },
       tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1e3), 'Etc/UTC'),
       focus: { alpha: 0.25 },
-      padding: [ABOVE, plot.time ? RIGHT : Math.max(RIGHT, this.lastLabel() / 2), 0, 0],
+      padding: [ABOVE, Math.max(RIGHT, this.endsRoom(), plot.time ? 0 : this.lastLabel() / 2), 0, 0],
       scales: {
         x: { time: plot.time ?? false, ...(plot.xRange ? { range: plot.xRange } : {}) },
         y: plot.log ? { distr: 3 } : { range: (_, low, high) => heights(low, high) },
@@ -198,12 +202,31 @@ export class Drawing {
       hooks: {
         drawClear: [(chart) => this.drawBehind(chart)],
         drawAxes: [(chart) => this.drawPlaced(chart)],
-        draw: [(chart) => this.drawMarks(chart)],
+        draw: [(chart) => this.drawMarks(chart), (chart) => this.drawEnds(chart)],
         setCursor: [(chart) => this.listener.onCursor(chart.cursor.idx ?? null)],
         setSelect: [(chart) => this.selected(chart)],
         ready: [(chart) => this.listenForClicks(chart)],
       },
     };
+  }
+
+  /** CSS pixels for the names of lines at their ends; 0 for none. */
+  private endsRoom(): number {
+    const shown = this.plot.lines.filter((line) => line.shown);
+    if (!this.plot.ends || shown.length > ENDS_UP_TO || this.box.clientWidth < ROOMY) return 0;
+    return Math.min(WIDEST_END, Math.max(0, ...shown.map((line) => line.label.length * LETTER)) + RIGHT);
+  }
+
+  private drawEnds(chart: uPlot): void {
+    const room = this.endsRoom() * devicePixelRatio;
+    if (!room) return;
+    const ends = this.plot.lines.flatMap((line) => {
+      const last = line.shown ? line.values.findLast((value) => value !== null) : null;
+      if (last === null || last === undefined || (this.plot.log && last <= 0)) return [];
+      return [{ label: line.label, colour: line.stroke.colour, y: chart.valToPos(last, 'y', true) }];
+    });
+    const { left, top, width } = chart.bbox;
+    paintEnds(chart.ctx, ends, left + width + 6 * devicePixelRatio, top, room - 6 * devicePixelRatio);
   }
 
   /** How wide what stands below the right end may be, in CSS pixels. */

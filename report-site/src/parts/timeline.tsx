@@ -10,7 +10,8 @@ import { Chart } from './chart';
 import { Pick, Shown } from './page';
 import type { Line } from './plot';
 
-const HEIGHT = 170;
+/** On a phone the axes take most of a low chart. */
+const [HEIGHT, HEIGHT_OF_NARROW, NARROW] = [170, 230, 700];
 
 type Columns = Record<string, (number | null)[]>;
 
@@ -160,7 +161,7 @@ function TimelineChart({ picture, trial, server }: { picture: Picture; trial: Ti
         ...(picture.log && lines.some((line) => line.values.some((value) => value)) ? { log: true } : {}),
         lines,
         spans: trial.stages.map(([from, to, label]) => ({ from, to, label })),
-        height: HEIGHT,
+        height: innerWidth < NARROW ? HEIGHT_OF_NARROW : HEIGHT,
         sync: 'trial',
         xRange: [0, lastSecond(trial)],
       }}
