@@ -6,6 +6,9 @@ import { launch, open, serve, settled, visit } from './browser.js';
 import { read } from './pages.js';
 import { small, suites } from './sites.js';
 
+/** rows of a long table until a reader asks for all */
+const SHOWN = 60;
+
 let browser;
 let server;
 before(async () => {
@@ -52,13 +55,17 @@ for (const [hash, title] of [
       numbers,
       [...numbers].sort((a, b) => a - b),
     );
-    assert.deepEqual([...up].sort(), [...before].sort());
+    if (before.length < SHOWN) assert.deepEqual([...up].sort(), [...before].sort());
     assert.equal(await page.locator('main th[aria-sort]').getAttribute('aria-sort'), 'ascending');
     await page.locator('main th[aria-sort] a').click();
     await page.waitForTimeout(30);
     await settled(page);
     const down = (await column(page, title)).map(Number.parseFloat);
-    assert.deepEqual(down, [...numbers].reverse());
+    assert.deepEqual(
+      down,
+      [...down].sort((a, b) => b - a),
+    );
+    assert.ok(down[0] >= numbers.at(-1) && numbers[0] < down[0]);
     assert.match(page.url(), /sort=-/);
     assert.deepEqual(complaints, []);
     await close();
@@ -99,10 +106,10 @@ test('the values of a column have one unit, however different they are', async (
   await close();
 });
 
-/** Replaces each next number by one of these: microseconds beside milliseconds. */
+/** Replaces the numbers of each server, of three stages, by one of these: microseconds beside milliseconds. */
 function numbered() {
   let next = 0;
-  return (_, before) => `${before}${[98.5e-6, 0.00022, 0.0031][next++ % 3]}`;
+  return (_, before) => `${before}${[98.5e-6, 0.00022, 0.0031][Math.floor(next++ / 3) % 3]}`;
 }
 
 test('a theme that was chosen holds for the next visit, and an address that names one goes first', async () => {

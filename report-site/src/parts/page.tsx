@@ -23,7 +23,7 @@ class ErrorBoundary extends Component<{ children: ComponentChildren }, { why: st
     if (this.state.why === null) return this.props.children;
     return (
       <p class="empty" role="alert">
-        This cannot be shown, because its data are other ones than this page knows: {this.state.why}.
+        This cannot be shown, because the format of its data is unknown: {this.state.why}.
       </p>
     );
   }
