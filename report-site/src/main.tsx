@@ -5,6 +5,7 @@ import { useEffect, useState } from 'preact/hooks';
 import './style.css';
 import './data.css';
 import './overview.css';
+import './print.css';
 import { load, Unreadable, useLoaded } from './data/load';
 import type { Manifest } from './data/types';
 import { OverviewPage } from './pages/overview';

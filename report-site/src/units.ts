@@ -3,6 +3,8 @@
 import type { Unit } from './data/types';
 
 export const NOT_MEASURED = '-';
+/** that a division leaves right: ten millionths of a second are 10 and not 10.000000000000002 µs */
+const DIGITS = 12;
 
 const BYTES: [string, number][] = [
   ['GB', 1e9],
@@ -58,7 +60,7 @@ export function formatterOf(values: (number | null | undefined)[], unit: Unit): 
   const middle = sizes[Math.floor(sizes.length / 2)] ?? 0;
   const [suffix, factor] = scaleOf(middle, unit);
   if (!middle || !suffix) return (value) => formatQuantity(value, unit);
-  return (value) => `${formatNumber(value / factor)} ${suffix}`;
+  return (value) => `${formatNumber(Number((value / factor).toPrecision(DIGITS)))} ${suffix}`;
 }
 
 function scaleOf(size: number, unit: Unit): [string, number] {

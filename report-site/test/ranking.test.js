@@ -134,6 +134,7 @@ test('a server that breaks a limit or was not measured has no place', async () =
     for (const [number, change] of [
       [0, [/"outcome":("\w+"|null)/, '"outcome":"fail"']],
       [1, [/"valid":true/, '"valid":false']],
+      [2, [/"run":"[^"]+"/, '"run":"20200101T000000Z-000000"']],
     ]) {
       const at = body.indexOf(`"server":"${overview.rows[number].server}","run"`);
       body = body.slice(0, at) + body.slice(at).replace(...change);
@@ -144,6 +145,11 @@ test('a server that breaks a limit or was not measured has no place', async () =
   await settled(page);
   const names = (await places(page)).map((each) => each.server);
   assert.equal(names.length, overview.rows.length - 2);
+  const tracks = await page.locator('.ranking .bar').evaluateAll((all) => all.map((each) => each.clientWidth));
+  assert.equal(new Set(tracks).size, 1, `bars of several scales: ${tracks}`);
+  const named = page.getByRole('link', { name: overview.rows[2].server, exact: true });
+  const older = page.locator('.ranking ol > li', { has: named });
+  assert.match(await older.innerText(), new RegExp(overview.rows[2].created.slice(0, 10)));
   const apart = await page.locator('.apart li').allInnerTexts();
   assert.match(apart[0], new RegExp(`^\\s*${overview.rows[0].server}.*fail.*outside of the limits`));
   assert.match(apart[1], new RegExp(`^\\s*${overview.rows[1].server}.*invalid`));

@@ -83,7 +83,7 @@ export function traitsOf(manifest: Manifest, servers: string[]): Partial<Record<
   return found;
 }
 
-/** Whether a server has what the address asks for. One that the checkout does not have is shown where nothing is asked. */
+/** Whether a server has what the address asks for. One that is not in the checkout has nothing of it. */
 export function isWanted(manifest: Manifest, server: string, query: URLSearchParams): boolean {
   return TRAITS.every((trait) => {
     const asked = query.get(trait);

@@ -135,7 +135,7 @@ export interface Manifest {
   /** not in files of schema 2, which have the metrics of their one suite */
   suites?: Record<string, Words>;
   metrics?: Record<string, Metric>;
-  /** comparisons that were called worse: of equal builds, and of builds that take a tenth more CPU; not in older files */
+  /** comparisons called worse: of equal builds, and of builds that take a tenth more CPU; not in older files */
   judge?: Record<'equal' | 'slower', { count: number; of: number }> | null;
   margins: Record<string, Record<string, Margin>>;
   environments: Record<string, Environment>;

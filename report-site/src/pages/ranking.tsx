@@ -128,7 +128,7 @@ function Place({ manifest, words, each, text, metric, share, beyond, shared, beg
         <RunLink id={row.run} server={row.server}>
           <OutcomeMark outcome={row.outcome ?? null} />
         </RunLink>
-        {dated && <span class="muted"> {formatDay(dated)}</span>}
+        {dated && <span class="dated">{formatDay(dated)}</span>}
       </span>
       <span class="also">
         {[words.headline, words.cost, 'memory_bytes.peak'].map((also) => (

@@ -1,7 +1,7 @@
 // May a reader trust these numbers: machine, date, valid trials, noise, and how often the judge is right.
 
 import { medianNoise } from '../data/ranking';
-import type { Combination, Manifest, Overview, Words } from '../data/types';
+import type { Combination, Environment, Manifest, Overview, Words } from '../data/types';
 import { inSentence, metricTitle } from '../data/words';
 import { href } from '../route';
 import { formatNumber, formatTime } from '../units';
@@ -23,7 +23,8 @@ export function Trust({ manifest, overview, chosen, words }: Props) {
   return (
     <section class="panel trust" aria-label="What these numbers are worth">
       <p class="lead">
-        <OutcomeMark outcome={newest.outcome} /> <RunLink id={newest.id}>{formatTime(newest.created)}</RunLink>, commit{' '}
+        <OutcomeMark outcome={newest.outcome} /> <RunLink id={newest.id}>{formatTime(newest.created)}</RunLink>,
+        {' commit '}
         <CommitLink manifest={manifest} commit={newest.commit} />
         <span class="subject">
           : <Subject manifest={manifest} text={newest.subject} />
@@ -35,11 +36,7 @@ export function Trust({ manifest, overview, chosen, words }: Props) {
         <dl>
           <div>
             <dt>Machine</dt>
-            <dd>
-              {environment
-                ? `${environment.cpu_model.replace(/\((R|TM)\)/g, '')}, ${environment.physical_cores} cores, ${environment.driver}`
-                : chosen.environment}
-            </dd>
+            <dd>{environment ? machineText(environment) : chosen.environment}</dd>
           </div>
           <div>
             <dt>Valid trials</dt>
@@ -89,6 +86,10 @@ function noiseText(overview: Overview, words: Words): string {
       : [`\u00b1${Number((noise * 100).toPrecision(2))} % ${inSentence(metricTitle(words, metric))}`];
   });
   return known.join(', ') || 'known from five runs on';
+}
+
+function machineText({ cpu_model, physical_cores, driver }: Environment): string {
+  return `${cpu_model.replace(/\((R|TM)\)/g, '')}, ${physical_cores} cores, ${driver}`;
 }
 
 function judgeText(manifest: Manifest): string {
