@@ -147,19 +147,25 @@ def read_catalog(servers: Path) -> list[Server]:
 
 
 def select(catalog: Sequence[Server], names: Iterable[str]) -> list[Server]:
-    """The named servers, in the order of the names; a name may be a pattern, `node-*`, or a tier, `tier:baseline`."""
-    chosen: dict[str, Server] = {}
-    for name in names:
-        tier = name.removeprefix("tier:") if name.startswith("tier:") else None
-        found = {
-            server.id: server
-            for server in catalog
-            if (server.spec.tier == tier if tier else fnmatch.fnmatchcase(server.id, name))
-        }
+    """The named servers, in the order of the names. Raises UserError for a name that means none.
+
+    A name may be a pattern, `node-*`, a tier, `tier:baseline`, or a folder that has variants alone.
+    """
+    return list({server.id: server for name in names for server in _named(catalog, name)}.values())
+
+
+def _named(catalog: Sequence[Server], name: str) -> list[Server]:
+    if name.startswith("tier:"):
+        tier = name.removeprefix("tier:")
+        found = [server for server in catalog if server.spec.tier == tier]
         if not found:
-            raise unknown("server", name, [server.id for server in catalog])
-        chosen |= found
-    return list(chosen.values())
+            raise unknown("tier", tier, sorted({server.spec.tier for server in catalog}))
+        return found
+    found = [server for server in catalog if fnmatch.fnmatchcase(server.id, name)]
+    found = found or [server for server in catalog if server.folder.name == name]
+    if not found:
+        raise unknown("server", name, [server.id for server in catalog])
+    return found
 
 
 def of_suite(catalog: Sequence[Server], suite: str) -> list[Server]:

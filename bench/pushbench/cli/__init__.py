@@ -19,6 +19,7 @@ from pushbench.cli import (
     history,
     judge,
     plan,
+    report,
     run,
     schema,
     servers,
@@ -28,6 +29,7 @@ from pushbench.cli import (
     suites,
     verify,
 )
+from pushbench.cli.arguments import command_of
 from pushbench.cli.examples import examples
 from pushbench.foundation.errors import EXIT_USAGE, UserError
 
@@ -98,6 +100,7 @@ for command in (
     history,
     calibrate,
     show,
+    report,
     site,
     export,
     ci,
@@ -109,7 +112,7 @@ for command in (
 def main() -> None:
     """Run the command line; ends the process with its exit code."""
     try:
-        app(run.with_resume_value(sys.argv[1:]), prog_name="pushbench")
+        command_of(app)(run.with_resume_value(sys.argv[1:]), prog_name="pushbench")
     except UserError as error:
         _give_up(str(error))
     except BrokenPipeError:

@@ -53,7 +53,7 @@ def export(
     if format_ not in exporting.FORMATS:
         raise unknown("format", format_, exporting.FORMATS)
     project = Project.current(out)
-    read = store.read_record(store.find_record(project.records, record))
+    read = store.read_found(project.records, record)
     summary = summarize(read, judge(read, thresholds_of(project)))
     for server in summary.servers:
         if not server.valid_trials:

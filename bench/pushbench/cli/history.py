@@ -67,23 +67,19 @@ def history(
     from pushbench.metrics.definitions import counted_otherwise
     from pushbench.records import history as histories
     from pushbench.records.runs import read_runs
-    from pushbench.records.store import find_record, read_record
+    from pushbench.records.store import read_found
 
     project = Project.current(out)
     folder = store or project.history
     for name in add:
-        added = histories.append(folder, read_record(find_record(project.records, name)))
+        added = histories.append(folder, read_found(project.records, name))
         options.note(f"added {project.relative(added)}")
     if add and not server:
         return
     for each in [suite] if suite else _suites(project, folder, server, profile):
         keys = histories.environments(folder, each, profile)
         if not keys:
-            raise UserError(
-                f"no run of {each} with the profile {profile}",
-                where=str(folder),
-                hint="`pushbench history --add latest` keeps one",
-            )
+            raise _no_run(folder, f"no run of {each} with the profile {profile}", each)
         if environment and environment not in keys:
             hint = f"there are {', '.join(keys)}"
             raise UserError(f"no run in the environment {environment!r}", where=str(folder), hint=hint)
@@ -106,9 +102,19 @@ def _suites(project: Project, folder: Path, server: str, profile: str) -> list[s
     own = [each.spec.suite for each in read_catalog(project.servers) if each.id == server]
     found = own or sorted({suite for _, suite, kept in histories.folders(folder) if kept == profile})
     if not found:
-        hint = "`pushbench history --add latest` keeps one"
-        raise UserError(f"no run with the profile {profile}", where=str(folder), hint=hint)
+        raise _no_run(folder, f"no run with the profile {profile}")
     return found
+
+
+def _no_run(folder: Path, what: str, suite: str = "") -> UserError:
+    """The error for a profile that the history has no runs of: with those that it has."""
+    from pushbench.records import history as histories
+
+    kept = sorted({profile for _, of, profile in histories.folders(folder) if suite in ("", of)})
+    there = f"there is {', '.join(f'--profile {profile}' for profile in kept)}"
+    return UserError(
+        what, where=str(folder), hint=there if kept else "`./pushbench history --add latest` keeps the newest run"
+    )
 
 
 def _list(runs: Runs, keys: list[str]) -> None:
@@ -183,7 +189,7 @@ def _json(points: list[Point], server: str, metric: str, stage: str) -> None:
 
 def _draw(points: list[Point], server: str, metric: Metric, stage: str) -> None:
     from pushbench.cli.conclusion import width
-    from pushbench.foundation.text import one_line
+    from pushbench.foundation.text import counted, one_line
     from pushbench.metrics.units import format_quantity
     from pushbench.reporting import chart
     from pushbench.statistics import trend
@@ -191,7 +197,7 @@ def _draw(points: list[Point], server: str, metric: Metric, stage: str) -> None:
     measured = [each for each in points if each.value]
     values = [each.value for each in measured if each.value]
     left_out = len(points) - len(values)
-    print(f"{server}: {metric.title}, stage {stage}, {len(values)} runs")
+    print(f"{server}: {metric.title}, stage {stage}, {counted(len(values), 'run')}")
     if not values:
         print("no run measured it, or it was always 0")
         return
@@ -207,11 +213,12 @@ def _draw(points: list[Point], server: str, metric: Metric, stage: str) -> None:
         print(f"changed by {change.ratio - 1:+.1%} ({moved}) in {commits}, {at.created[:10]}: {one_line(at.subject)}")
     if band:
         low, high = format_quantity(band.low, unit), format_quantity(band.high, unit)
-        print(f"level {format_quantity(band.level, unit)}, band {low} to {high}, from the last {band.runs} runs")
+        level_and_band = f"level {format_quantity(band.level, unit)}, band {low} to {high}"
+        print(f"{level_and_band}, from the last {counted(band.runs, 'run')}")
     else:
         print(f"no band: the current level has fewer than {trend.SHORTEST_LEVEL} runs")
     if left_out:
-        print(f"{left_out} runs without a valid trial, or with 0, are left out")
+        print(f"left out, without a valid trial or with 0: {counted(left_out, 'run')}")
 
 
 def _inert(subject: str) -> str:

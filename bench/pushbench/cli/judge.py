@@ -50,11 +50,11 @@ def judge(
     from pushbench.foundation.project import Project
     from pushbench.judging import verdict
     from pushbench.records.runs import past_of
-    from pushbench.records.store import find_record, read_record
+    from pushbench.records.store import read_found
     from pushbench.reporting import report
 
     project = Project.current(out)
-    read = read_record(find_record(project.records, record))
+    read = read_found(project.records, record)
     past = past_of(store or project.history, read, project.history_cache) if history or store else None
     judged = verdict.judge(read, thresholds_of(project, thresholds), past)
     if as_json:

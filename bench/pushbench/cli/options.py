@@ -163,6 +163,13 @@ def print_json(data: Any) -> None:
 
 def print_table(header: list[str], rows: list[list[str]]) -> None:
     """Columns in plain text; for people and for `column`-minded programs alike."""
+    print("\n".join(table_lines(header, rows)))
+
+
+def table_lines(header: list[str], rows: list[list[str]]) -> list[str]:
+    """Columns in plain text, each as wide as its widest cell."""
     widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
-    for row in (header, *rows):
-        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+    return [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in (header, *rows)
+    ]

@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+import os
+import sys
+import textwrap
+from typing import TYPE_CHECKING
+
 import typer
 
 from pushbench.cli.examples import examples
-from pushbench.cli.options import JsonOption, print_json, print_table
+from pushbench.cli.options import JsonOption, print_json, table_lines
+
+if TYPE_CHECKING:
+    from pushbench.building.toolchains import Missing
+    from pushbench.catalog.servers import Server
 
 _EXAMPLES = examples(
     "./pushbench servers",
     "./pushbench servers --json",
 )
+KEYS = ["title", "language", "suite", "protocol", "tier"]
+PIPE = 1000
+"""columns: programs get the whole table"""
+DISPENSABLE = ["title", "protocol", "language", "tier", "suite"]
+"""columns that a narrow terminal does without, the first ones first"""
 
 
 def register(app: typer.Typer) -> None:
@@ -21,30 +35,56 @@ def servers(*, as_json: JsonOption = False) -> None:
     """List the servers, and which of them this machine can run."""
     from pushbench.building import toolchains
     from pushbench.catalog.servers import read_catalog
+    from pushbench.cli.conclusion import width
+    from pushbench.drivers import services
     from pushbench.foundation.project import Project
 
     catalog = read_catalog(Project.current().servers)
     chosen = [toolchains.choose(server.spec.process.toolchains) for server in catalog]
     versions = [each.versions if isinstance(each, toolchains.Toolset) else {} for each in chosen]
-    missing = [[] if isinstance(each, toolchains.Toolset) else [str(one) for one in each] for each in chosen]
-    keys = ["title", "language", "suite", "protocol", "tier"]
+    missing = [
+        [
+            *([] if isinstance(each, toolchains.Toolset) else each),
+            *services.missing([name for name in server.spec.services if name in services.KNOWN]),
+        ]
+        for server, each in zip(catalog, chosen, strict=True)
+    ]
     if as_json:
-        facts = [{"id": server.id, **{key: getattr(server.spec, key) for key in keys}} for server in catalog]
         print_json(
             [
-                {**fact, "toolchains": found, "missing": lacking}
-                for fact, found, lacking in zip(facts, versions, missing, strict=True)
+                {**_facts(server), "toolchains": found, "missing": [str(one) for one in lacking]}
+                for server, found, lacking in zip(catalog, versions, missing, strict=True)
             ]
         )
         return
-    print_table(
-        ["id", *keys, "toolchains"],
-        [
-            [server.id, *(getattr(server.spec, key) for key in keys), _said(found, lacking)]
-            for server, found, lacking in zip(catalog, versions, missing, strict=True)
-        ],
-    )
+    rows = [
+        {**_facts(server), "toolchains": _toolchains(found, lacking)}
+        for server, found, lacking in zip(catalog, versions, missing, strict=True)
+    ]
+    wide = width() if sys.stdout.isatty() or os.environ.get("COLUMNS") else PIPE
+    print("\n".join(_fitted(rows, wide)))
+    for sentence in dict.fromkeys(str(each) for lacking in missing for each in lacking):
+        print()
+        print("\n".join(textwrap.wrap(sentence, wide, break_on_hyphens=False)))
 
 
-def _said(found: dict[str, str], missing: list[str]) -> str:
-    return "; ".join(missing) or ", ".join(f"{name} {version}" for name, version in found.items())
+def _facts(server: Server) -> dict[str, str]:
+    return {"id": server.id, **{key: getattr(server.spec, key) for key in KEYS}}
+
+
+def _toolchains(found: dict[str, str], missing: list[Missing]) -> str:
+    """The toolchains, or what is missing; why is told below the table."""
+    if missing:
+        return f"needs {', '.join(each.name for each in missing)}"
+    return ", ".join(f"{name} {version}" for name, version in found.items())
+
+
+def _fitted(rows: list[dict[str, str]], width: int) -> list[str]:
+    """The table in as many columns as fit."""
+    columns = ["id", *KEYS, "toolchains"]
+    for dispensable in [*DISPENSABLE, ""]:
+        lines = table_lines(columns, [[row[column] for column in columns] for row in rows])
+        if max(map(len, lines)) <= width:
+            break
+        columns = [column for column in columns if column != dispensable]
+    return lines

@@ -55,7 +55,7 @@ def show(
     if sum(map(bool, (stage, trial, markdown, as_json))) > 1:
         raise UserError("--stage, --trial, --markdown and --json exclude each other", hint="give one of them")
     project = Project.current(out)
-    read = store.read_record(store.find_record(project.records, record))
+    read = store.read_found(project.records, record)
     verdict = judge(read, thresholds_of(project))
     if as_json:
         print_json(report.as_json(read, verdict))

@@ -69,6 +69,7 @@ def site(
 
     from pushbench.cli.conclusion import thresholds_of
     from pushbench.foundation.project import Project
+    from pushbench.foundation.text import counted
     from pushbench.site.building import build
     from pushbench.site.inputs import Inputs
     from pushbench.site.layout import Folder
@@ -91,5 +92,5 @@ def site(
     built = build(inputs, folder, note)
     if built_pages:
         install_pages(built_pages, Folder(folder))
-    written = f"{len(built.written)} files written in {time.monotonic() - began:.1f} s"
-    note(f"{built.runs} runs, {written}: {project.relative(folder)}/index.html")
+    written = f"{counted(len(built.written), 'file')} written in {time.monotonic() - began:.1f} s"
+    note(f"{counted(built.runs, 'run')}, {written}: {project.relative(folder)}/index.html")

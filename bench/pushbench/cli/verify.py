@@ -176,10 +176,9 @@ def _watch(ids: Sequence[str]) -> Iterator[Watch]:
 def _print(found: Sequence[Conformance]) -> None:
     from rich.console import Console
 
-    from pushbench.conformance.tables import failures, rule_tables
+    from pushbench.conformance.tables import failures, overview
 
     console = Console(highlight=False)
-    for table in rule_tables(found, console.width):
-        console.print(table, "")
+    console.print(overview(found, console.width), "")
     for each in found:
         console.print(failures(each))

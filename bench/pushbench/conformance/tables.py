@@ -1,4 +1,4 @@
-"""Results of verifications for people: rules x servers, and what was wrong. No colour carries meaning of its own."""
+"""Results of verifications for people: an overview, and what was wrong. No colour carries meaning of its own."""
 
 from __future__ import annotations
 
@@ -18,17 +18,11 @@ NOT_A_RULE = Text("-", style="dim")
 """The rule belongs to another protocol."""
 
 
-def rule_tables(found: Sequence[Conformance], width: int) -> Iterator[Table]:
-    """As many tables, one below the other, as it takes for their servers to fit into a width."""
+def overview(found: Sequence[Conformance], width: int) -> Table:
+    """Rules x servers where all servers fit into `width` columns, else one row for each server."""
     names = list(dict.fromkeys(result.name for each in found for result in each.rules))
-    longest = max(map(len, names), default=0)
-    remaining = list(found)
-    while remaining:
-        columns, room = [remaining.pop(0)], width - longest
-        room -= _cost(columns[0])
-        while remaining and (room := room - _cost(remaining[0])) >= 0:
-            columns.append(remaining.pop(0))
-        yield _table(names, columns)
+    needed = max(map(len, names), default=0) + sum(2 + max(4, len(each.server)) for each in found)
+    return _rules(names, found) if needed <= width else _servers(found)
 
 
 def failures(found: Conformance) -> Group:
@@ -36,18 +30,26 @@ def failures(found: Conformance) -> Group:
     return Group(*(line for result in found.failures for line in _failure(found.server, result)))
 
 
-def _cost(found: Conformance) -> int:
-    return 2 + max(4, len(found.server))
-
-
-def _table(names: Sequence[str], columns: Sequence[Conformance]) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
-    table.add_column("rule", no_wrap=True)
-    for each in columns:
-        table.add_column(each.server, no_wrap=True)
-    outcomes = [{result.name: OUTCOMES[result.outcome] for result in each.rules} for each in columns]
+def _rules(names: Sequence[str], found: Sequence[Conformance]) -> Table:
+    table = _table("rule", *(each.server for each in found))
+    outcomes = [{result.name: OUTCOMES[result.outcome] for result in each.rules} for each in found]
     for name in names:
         table.add_row(name, *(outcome.get(name, NOT_A_RULE) for outcome in outcomes))
+    return table
+
+
+def _servers(found: Sequence[Conformance]) -> Table:
+    table = _table("server", "suite", "rules kept")
+    for each in found:
+        count = f"{len(each.rules) - len(each.failures)} of {len(each.rules)}"
+        table.add_row(each.server, each.suite, Text(count, style="green" if each.passed else "bold red"))
+    return table
+
+
+def _table(*titles: str) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
+    for title in titles:
+        table.add_column(title, no_wrap=True)
     return table
 
 

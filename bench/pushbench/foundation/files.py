@@ -14,7 +14,7 @@ LOG_TAIL_BYTES = 4096  # about fifty lines: a stack trace and what led to it, an
 def write_atomically(path: Path, content: bytes) -> None:
     """Replace `path` with `content` as one step: a reader, or a machine that stops, finds the old or the new file.
 
-    Raises OSError; the old file is then still what it was.
+    Raises OSError with the name of a file; the old one is then still what it was.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     aside = path.with_name(f".{path.name}.{os.getpid()}")
@@ -24,8 +24,10 @@ def write_atomically(path: Path, content: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
         aside.replace(path)
-    except BaseException:
+    except BaseException as error:
         aside.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            error.filename = str(path)  # a write that fails names none, and nobody knows the one aside
         raise
     _sync_folder(path.parent)
 

@@ -19,6 +19,11 @@ def one_line(text: str, limit: int | None = None) -> str:
     return line if limit is None or len(line) <= limit else f"{line[: limit - 3]}..."
 
 
+def counted(number: int, noun: str) -> str:
+    """`1 run`, `2,000 runs`."""
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
 def last_lines(text: str, count: int, width: int = 200) -> list[str]:
     """The last `count` lines of `text` that say anything, each cut at `width`."""
     lines = [_printable(line.expandtabs(4)).rstrip() for line in text.splitlines()]

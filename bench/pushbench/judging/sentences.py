@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from pushbench.foundation.text import MESSAGE, one_line
+from pushbench.foundation.text import MESSAGE, counted, one_line
 from pushbench.judging.changes import Row
 from pushbench.judging.judged import JudgedRow
 from pushbench.judging.judged_changes import JudgedChange, share_of
@@ -136,8 +136,8 @@ def level(found: JudgedLevel) -> str:
 
 def few_runs(server: str, unknown: Sequence[JudgedLevel], needed: int) -> str:
     metrics = ", ".join(dict.fromkeys(each.in_sentence for each in unknown))
-    fewest = min(each.runs for each in unknown)
-    return f"{server}: not judged against the history, which has {fewest} runs where {needed} are needed: {metrics}"
+    fewest = counted(min(each.runs for each in unknown), "run")
+    return f"{server}: not judged against the history, which has {fewest} where {needed} are needed: {metrics}"
 
 
 def no_past(server: str, why: str) -> str:

@@ -150,7 +150,13 @@ class Terminal(Follower):
         if self._live is None:
             self._live = Live(console=self._console, auto_refresh=False, transient=True)
             self._live.start()
-        self._live.update(Text(f"{self._title}: {what}, {self.left}", no_wrap=True, overflow="ellipsis"), refresh=True)
+        self._live.update(Text(self._line(what), no_wrap=True, overflow="ellipsis"), refresh=True)
+
+    def _line(self, what: str) -> str:
+        """At most as wide as the terminal. What is cut is the middle: people wait for the time left."""
+        doing, left = Text(f"{self._title}: {what}"), f", {self.left}"
+        doing.truncate(max(1, self._console.width - len(left)), overflow="ellipsis")
+        return doing.plain + left
 
     def close(self) -> None:
         if self._live:

@@ -13,6 +13,7 @@ from pushbench.catalog.suites import Load, find_suite
 from pushbench.drivers.choice import DriverChoice
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.project import Project
+from pushbench.foundation.text import counted
 from pushbench.measuring import preparation
 from pushbench.measuring.checkout import read_commit
 from pushbench.measuring.common import (
@@ -79,7 +80,7 @@ def resume(project: Project, path: Path, options: Options, watch: Watch) -> Reco
         raise UserError("a comparison is not resumed, its rounds depend on their order in time", where=str(path))
     place = _next(record)
     if place is None:
-        watch.note(f"{record.id}: all {len(record.plan)} trials are there")
+        watch.note(f"{record.id} is complete: {counted(len(record.plan), 'trial')}")
         return record
     require_live(options)
     suite = find_suite(project.scenarios, record.suite)

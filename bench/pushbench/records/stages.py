@@ -32,7 +32,7 @@ def is_named(stage: Stage) -> bool:
 
 def heading(stage: Stage) -> str:
     """`1,000 clients`, `classroom-1000: 1,000 clients`."""
-    clients = f"{stage.clients:,} clients"
+    clients = "1 client" if stage.clients == 1 else f"{stage.clients:,} clients"
     return f"{stage.name}: {clients}" if is_named(stage) else clients
 
 

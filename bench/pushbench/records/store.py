@@ -119,6 +119,27 @@ def find_record(records: Path, name: str = "latest") -> Path:
     )
 
 
+def read_found(records: Path, name: str = "latest") -> Record:
+    """The record of that name. Where the newest cannot be read, the UserError names the newest that can."""
+    path = find_record(records, name)
+    try:
+        return read_record(path)
+    except UserError as error:
+        if name != "latest":
+            raise
+        readable = next((found for found in reversed(list(record_files(records))) if _is_whole(records, found)), "")
+        hint = f"the newest that can be read is {readable}: give that id" if readable else "no other record can be read"
+        raise UserError(error.what, where=error.where, hint=error.hint or hint) from None
+
+
+def _is_whole(records: Path, record_id: str) -> bool:
+    try:
+        read_record(record_files(records)[record_id])
+    except UserError:
+        return False
+    return True
+
+
 def _unpacked(path: Path) -> bytes:
     with gzip.open(path) as file:
         content = file.read(LARGEST_BYTES + 1)

@@ -8,8 +8,9 @@ from collections.abc import Iterator, Sequence
 
 from pushbench.foundation.text import one_line
 from pushbench.records.record import Record
-from pushbench.reporting import again, notes
-from pushbench.reporting.summary import Summary
+from pushbench.reporting import again, notes, rankings
+from pushbench.reporting.ranking import Ranking
+from pushbench.reporting.summary import Summary, largest_first
 from pushbench.reporting.table import Cell, Table, changes_table, levels_table, loud, stage_table
 
 # `@` would notify people and `#` link issues when the report becomes a comment. GitHub looks for both in the text that
@@ -19,12 +20,13 @@ _BEFORE_A_UNIT = re.compile(r"(?<=[0-9]) (?=[^ (]+$)")
 _SPECIAL = re.compile(r"([\\`*_\[\]<>#|~$])")
 
 
-def render(record: Record, summary: Summary) -> str:
+def render(record: Record, summary: Summary, ranking: Ranking | None = None) -> str:
     lines = [
         f"# {escape(notes.heading(record))}",
         "",
         f"**Verdict: {loud(summary.verdict.outcome)}** ({escape(notes.tally(summary.verdict))})",
         "",
+        *(_ranking(record, ranking) if ranking else []),
         *_sections(record, summary),
     ]
     if summary.verdict.levels:
@@ -32,7 +34,7 @@ def render(record: Record, summary: Summary) -> str:
     if summary.verdict.changes:
         against = escape(notes.against(record))
         lines += [f"## Changes {against}", "", *table_lines(changes_table(summary.verdict)), ""]
-    for stage in _largest_first(summary):
+    for stage in largest_first(summary):
         title = escape(notes.stage_heading(summary.stages[stage]))
         lines += [f"## {title}", "", *table_lines(stage_table(summary, stage)), ""]
     lines += [
@@ -95,10 +97,17 @@ def inline(text: str) -> str:
     return "".join([*shown, _escaped(last)])
 
 
-def _largest_first(summary: Summary) -> list[int]:
-    """The stages, those with parameters of their own behind the others."""
-    stages = summary.stages
-    return sorted(range(len(stages)), key=lambda index: (bool(stages[index].parameters), -stages[index].clients))
+def _ranking(record: Record, ranking: Ranking) -> Iterator[str]:
+    yield from (f"## {escape(rankings.heading(record, ranking))}", "")
+    if ranking.places:
+        yield _cells(["", "server", "value", "rounds", "times the best"])
+        yield _cells(["---", "---", "---:", "---:", "---:"])
+        yield from (_cells([escape(cell) for cell in row]) for row in rankings.rows(record, ranking))
+        yield ""
+    if ranking.unplaced:
+        yield from (*(f"- {escape(rankings.unplaced(each))}" for each in ranking.unplaced), "")
+    if ranking.basis:
+        yield from (escape(ranking.basis), "")
 
 
 def _sections(record: Record, summary: Summary) -> Iterator[str]:

@@ -17,6 +17,8 @@ from pushbench.records import stages
 from pushbench.records.record import METHOD, Environment, Finding, Parameters, Record, StagePlan, Trial
 from pushbench.reporting.again import value_of
 
+RATE = "_per_second"
+"""the end of the names of parameters that are rates"""
 ERRORS_SHOWN = 3  # of each server, the most frequent first
 _NUMBER = re.compile(r"(?<![A-Za-z\d.,])[\d.,]+")
 """but for those that are part of a name: p95 is no p99"""
@@ -38,15 +40,30 @@ class Section:
 def heading(record: Record, stage: int | None = None) -> str:
     """`whiteboard, profile quick, 1,000 clients (board_size 10, pattern steady)`."""
     whole = f"{record.suite}, profile {record.profile}"
-    if stage is None:
-        return whole + _bracketed(record.parameters)
-    planned = record.schedule.stages[stage]
-    return f"{whole}, {stages.heading(planned)}{_bracketed(record.parameters | planned.parameters)}"
+    if stage is not None:
+        planned = record.schedule.stages[stage]
+        return f"{whole}, {_load(planned, {**record.parameters, **planned.parameters})}"
+    return whole + _bracketed({name: value for name, value in record.parameters.items() if value or RATE not in name})
 
 
 def stage_heading(stage: StagePlan) -> str:
     """Below a heading of the record: `1,000 clients`, `classroom-1000: 1,000 clients (board_size 100)`."""
-    return stages.heading(stage) + _bracketed(stage.parameters)
+    return _load(stage, stage.parameters)
+
+
+def _load(stage: StagePlan, parameters: Parameters) -> str:
+    """`open-200: 500 clients, 200 streams/s (arrivals poisson)`, `closed-10: 10 clients in a closed loop`. A rate of 0
+    is none, and in a closed loop nothing arrives."""
+    rates, others = [], {}
+    for name, value in parameters.items():
+        if not name.endswith(RATE):
+            others[name] = value
+        elif value:
+            rates.append(f"{value_of(value)} {name.removesuffix(RATE)}/s")
+    if stage.closed:
+        others.pop("arrivals", None)
+    load = stages.heading(stage) + (" in a closed loop" if stage.closed else "")
+    return ", ".join([load, *rates]) + _bracketed(others)
 
 
 def environment(of: Environment) -> str:

@@ -10,7 +10,8 @@ from rich.console import Console
 from pushbench.judging.verdict import Verdict
 from pushbench.records.record import Record, Trial
 from pushbench.reporting import markdown as markdown_
-from pushbench.reporting import notes, terminal
+from pushbench.reporting import notes, page, terminal
+from pushbench.reporting.ranking import rank
 from pushbench.reporting.summary import summarize
 from pushbench.reporting.table import brief_table, changes_table, levels_table, limits_table, stage_table, trial_table
 
@@ -18,7 +19,7 @@ from pushbench.reporting.table import brief_table, changes_table, levels_table, 
 def render_terminal(
     record: Record, verdict: Verdict, *, stages: Sequence[int] | None = None, width: int = 80, color: bool = False
 ) -> str:
-    """The tables of `stages` (indices), and everything that is to be said.
+    """The ranking and the table of each of `stages` (indices), and everything that is to be said.
 
     Without `stages` it is the table of the largest one, and in brief the largest ones with parameters of their own.
     """
@@ -29,6 +30,8 @@ def render_terminal(
         if position:
             console.print()
         terminal.print_heading(console, record, notes.heading(record, stage))
+        if ranking := rank(record, verdict, stage):
+            terminal.print_ranking(console, record, ranking)
         terminal.print_table(console, stage_table(summary, stage))
     for stage in others if stages is None else []:
         terminal.print_subheading(console, notes.stage_heading(record.schedule.stages[stage]))
@@ -73,12 +76,21 @@ def render_verdict(record: Record, verdict: Verdict, *, width: int = 80, color: 
 
 
 def markdown(record: Record, verdict: Verdict) -> str:
-    return markdown_.render(record, summarize(record, verdict))
+    ranking = rank(record, verdict, largest_stages(record)[0])
+    return markdown_.render(record, summarize(record, verdict), ranking)
+
+
+def html(record: Record, verdict: Verdict) -> str:
+    """One file without a script, for mail and tickets."""
+    ranking = rank(record, verdict, largest_stages(record)[0])
+    return page.render(record, summarize(record, verdict), ranking)
 
 
 def as_json(record: Record, verdict: Verdict) -> dict[str, Any]:
-    """The numbers of every server and stage in base units, and the verdict."""
-    return summarize(record, verdict).model_dump(mode="json", by_alias=True)
+    """The ranking in the largest stage, the numbers of every server and stage in base units, and the verdict."""
+    ranking = rank(record, verdict, largest_stages(record)[0])
+    whole = summarize(record, verdict).model_dump(mode="json", by_alias=True)
+    return {"ranking": ranking and ranking.model_dump(mode="json"), **whole}
 
 
 def largest_stages(record: Record) -> list[int]:

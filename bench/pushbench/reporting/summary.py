@@ -87,6 +87,12 @@ def summarize(record: Record, verdict: Verdict) -> Summary:
     )
 
 
+def largest_first(summary: Summary) -> list[int]:
+    """The stages, those with parameters of their own behind the others."""
+    stages = summary.stages
+    return sorted(range(len(stages)), key=lambda index: (bool(stages[index].parameters), -stages[index].clients))
+
+
 def summarize_trial(trial: Trial) -> ServerSummary:
     """One trial alone, with the stages that it reached."""
     return _server(trial.server, [trial], trial.stages)

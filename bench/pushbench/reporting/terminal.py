@@ -16,11 +16,12 @@ from rich.text import Text
 from pushbench.foundation.text import one_line
 from pushbench.judging.verdict import Outcome, Verdict
 from pushbench.records.record import Record
-from pushbench.reporting import again, notes
+from pushbench.reporting import again, notes, rankings
+from pushbench.reporting.ranking import Ranking
 from pushbench.reporting.table import Cell, Table, loud
 
 GAP = 2  # spaces between columns
-NARROW_HEADING = 12  # characters; longer headings break at - and / where the width asks for it
+LONG_HEADING = 12  # characters; longer ones are the first to take two lines
 
 _STYLES: dict[Outcome, str] = {"pass": "green", "fail": "bold red", "inconclusive": "yellow", "invalid": "bold yellow"}
 _WORDS = {loud(outcome): style for outcome, style in _STYLES.items()} | {"FAILED": "bold red", "MISSING": "yellow"}
@@ -57,6 +58,25 @@ def print_subheading(console: Console, title: str) -> None:
     console.print(Text(one_line(title), style="bold"))
 
 
+def print_ranking(console: Console, record: Record, ranking: Ranking) -> None:
+    """A line for each server that has a place, then those that have none, then what ties rest on."""
+    print_subheading(console, rankings.heading(record, ranking))
+    grid = Grid(box=None, show_header=False, pad_edge=False, padding=(0, GAP, 0, 0))
+    rows = list(rankings.rows(record, ranking))
+    ranged = any(row.between for row in rows)
+    for column in range(5 if ranged else 4):
+        grid.add_column(justify="left" if column < 2 else "right", overflow="fold")
+    for row in rows:
+        between = [Text(row.between, style="dim")] if ranged else []
+        grid.add_row(f"  {row.place}", one_line(row.server), row.value, *between, row.beside)
+    if rows:
+        console.print(grid)
+    for each in ranking.unplaced:
+        console.print(_hanging(rankings.unplaced(each), "  -  "))
+    if ranking.basis:
+        console.print(Text(ranking.basis, style="dim"))
+
+
 def print_table(console: Console, table: Table) -> None:
     """In as many blocks as the console's width asks for."""
     for block in _blocks(table, console.width):
@@ -85,28 +105,42 @@ def print_verdict(console: Console, record: Record, verdict: Verdict) -> None:
     console.print(Text.assemble(("Verdict: ", "bold"), word, f" ({one_line(notes.tally(verdict))})"))
 
 
-def _hanging(text: str) -> Grid:
+def _hanging(text: str, mark: str = "  ") -> Grid:
     grid = Grid.grid(padding=0)
-    grid.add_column(width=2)
+    grid.add_column(width=len(mark))
     grid.add_column()
-    grid.add_row("", Text(one_line(text)))
+    grid.add_row(mark, Text(one_line(text)))
     return grid
 
 
 def _blocks(table: Table, width: int) -> Iterator[Grid]:
     titles = _folded([line.title for line in table.lines])
     left = max(map(cell_len, titles)) + GAP + max(cell_len(line.unit) for line in table.lines)
-    headings = [one_line(heading) for heading in table.headings]
-    if left + sum(_needed(table, headings)) > width:
-        headings = [_broken_up(heading) for heading in headings]
+    corner, headings = _headings(table, width - left)
+    left += max(0, cell_len(corner) - max(map(cell_len, titles)))
     needed = _needed(table, headings)
     first = 0
     while first < len(headings):
         last = first + 1
         while last < len(headings) and left + sum(needed[first : last + 1]) <= width:
             last += 1
-        yield _grid(table, titles, headings, slice(first, last))
+        yield _grid(table, [corner, *titles], headings, slice(first, last))
         first = last
+
+
+def _headings(table: Table, room: int) -> tuple[str, list[str]]:
+    """What stands in the corner, and the headings: as they are, or with what all begin with in the corner alone, the
+    long ones on two lines, or all. The first form that fits beside each other, else the last but one."""
+    whole = [one_line(heading) for heading in table.headings]
+    corner = _in_common(whole)
+    own = [heading.removeprefix(corner) for heading in whole]
+    forms = [
+        ("", whole),
+        (corner, own),
+        (corner, [_in_two_lines(heading) if cell_len(heading) > LONG_HEADING else heading for heading in own]),
+        (corner, [_in_two_lines(heading) for heading in own]),
+    ]
+    return next((form for form in forms if sum(_needed(table, form[1])) <= room), forms[-2])
 
 
 def _needed(table: Table, headings: Sequence[str]) -> list[int]:
@@ -123,9 +157,10 @@ def _parts(cells: Sequence[Cell]) -> list[str]:
     return [part for cell in cells for part in _shown(cell, marked=marked).plain.split("\n")]
 
 
-def _grid(table: Table, titles: Sequence[str], headings: Sequence[str], part: slice) -> Grid:
+def _grid(table: Table, names: Sequence[str], headings: Sequence[str], part: slice) -> Grid:
+    corner, *titles = names
     grid = Grid(box=None, show_header=True, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold")
-    grid.add_column(no_wrap=True)
+    grid.add_column(Text(corner), no_wrap=True)
     grid.add_column(no_wrap=True)
     columns = list(zip(*(line.cells for line in table.lines), strict=True))[part]
     marked = [any(cell.broken for cell in cells) for cells in columns]
@@ -160,11 +195,14 @@ def _folded(titles: Sequence[str]) -> list[str]:
     return [fold(before, title) for before, title in pairwise(["", *titles])]
 
 
-def _broken_up(heading: str) -> str:
-    """A long id on several lines, broken behind - and /."""
-    lines = [""]
-    for part in re.findall(r"[^-/]+[-/]*|[-/]+", heading):
-        if lines[-1] and len(lines[-1]) + len(part) > NARROW_HEADING:
-            lines.append("")
-        lines[-1] += part
-    return "\n".join(lines)
+def _in_common(headings: Sequence[str]) -> str:
+    """The folder that all are variants of, `socketio-game/`; nothing where they are of several."""
+    folders = {heading[: heading.find("/") + 1] for heading in headings}
+    return folders.pop() if len(folders) == 1 and len(headings) > 1 else ""
+
+
+def _in_two_lines(heading: str) -> str:
+    """A long id, broken behind its / or else behind the - that makes both lines short."""
+    ends = [match.end() for match in re.finditer("/" if "/" in heading.rstrip("/") else "-", heading)]
+    at = min((end for end in ends if end < len(heading)), key=lambda end: max(end, len(heading) - end), default=0)
+    return f"{heading[:at]}\n{heading[at:]}" if at else heading

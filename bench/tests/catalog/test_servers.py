@@ -68,6 +68,13 @@ def test_servers_are_chosen_by_id_or_by_pattern_in_the_order_asked_for(tmp_path:
     assert [server.id for server in select(catalog, ["tier:tuned", "x"])] == ["game/fast", "x"]
 
 
+def test_a_folder_with_variants_alone_names_all_of_them(tmp_path: Path) -> None:
+    folder = with_variants(tmp_path)
+    assert [server.id for server in select(read_servers(folder), ["game"])] == ["game"]
+    (folder / "server.yml").write_text((folder / "server.yml").read_text() + "variants_only: true\n")
+    assert [server.id for server in select(read_servers(folder), ["game"])] == ["game/fast", "game/other-runtime"]
+
+
 def test_an_unknown_server_is_told_with_the_nearest_and_the_list(tmp_path: Path) -> None:
     catalog = read_catalog(make_project(tmp_path, fastapi="", quart="").servers)
     with pytest.raises(UserError, match=r"unknown server 'fastpai'; did you mean fastapi\? known: fastapi, quart"):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,12 +15,16 @@ import pytest
 import typer.main
 
 from pushbench.building.engine import Engine
+from pushbench.building.toolchains import Missing
 from pushbench.cli import app, main
 from pushbench.cli.completing import complete_profiles, complete_servers, complete_suites
 from pushbench.foundation.project import Project
-from tests.support import FAKES, fake_generator, make_project
+from pushbench.records import store
+from tests.factories import make_record, make_trial
+from tests.support import FAKES, add_server, fake_generator, make_project
 
 BENCH = FAKES.parents[1]
+MISSING = Missing("redis-server", ">=6", [], "install it")
 WIDTH = 80
 
 
@@ -75,7 +81,16 @@ def test_help_fits_a_terminal(
     lines = capsys.readouterr().out.splitlines()
     assert [line for line in lines if len(line) > WIDTH] == []
     assert [line for line in lines if line.endswith("...") and not line.startswith("Usage")] == [], "a summary is cut"
-    assert "range>" not in "".join(lines)
+    assert not [line for line in lines if re.search(r"<[a-z\[]", line)], "a type of Python"
+
+
+def test_arguments_are_shown_by_their_names(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    assert call("run", "-h") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "Usage: pushbench run [OPTIONS] [SERVER]..."
+    assert any(line.startswith("  SERVER...  Ids, patterns") for line in lines)
+    assert call("show", "-h") == 0
+    assert "\n  RECORD  An id or its beginning" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("path", [(), *ALONE], ids=title)
@@ -137,6 +152,36 @@ def test_a_folder_that_cannot_be_written_or_read_is_named(
     assert code != 2 or said.err.strip()
 
 
+@pytest.mark.parametrize(
+    ("width", "columns"), [(60, ["id", "toolchains"]), (80, ["id", "suite", "tier", "toolchains"])]
+)
+def test_servers_keep_to_the_width_and_say_what_is_missing(
+    project: Project,
+    width: int,
+    columns: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    file = add_server(project, "node-cluster-redis-with-a-long-name").file
+    file.write_text(f"{file.read_text()}services: [redis]\n")
+    monkeypatch.setattr("pushbench.drivers.services._program", lambda _: MISSING)
+    monkeypatch.setenv("COLUMNS", str(width))
+    assert call("servers") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= width
+    assert lines[0].split() == columns
+    [redis] = [line for line in lines if line.startswith("node-cluster-redis")]
+    assert redis.endswith("needs redis-server")
+    assert "needs redis-server >=6: install it" in lines
+    assert call("servers", "--json") == 0
+    facts = {each["id"]: each["missing"] for each in json.loads(capsys.readouterr().out)}
+    assert facts == {
+        "alpha": [],
+        "beta": [],
+        "node-cluster-redis-with-a-long-name": ["needs redis-server >=6: install it"],
+    }
+
+
 def test_an_error_of_the_file_system_is_one_line_with_the_file(
     project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -146,6 +191,62 @@ def test_an_error_of_the_file_system_is_one_line_with_the_file(
     monkeypatch.setattr("pushbench.catalog.servers.read_catalog", refuse)
     assert call("servers") == 2
     assert capsys.readouterr().err == "pushbench: /srv/servers: Permission denied\n"
+
+
+def test_an_unknown_tier_is_told_with_the_tiers(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    assert call("plan", "tier:nosuch") == 2
+    assert capsys.readouterr().err == "pushbench: unknown tier 'nosuch'; known: baseline\n"
+
+
+def test_a_history_without_the_profile_names_those_that_it_has(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for profile in ("full", "smoke"):
+        (project.history / "0123456789ab" / "tiny" / profile).mkdir(parents=True)
+    for arguments in (["history"], ["history", "alpha"]):
+        assert call(*arguments) == 2
+        assert capsys.readouterr().err.endswith("; there is --profile full, --profile smoke\n")
+
+
+@pytest.mark.parametrize("command", ["show", "judge", "export"])
+def test_a_newest_record_that_cannot_be_read_is_told_with_one_that_can(
+    project: Project, command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    project.records.mkdir(parents=True)
+    (project.records / "20261121T101500Z-bbbbbb.json").write_text('{"schema": 1, "id')
+    assert call(command) == 2
+    assert capsys.readouterr().err.endswith("; no other record can be read\n")
+    whole = make_record([make_trial("alpha")], id="20261120T101500Z-aaaaaa")
+    (project.records / f"{whole.id}.json").write_bytes(store.as_bytes(whole))
+    assert call(command) == 2
+    said = capsys.readouterr().err
+    assert "20261121T101500Z-bbbbbb.json: not a record" in said
+    assert said.endswith(f"; the newest that can be read is {whole.id}: give that id\n")
+
+
+@pytest.mark.parametrize(
+    ("options", "written", "begins"),
+    [
+        ([], "out/report.md", "# tiny, profile quick"),
+        (["--html"], "out/report.html", "<!doctype html>"),
+        (["--html", "--into", "mine/run.html"], "mine/run.html", "<!doctype html>"),
+    ],
+)
+def test_a_report_is_one_file(
+    project: Project,
+    options: list[str],
+    written: str,
+    begins: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(project.root)
+    record = make_record([make_trial("alpha")], suite="tiny")
+    project.records.mkdir(parents=True)
+    (project.records / f"{record.id}.json").write_bytes(store.as_bytes(record))
+    assert call("report", *options) == 0
+    assert f"report {written}, " in capsys.readouterr().err
+    assert (project.root / written).read_text().startswith(begins)
 
 
 def test_the_version_is_that_of_the_checkout(project: Project, capsys: pytest.CaptureFixture[str]) -> None:

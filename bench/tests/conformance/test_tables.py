@@ -7,7 +7,7 @@ import io
 from rich.console import Console, RenderableType
 
 from pushbench.conformance import Conformance, RuleResult, rules_for
-from pushbench.conformance.tables import failures, rule_tables
+from pushbench.conformance.tables import failures, overview
 
 BASELINE = {
     "fastapi": "whiteboard-json",
@@ -42,25 +42,27 @@ def shown(*renderables: RenderableType) -> str:
 
 
 def test_the_four_baseline_servers_fit_into_one_table_of_80_columns() -> None:
-    tables = list(rule_tables([found(*each) for each in BASELINE.items()], width=80))
-    assert len(tables) == 1
-    text = shown(*tables)
+    text = shown(overview([found(*each) for each in BASELINE.items()], width=80))
     header, _, first, *_ = text.splitlines()
     assert header.split() == ["rule", *BASELINE]
     assert first.split() == ["healthz-names-the-versions", "pass", "pass", "pass", "pass"]
     assert all(name in text for name in (rule.name for rule in rules_for("whiteboard", "whiteboard-stomp")))
 
 
-def test_more_servers_make_more_tables() -> None:
-    many = [found(f"server-number-{n}", "whiteboard-json") for n in range(7)]
-    tables = list(rule_tables(many, width=80))
-    assert [len(table.columns) - 1 for table in tables] == [2, 2, 2, 1]
-    assert max(len(line.rstrip()) for line in shown(*tables).splitlines()) <= 80
+def test_more_servers_take_one_row_each() -> None:
+    many = [found(f"server-number-{n}", "whiteboard-json") for n in range(6)]
+    many.append(found("server-number-6", "whiteboard-stomp", "sigterm-closes-with-1001"))
+    header, _, *rows = shown(overview(many, width=80)).splitlines()
+    assert header.split() == ["server", "suite", "rules", "kept"]
+    all_of, stomp = (len(rules_for("whiteboard", protocol)) for protocol in ("whiteboard-json", "whiteboard-stomp"))
+    assert rows[0].split() == ["server-number-0", "whiteboard", str(all_of), "of", str(all_of)]
+    assert rows[6].split() == ["server-number-6", "whiteboard", str(stomp - 1), "of", str(stomp)]
+    assert len(rows) == 7
 
 
 def test_a_rule_of_another_protocol_and_a_broken_rule_are_marked_with_words() -> None:
     both = [found("a", "whiteboard-json", "sigterm-closes-with-1001"), found("b", "whiteboard-stomp")]
-    rows = {row[0]: row[1:] for row in map(str.split, shown(*rule_tables(both, width=80)).splitlines()) if row}
+    rows = {row[0]: row[1:] for row in map(str.split, shown(overview(both, width=80)).splitlines()) if row}
     assert rows["sigterm-closes-with-1001"] == ["FAIL", "pass"]
     assert rows["binary-frame-is-an-error"] == ["pass", "-"]
     assert rows["broken-frame-is-harmless"] == ["-", "pass"]

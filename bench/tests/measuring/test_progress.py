@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 
 import pytest
 from rich.console import Console
@@ -103,3 +104,19 @@ def test_a_trial_ends_with_what_came_of_it(changed: dict[str, object], told: str
 def test_loss_is_told() -> None:
     lossy = result_of(stage_report(clients=1000, received=5_940, lost=60), window(), 4)
     assert conclusion(trial(stages=[lossy])).endswith("1,000 clients, 1 % lost")
+
+
+@pytest.mark.parametrize("width", [60, 80, 160])
+def test_the_time_left_is_never_cut(width: int) -> None:
+    screen = io.StringIO()
+    terminal = Terminal(Console(file=screen, force_terminal=True, width=width, color_system=None))
+    planned = PLANNED.model_copy(update={"server": "socketio-game/bun-native"})
+    terminal.trial(planned, 4, Schedule(warmup_seconds=0, stages=STAGES, drain_seconds=1), 185.0, "deliveries")
+    terminal.started(Started(at=0.0, windows=[(1.0, 3.0), (4.0, 6.0)], end=6.0))
+    terminal.second(Second(at=2.0, clients=STAGES[0].clients, sent=100, received=32716))
+    terminal.close()
+    shown = re.findall(r"\[2/4\] socketio-game/bun-native: stage[^\x1b\r\n]*", screen.getvalue())[-1]
+    assert shown.endswith("left")
+    assert re.search(r", 3 min 0[0-9] s left$", shown)
+    assert len(shown) <= width
+    assert ("deliveries/s" in shown) == (width == 160)

@@ -62,7 +62,7 @@ def test_a_complete_record_is_not_measured_again(tmp_path: Path) -> None:
     record = measure(project)
     watch = Notebook()
     assert run.resume(project, store.find_record(project.records), UNVERIFIED, watch) == record
-    assert watch.notes == [f"{record.id}: all 1 trials are there"]
+    assert watch.notes == [f"{record.id} is complete: 1 trial"]
 
 
 def test_a_changed_server_cannot_be_resumed(tmp_path: Path) -> None:

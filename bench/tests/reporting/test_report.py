@@ -10,12 +10,13 @@ import os
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from markdown_it import MarkdownIt
 
 from pushbench.judging.verdict import Verdict, judge
-from pushbench.records.record import Finding, Record, Trial, Validity
+from pushbench.records.record import Finding, Record, StagePlan, Trial, Validity
 from pushbench.reporting import notes, report
 from tests.factories import (
     CLASSROOM_SCHEDULE,
@@ -153,8 +154,8 @@ def test_hostile_text_is_text_in_markdown(judged: Judged) -> None:
     assert "<script" not in html
     assert "<a " not in html
     assert "@team" not in text.replace("```", "").split("## Do it again")[0].split("text\n")[0]
-    rows = [line for line in text.splitlines() if line.startswith("| ")]
-    assert len({len(re.findall(r"(?<!\\)\|", row)) for row in rows}) == 1
+    for table in re.findall(r"(?:^\| .*\n)+", text, re.MULTILINE):
+        assert len({len(re.findall(r"(?<!\\)\|", row)) for row in table.splitlines()}) == 1
     assert html.count("<h1>") == 1
 
 
@@ -184,6 +185,59 @@ def test_more_servers_than_fit_go_below(judged: Judged, width: int) -> None:
     blocks = text.count("Clients ")
     assert len(re.findall(r"10,000", text)) == len(names)
     assert blocks >= 2 or width == 160
+
+
+VARIANTS = [f"socketio-game/{each}" for each in ("bun-native", "bun-ws", "node-uws", "node-ws")]
+
+
+@pytest.mark.parametrize(
+    ("servers", "width", "headings"),
+    [
+        (VARIANTS, 80, [["socketio-game/", "bun-native", "bun-ws", "node-uws", "node-ws"]]),
+        (VARIANTS, 60, [["socketio-game/", "bun-native", "bun-ws", "node-uws"]]),
+        (VARIANTS, 64, [["bun-", "bun-", "node-", "node-"], ["socketio-game/", "native", "ws", "uws", "ws"]]),
+        (VARIANTS, 160, [VARIANTS]),
+        (
+            ["go", *VARIANTS[:3]],
+            80,
+            [["socketio-game/", "socketio-game/"], ["go", "bun-native", "bun-ws"]],
+        ),
+        (
+            ["go", "fastapi-workers-redis", "node-cluster-redis", "spring-websocket"],
+            80,
+            [["fastapi-", "node-", "spring-"], ["workers-redis", "go", "cluster-redis", "websocket"]],
+        ),
+    ],
+)
+def test_ids_that_are_too_long_take_two_lines_at_most(
+    judged: Judged, servers: list[str], width: int, headings: list[list[str]]
+) -> None:
+    record, verdict = judged(make_record([make_trial(server) for server in servers]))
+    before, rule, _ = report.render_terminal(record, verdict, width=width).partition("\nClients ")
+    assert rule
+    assert [line.split() for line in before.split("\n\n")[-1].splitlines()] == headings
+
+
+@pytest.mark.parametrize(
+    ("stage", "said"),
+    [
+        ({"clients": 500, "name": "open-200", "parameters": {"streams_per_second": 200}}, "500 clients, 200 streams/s"),
+        ({"clients": 10, "closed": True, "name": "closed-10"}, "closed-10: 10 clients in a closed loop"),
+        (
+            {"clients": 500, "closed": True, "name": "paced", "parameters": {"tokens_per_second": 50}},
+            "paced: 500 clients in a closed loop, 50 tokens/s",
+        ),
+        ({"clients": 1}, "1 client"),
+    ],
+)
+def test_a_heading_says_the_load_of_its_stage(stage: dict[str, Any], said: str) -> None:
+    planned = StagePlan(**stage, ramp_seconds=1, settle_seconds=1, steady_seconds=1)
+    given: dict[str, Any] = {"streams_per_second": 0, "tokens_per_second": 0, "arrivals": "poisson"}
+    schedule = good().schedule.model_copy(update={"stages": [planned]})
+    record = make_record([], suite="token-stream", parameters=given, schedule=schedule)
+    assert notes.stage_heading(planned).endswith(said)
+    assert notes.heading(record, 0).endswith(said + ("" if planned.closed else " (arrivals poisson)"))
+    assert notes.heading(record) == "token-stream, profile quick (arrivals poisson)"
 
 
 def test_a_stage_is_chosen_by_its_index(judged: Judged) -> None:

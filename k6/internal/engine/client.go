@@ -102,7 +102,7 @@ func (l *loop) joined(c *client, now time.Duration) {
 		return
 	}
 	c.state = member
-	l.engine.gauges.members.Add(1)
+	l.gauges.members.Add(1)
 	if c.away != nil {
 		l.returned(c, now)
 	}
@@ -116,7 +116,7 @@ func (l *loop) joined(c *client, now time.Duration) {
 		return
 	}
 	if c.group.Count() == 0 {
-		l.engine.gauges.groups.Add(1)
+		l.gauges.groups.Add(1)
 	}
 	c.place.Join()
 	c.askJoined(now)
@@ -257,7 +257,7 @@ func (l *loop) handle(c *client, event *protocol.Event, now time.Duration) {
 		l.deliver(c, event, now)
 	case protocol.Opened:
 		c.state = opening
-		l.engine.gauges.connected.Add(1)
+		l.gauges.connected.Add(1)
 	case protocol.Ready:
 		if c.state == opening {
 			l.join(c, now)

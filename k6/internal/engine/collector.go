@@ -162,7 +162,7 @@ func (c *collector) run() {
 }
 
 func (c *collector) complete(second *Second) {
-	second.Clients = c.engine.gauges.members.Load()
+	second.Clients = c.engine.gauges().Members
 	c.announce(map[string]any{
 		"event": "second", "at": monotonic(), "second": second.Index,
 		"clients": second.Clients, "sent": second.Sent, "received": second.Received,

@@ -13,7 +13,7 @@ import (
 
 // come has a client that is due take part.
 func (l *loop) come(c *client, now time.Duration) {
-	l.engine.gauges.playing.Add(1)
+	l.gauges.playing.Add(1)
 	l.awaited++
 	c.state = waiting
 	l.connect(c, now)
@@ -102,7 +102,7 @@ func (l *loop) setback(c *client, err error, now time.Duration) {
 		l.storms[c.away.number].failed++
 		l.engine.collector.complain(err.Error())
 	} else {
-		l.engine.failed(err.Error())
+		l.failed(err.Error())
 	}
 	l.retry(c, now)
 }

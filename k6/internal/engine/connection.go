@@ -165,6 +165,6 @@ func (l *loop) release(c *client) {
 	c.session, c.backlog, c.silent = nil, nil, never
 	c.playing.next, c.playing.limit = "", never
 	if c.state >= opening {
-		l.engine.gauges.connected.Add(-1)
+		l.gauges.connected.Add(-1)
 	}
 }

@@ -27,7 +27,7 @@ func (l *loop) leave(c *client) {
 	l.schedule(c, l.now()+closeTimeout)
 	l.payload = l.payload[:0]
 	if was == member {
-		l.engine.gauges.members.Add(-1)
+		l.gauges.members.Add(-1)
 		l.payload = c.session.Leave(l.payload)
 	}
 	if l.payload = c.session.Close(l.payload); len(l.payload) == 0 {
@@ -48,7 +48,7 @@ func (l *loop) endMembershipOf(c *client, end func()) {
 	end()
 	c.askLeft()
 	if c.group.Count() == 0 {
-		l.engine.gauges.groups.Add(-1)
+		l.gauges.groups.Add(-1)
 	}
 }
 
@@ -71,7 +71,7 @@ func (l *loop) drop(c *client, reason error) {
 	if what, lacks := shortage(reason); lacks {
 		l.engine.collector.lack(what)
 	} else if c.state < dropped {
-		l.engine.gauges.disconnects.Add(1)
+		l.gauges.disconnects.Add(1)
 		l.engine.collector.complain(reason.Error())
 	}
 	switch {
@@ -79,7 +79,7 @@ func (l *loop) drop(c *client, reason error) {
 		l.retry(c, now)
 	case c.state == member:
 		l.release(c)
-		l.engine.gauges.members.Add(-1)
+		l.gauges.members.Add(-1)
 		c.state = dropped
 		l.scheduleNext(c)
 	default:
@@ -93,7 +93,7 @@ func (l *loop) close(c *client) {
 		return
 	}
 	if c.state > absent {
-		l.engine.gauges.playing.Add(-1)
+		l.gauges.playing.Add(-1)
 	}
 	l.release(c)
 	c.state = closed

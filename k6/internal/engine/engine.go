@@ -12,7 +12,6 @@ import (
 	"net/url"
 	"runtime"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/pushbench/pushbench/k6/internal/ledger"
@@ -74,18 +73,9 @@ type Engine struct {
 	loops       []*loop
 	collector   *collector
 	populations []*population
-	gauges      gauges
-	atEnd       []Clients // of each steady window that was played to its end
 
 	finished     chan struct{}
 	firstCorrupt sync.Once
-}
-
-// gauges count clients over all loops. Every goroutine may read them.
-type gauges struct {
-	playing                      atomic.Int64 // clients that came and did not go, whatever the server makes of them
-	connected, members, groups   atomic.Int64
-	connectFailures, disconnects atomic.Int64
 }
 
 // New checks the configuration and makes an engine for it.
@@ -176,27 +166,17 @@ func (e *Engine) split() bool { return e.config.Segment != "" && e.config.Segmen
 // now is the time since the start of the scenario.
 func (e *Engine) now() time.Duration { return time.Since(e.origin) }
 
-// failed counts a connection or join that did not come about.
-func (e *Engine) failed(reason string) {
-	e.gauges.connectFailures.Add(1)
-	e.collector.complain(reason)
-}
-
-// follow walks through the schedule: the clients of each population come, are observed at the end of every steady
-// window, get what is on its way, and leave.
+// follow walks through the schedule: the clients of each population come, get what is on its way, and leave.
 func (e *Engine) follow(ctx context.Context) {
 	for _, p := range e.populations {
 		e.tell(func(l *loop) { l.seat(p) })
-		for stage := p.First; stage <= p.Last && ctx.Err() == nil; stage++ {
-			e.observe(ctx, stage)
-		}
 		e.drain(ctx, p)
 		e.tell(func(l *loop) { l.dismiss(p) })
 		if ctx.Err() != nil {
 			break
 		}
 	}
-	for deadline := e.now() + 2*closeTimeout; e.gauges.playing.Load() > 0 && e.now() < deadline; {
+	for deadline := e.now() + 2*closeTimeout; e.gauges().Playing > 0 && e.now() < deadline; {
 		time.Sleep(5 * time.Millisecond)
 	}
 }
@@ -205,13 +185,6 @@ func (e *Engine) follow(ctx context.Context) {
 func (e *Engine) tell(do func(*loop)) {
 	for _, l := range e.loops {
 		l.post(func() { do(l) })
-	}
-}
-
-// observe waits for the end of a stage's steady window and keeps what the gauges said there.
-func (e *Engine) observe(ctx context.Context, stage int) {
-	if e.sleepUntil(ctx, e.windows[stage].End) {
-		e.atEnd = append(e.atEnd, e.gauges.clients(e.atEnd))
 	}
 }
 
@@ -271,16 +244,4 @@ func (e *Engine) upcoming(t time.Duration) int {
 		}
 	}
 	return len(e.windows) - 1
-}
-
-func (g *gauges) clients(before []Clients) Clients {
-	c := Clients{
-		Playing: g.playing.Load(), Connected: g.connected.Load(), Members: g.members.Load(), Groups: g.groups.Load(),
-		ConnectFailures: g.connectFailures.Load(), Disconnects: g.disconnects.Load(),
-	}
-	for _, stage := range before {
-		c.ConnectFailures -= stage.ConnectFailures
-		c.Disconnects -= stage.Disconnects
-	}
-	return c
 }

@@ -21,6 +21,7 @@ const never = schedule.Never
 // eventfd when somebody posted work.
 type loop struct {
 	engine             *Engine
+	gauges             gauges
 	index              int
 	epoll, timer, wake int
 	armed              time.Duration
@@ -43,6 +44,7 @@ type loop struct {
 	passage   passage       // so far
 	counted   passage       // until that second
 	marks     []passage     // at the borders of the steady windows, begin and end in turn
+	ends      []Clients     // at the ends of the steady windows
 	edge      time.Duration // the next border, or the end of the second
 
 	buf, payload []byte
@@ -67,8 +69,9 @@ func newLoop(e *Engine, index int) (*loop, error) {
 		engine: e, index: index, epoll: epoll, timer: timer, wake: wake, armed: never,
 		ledger: ledger.New(e.accounts()), sidelines: newSidelines(len(e.protocol.Beside()), e.accounts()),
 		late: make([]int64, len(e.windows)), storms: newStorms(e.outages),
-		buf: make([]byte, readSize), ended: make(chan struct{}),
+		second: newSecond(0, e.protocol.Requests()), buf: make([]byte, readSize), ended: make(chan struct{}),
 	}
+	l.edge = min(l.second.end, l.border())
 	if e.protocol.Matched {
 		l.rooms = rooms{}
 		l.courses = make([]Rooms, len(e.windows))
@@ -98,8 +101,6 @@ func (l *loop) post(f func()) {
 
 func (l *loop) run() {
 	defer close(l.ended)
-	l.second = newSecond(0, l.engine.protocol.Requests())
-	l.edge = min(l.second.end, l.border())
 	defer l.endSecond()
 	events := make([]unix.EpollEvent, 256)
 	for !l.quitting {

@@ -64,7 +64,7 @@ func (l *loop) unmatched(c *client, err error, now time.Duration) {
 	if what, lacks := shortage(err); lacks {
 		l.engine.collector.lack(what)
 	} else {
-		l.engine.failed(err.Error())
+		l.failed(err.Error())
 	}
 	l.again(c, now)
 }
@@ -102,7 +102,7 @@ func (l *loop) forsake(c *client, reason error, now time.Duration) {
 			l.vacate(c, r)
 		}
 		c.askLeft()
-		l.engine.gauges.members.Add(-1)
+		l.gauges.members.Add(-1)
 	}
 	l.setback(c, reason, now)
 }

@@ -53,7 +53,7 @@ func (l *loop) dismiss(p *population) {
 	}
 	for _, group := range l.groups {
 		if group.Count() > 0 {
-			l.engine.gauges.groups.Add(-1)
+			l.gauges.groups.Add(-1)
 		}
 	}
 	l.clients, l.groups = nil, nil

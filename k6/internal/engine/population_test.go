@@ -56,6 +56,22 @@ func expectExact(t testing.TB, report *Report, stage int, lost int64) {
 	}
 }
 
+func TestClientsOfTheNextRampAreNotCountedInAStageHoweverLateALoopIs(t *testing.T) {
+	t.Parallel()
+	growing := schedule.Schedule{Stages: []schedule.Stage{{Clients: 10, RampSeconds: 1, SteadySeconds: 1},
+		{Clients: 20, RampSeconds: 1, SteadySeconds: 1}}}
+	e := newEngine(t, startScripted(t, scripted.Faults{}), growing)
+	for _, l := range e.loops {
+		l.seat(e.populations[0])
+		l.fire(e.windows[1].End) // everything at once, as after a long pause
+	}
+	for stage, want := range []int64{10, 20} {
+		if got := e.clients(stage).Playing; got != want {
+			t.Errorf("stage %d: %d clients, expected %d", stage, got, want)
+		}
+	}
+}
+
 func TestAChangeOfBoardsIsCountedExactly(t *testing.T) {
 	truthTest(t, func(t testing.TB) {
 		report, e, server := playChanging(t, scripted.Faults{Delay: 20 * time.Millisecond})

@@ -68,7 +68,7 @@ func (e *Engine) outageAt(t time.Duration) int {
 // part has a member that lost its connection by an outage come back.
 func (l *loop) part(c *client, number int, reason error, now time.Duration) {
 	l.release(c)
-	l.engine.gauges.members.Add(-1)
+	l.gauges.members.Add(-1)
 	l.engine.outages[number].clients.Add(1)
 	l.storms[number].disconnects++
 	l.engine.collector.complain(reason.Error())

@@ -163,7 +163,7 @@ func (e *Engine) Report(k6 string, parameters map[string]any) (*Report, error) {
 		Errors:             e.collector.counted(e.collector.reasons),
 		Shortages:          e.collector.counted(e.collector.shortages),
 	}
-	for i := range e.atEnd {
+	for i := range e.played() {
 		stage, err := e.stageReport(i)
 		if err != nil {
 			return nil, err
@@ -200,7 +200,7 @@ func (e *Engine) stageReport(i int) (StageReport, error) {
 	stage := StageReport{
 		Name: planned.Name, Parameters: planned.Parameters,
 		BeginUS: e.windows[i].Begin.Microseconds(), EndUS: e.windows[i].End.Microseconds(),
-		Clients:  e.atEnd[i],
+		Clients:  e.clients(i),
 		Messages: messagesOf(counts),
 		Receipts: receiptsOf(counts),
 		Arrived:  passed.arrived,

@@ -176,7 +176,7 @@ func (l *loop) breakOff(c *client, reason error, now time.Duration) {
 	if what, lacks := shortage(reason); lacks {
 		l.engine.collector.lack(what)
 	} else {
-		l.engine.gauges.disconnects.Add(1)
+		l.gauges.disconnects.Add(1)
 		l.engine.collector.complain(reason.Error())
 	}
 	l.reconnect(c, now)
@@ -186,7 +186,7 @@ func (l *loop) breakOff(c *client, reason error, now time.Duration) {
 func (l *loop) reconnect(c *client, now time.Duration) {
 	c.own.End()
 	if c.state == member {
-		l.engine.gauges.members.Add(-1)
+		l.gauges.members.Add(-1)
 	}
 	if c.served == 0 {
 		l.retry(c, now)

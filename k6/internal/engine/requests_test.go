@@ -162,7 +162,7 @@ func TestFaultsOfStreamsAreCountedExactly(t *testing.T) {
 				c.faults.FirstDelay = 20 * time.Millisecond
 				_, e, did := playRequests(t, "token-stream-sse", schedule.Patterns["closed"], 5, c.faults)
 				sum := everything(e)
-				all := counted{sum.Lost(), sum.Duplicate, sum.OutOfOrder, e.gauges.disconnects.Load()}
+				all := counted{sum.Lost(), sum.Duplicate, sum.OutOfOrder, e.gauges().Disconnects}
 				if sum.Sent == 0 || sum.Sent != did.Streams+did.Refused || sum.Corrupt != 0 || !c.check(all, did) {
 					t.Errorf("%+v, %+v, the server made %+v", all, sum, did)
 				}
@@ -177,7 +177,7 @@ func TestAnAnswerThatNobodyAskedForEndsTheConnection(t *testing.T) {
 	truthTest(t, func(t testing.TB) {
 		report, e, did := playRequests(t, "posts-http", schedule.Patterns["steady"], 10,
 			scripted.HTTPFaults{TwiceEvery: 5})
-		if got := e.gauges.disconnects.Load(); got != did.Twice || got == 0 {
+		if got := e.gauges().Disconnects; got != did.Twice || got == 0 {
 			t.Errorf("%d disconnects, the server answered twice %d times: %+v", got, did.Twice, report.Errors)
 		}
 		if all := everything(e); all.Lost() != 0 {
@@ -195,8 +195,8 @@ func TestAConnectionThatTheServerEndsAfterAnAnswerCostsNothing(t *testing.T) {
 				faults := scripted.HTTPFaults{Delay: 5 * time.Millisecond, LastEvery: 3}
 				_, e, did := playRequests(t, "posts-http", pattern, 20, faults)
 				all := everything(e)
-				if all.Lost() != 0 || all.Sent != did.Rows || all.Sent < 100 || e.gauges.disconnects.Load() != 0 {
-					t.Errorf("%+v, %d disconnects, the server made %+v", all, e.gauges.disconnects.Load(), did)
+				if all.Lost() != 0 || all.Sent != did.Rows || all.Sent < 100 || e.gauges().Disconnects != 0 {
+					t.Errorf("%+v, %d disconnects, the server made %+v", all, e.gauges().Disconnects, did)
 				}
 			})
 		})

@@ -96,7 +96,7 @@ func (l *loop) entered(c *client, now time.Duration) {
 	if r == nil || r.over {
 		r = &room{name: name, group: l.ledger.NewGroup(roomPlaces, ledger.Terms{})}
 		l.rooms[name] = r
-		l.engine.gauges.groups.Add(1)
+		l.gauges.groups.Add(1)
 		if stage := l.engine.stageOf(now); stage != ledger.Unmeasured {
 			l.courses[stage].Begun++
 		}
@@ -116,7 +116,7 @@ func (l *loop) entered(c *client, now time.Duration) {
 	c.playing = game{room: r, left: left, rests: true, limit: now + courseTimeout}
 	if c.state != member {
 		c.state = member
-		l.engine.gauges.members.Add(1)
+		l.gauges.members.Add(1)
 		c.askJoined(now)
 		l.settle(c, now)
 	}
@@ -186,7 +186,7 @@ func (l *loop) vacate(c *client, r *room) {
 	}
 	r.gone = true
 	r.group.End()
-	l.engine.gauges.groups.Add(-1)
+	l.gauges.groups.Add(-1)
 	if l.rooms[r.name] == r {
 		delete(l.rooms, r.name)
 	}
@@ -197,7 +197,7 @@ func (l *loop) vacate(c *client, r *room) {
 
 // abandonRooms forgets all rooms.
 func (l *loop) abandonRooms() {
-	l.engine.gauges.groups.Add(-int64(len(l.rooms)))
+	l.gauges.groups.Add(-int64(len(l.rooms)))
 	clear(l.rooms)
 }
 

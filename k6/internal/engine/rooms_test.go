@@ -76,7 +76,7 @@ func playUntilLimit(l *loop, c *client) {
 // expectLeft expects that a client has given its room and connection up, and will connect again.
 func expectLeft(t *testing.T, l *loop, c *client, reason string) {
 	t.Helper()
-	gauges := &l.engine.gauges
+	gauges := &l.gauges
 	if c.state != waiting || len(l.rooms) != 0 || gauges.members.Load() != 0 || gauges.groups.Load() != 0 {
 		t.Errorf("state %d, %d rooms, %d members", c.state, len(l.rooms), gauges.members.Load())
 	}
@@ -133,7 +133,7 @@ func TestARoomIsForgottenOnceThoughTheServerLostOneOfItsPlayers(t *testing.T) {
 			l.ledger.Outstanding())
 	}
 	l.leave(lost)
-	if groups := l.engine.gauges.groups.Load(); groups != 0 || len(l.rooms) != 0 {
+	if groups := l.gauges.groups.Load(); groups != 0 || len(l.rooms) != 0 {
 		t.Errorf("%d groups, %d rooms", groups, len(l.rooms))
 	}
 }

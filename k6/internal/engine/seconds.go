@@ -25,6 +25,8 @@ func (l *loop) cross() {
 	if l.edge == l.border() {
 		if begins := len(l.marks)%2 == 0; begins {
 			l.late[len(l.marks)/2] = l.awaited
+		} else {
+			l.ends = append(l.ends, l.gauges.read())
 		}
 		l.marks = append(l.marks, l.passage)
 	}

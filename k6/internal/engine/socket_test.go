@@ -94,9 +94,9 @@ func TestAConnectionThatEndsForWantOfBuffersIsNoDisconnectOfTheServer(t *testing
 	for reason, want := range map[unix.Errno]int64{unix.ENOBUFS: 0, unix.ECONNRESET: 1} {
 		c := newClient(e, p, p.seats[0], 0, l.ledger.NewGroup(groupSize, e.terms()))
 		c.state = opening
-		before := e.gauges.disconnects.Load()
+		before := e.gauges().Disconnects
 		l.drop(c, fmt.Errorf("connection lost: %w", reason))
-		if got := e.gauges.disconnects.Load() - before; got != want || c.state != waiting {
+		if got := e.gauges().Disconnects - before; got != want || c.state != waiting {
 			t.Errorf("%v: %d disconnects, expected %d; state %d", reason, got, want, c.state)
 		}
 	}

@@ -1,0 +1,12 @@
+"""Words for people."""
+
+from __future__ import annotations
+
+import pytest
+
+from pushbench.foundation.text import counted
+
+
+@pytest.mark.parametrize(("number", "said"), [(0, "0 runs"), (1, "1 run"), (2, "2 runs"), (2000, "2,000 runs")])
+def test_one_is_not_plural(number: int, said: str) -> None:
+    assert counted(number, "run") == said

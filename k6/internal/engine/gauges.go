@@ -1,0 +1,64 @@
+package engine
+
+import "sync/atomic"
+
+// gauges count the clients of a loop. Only the loop changes them; every goroutine may read them.
+type gauges struct {
+	playing                      atomic.Int64 // clients that came and did not go, whatever the server makes of them
+	connected, members, groups   atomic.Int64
+	connectFailures, disconnects atomic.Int64
+}
+
+func (g *gauges) read() Clients {
+	return Clients{
+		Playing: g.playing.Load(), Connected: g.connected.Load(), Members: g.members.Load(), Groups: g.groups.Load(),
+		ConnectFailures: g.connectFailures.Load(), Disconnects: g.disconnects.Load(),
+	}
+}
+
+func (c *Clients) add(other Clients) {
+	c.Playing += other.Playing
+	c.Connected += other.Connected
+	c.Members += other.Members
+	c.Groups += other.Groups
+	c.ConnectFailures += other.ConnectFailures
+	c.Disconnects += other.Disconnects
+}
+
+// failed counts a connection or join that did not come about.
+func (l *loop) failed(reason string) {
+	l.gauges.connectFailures.Add(1)
+	l.engine.collector.complain(reason)
+}
+
+// gauges are those of all loops, now.
+func (e *Engine) gauges() Clients {
+	var sum Clients
+	for _, l := range e.loops {
+		sum.add(l.gauges.read())
+	}
+	return sum
+}
+
+// played is how many steady windows were played to their end, once the load is over.
+func (e *Engine) played() int {
+	count := len(e.windows)
+	for _, l := range e.loops {
+		count = min(count, len(l.ends))
+	}
+	return count
+}
+
+// clients are those at the end of a stage's steady window, and what went wrong since the end of the one before. Each
+// loop counts its own at that border. A goroutine that counted them all would wake up later, in the next ramp.
+func (e *Engine) clients(stage int) Clients {
+	var sum Clients
+	for _, l := range e.loops {
+		sum.add(l.ends[stage])
+		if stage > 0 {
+			sum.ConnectFailures -= l.ends[stage-1].ConnectFailures
+			sum.Disconnects -= l.ends[stage-1].Disconnects
+		}
+	}
+	return sum
+}
