@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import isfinite
+from math import isfinite, log, sqrt
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from pushbench.site.combining import Combination
 from pushbench.site.events import Event
 from pushbench.site.layout import Data
 from pushbench.site.series import Stage, largest
+from pushbench.statistics.ties import alike
 from pushbench.statistics.trend import RECENT, Band, band
 
 THROUGHPUT = "throughput_per_second"
@@ -80,6 +81,7 @@ def _row(
         "valid": bool(runs.values[having[-1], runs.columns[server, *PRESENT]]),
         "outcome": outcome(head.record, server),
         "values": values,
+        "chance": _chance(runs, having[-1], server),
         "due": _due(runs, having[-1], server, stage),
         "words": {
             metric: _word(value, bands[metric], judged[metric])
@@ -91,6 +93,12 @@ def _row(
         },
         "trend": [_value(runs, run, server, stage, cost(words)) for run in having[-SPARKLINE_RUNS:]],
     }
+
+
+def _chance(runs: Runs, run: int, server: str) -> float | None:
+    """How far a latency of this run may be off by chance alone, as the logarithm of a ratio: the rule of rankings."""
+    starts = runs.values[run, runs.columns[server, *PRESENT]]
+    return float(f"{log(alike(int(starts), int(starts))) / sqrt(2):.4g}") if starts > 0 else None
 
 
 def _band(runs: Runs, run: int, server: str, stage: str, metric: str) -> Band | None:

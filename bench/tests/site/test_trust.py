@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from pushbench.calibration.error_rates import Calibration
 from pushbench.records import store
 from pushbench.site.trust import error_rates
+from pushbench.statistics.ties import alike
 from tests.factories import invalid, make_record, make_trial, measured
 from tests.site.checkouts import Site
 
@@ -43,3 +45,14 @@ def test_each_server_has_the_outcome_of_its_last_run(tmp_path: Path, loss: float
     [combination] = site.manifest["combinations"]
     rows = site.data(f"{combination['id']}/overview")["rows"]
     assert {row["server"]: row["outcome"] for row in rows} == {"node-ws": outcome, "go": "invalid"}
+
+
+def test_what_chance_does_to_a_latency_follows_from_the_starts_and_is_that_of_rankings(tmp_path: Path) -> None:
+    site = Site(tmp_path)
+    trials = [make_trial("node-ws"), make_trial("go", 1), make_trial("go", 2), invalid(make_trial("bun"))]
+    store.write_record(site.records, make_record(trials))
+    site.build()
+    [combination] = site.manifest["combinations"]
+    chance = {row["server"]: row["chance"] for row in site.data(f"{combination['id']}/overview")["rows"]}
+    assert chance["bun"] is None
+    assert math.exp(math.hypot(chance["node-ws"], chance["go"])) == pytest.approx(alike(1, 2), rel=1e-3)

@@ -31,6 +31,7 @@ export function rankedBy(words: Words, metrics: string[]): string[] {
 /** A server that breaks a limit is not the best at anything: what it lost, it did not have to carry. */
 export function rank(rows: OverviewRow[], metric: string, words: Words, margin: Margin | undefined): Ranking {
   const lower = words.metrics[metric]?.better !== 'higher';
+  const latency = metric.startsWith(`${words.headline.replace(/\.[^.]*$/, '')}.`);
   const number = (row: OverviewRow) => row.values[metric] ?? null;
   const why = (row: OverviewRow) => {
     if (!row.valid || row.outcome === 'invalid') return 'invalid';
@@ -45,7 +46,7 @@ export function rank(rows: OverviewRow[], metric: string, words: Words, margin: 
   const ranked: Ranked[] = [];
   sorted.forEach(({ row, value }, index) => {
     const first = ranked.find((each) => each.place === ranked.at(-1)?.place);
-    const tied = first !== undefined && !apart(first, { row, value }, metric, margin);
+    const tied = first !== undefined && !apart(first, { row, value }, metric, { margin, latency });
     const times = lower ? value / best : best / value;
     ranked.push({ row, value, times: Number.isFinite(times) ? times : 1, place: tied ? first.place : index + 1 });
   });
@@ -62,8 +63,21 @@ export function rank(rows: OverviewRow[], metric: string, words: Words, margin: 
 
 type Measured = Pick<Ranked, 'row' | 'value'>;
 
-/** Beyond the noise of both; where that is not known yet, by as much as counts as a change of the metric. */
-function apart(a: Measured, b: Measured, metric: string, margin: Margin | undefined): boolean {
+/**
+ * Beyond the noise of both. Where that is not known yet, a latency beyond what starts of the same code differ by
+ * (docs/method.md, Rankings), and another metric by as much as counts as a change.
+ */
+function apart(
+  a: Measured,
+  b: Measured,
+  metric: string,
+  { margin, latency }: { margin: Margin | undefined; latency: boolean },
+): boolean {
+  const unknown = [a, b].some(({ row }) => row.noise[metric] === undefined);
+  const chances = [a, b].map(({ row }) => row.chance ?? null);
+  if (unknown && latency && !chances.includes(null)) {
+    return Math.abs(Math.log(a.value / b.value)) > Math.hypot(...chances.map((each) => each ?? 0));
+  }
   const scatters = [a, b].map(({ row, value }) => (row.noise[metric] ?? margin?.margin ?? 0) * value);
   return Math.abs(a.value - b.value) > Math.hypot(...scatters);
 }

@@ -181,6 +181,8 @@ export interface OverviewRow {
   due?: number | null;
   words: Record<string, Word>;
   noise: Record<string, number>;
+  /** of a latency by chance alone, as the logarithm of a ratio, where no noise is known; not in older files */
+  chance?: number | null;
   trend: (number | null)[];
 }
 

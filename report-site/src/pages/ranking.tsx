@@ -87,7 +87,7 @@ function shares(noisy: boolean, margin: boolean): string {
   if (noisy) return 'Servers share a place where the noise between runs hides the difference.';
   const until = 'How far runs scatter is known from five runs on';
   if (!margin) return `${until}, so close places may be chance.`;
-  return `${until}; until then, servers share a place where they differ by less than counts as a change.`;
+  return `${until}; until then, servers share a place where chance or the margin of a change hides the difference.`;
 }
 
 interface PlaceProps {
@@ -110,8 +110,8 @@ function Place({ manifest, words, each, text, metric, share, beyond, shared, beg
   return (
     <li class={begins ? 'begins' : undefined} value={place}>
       <span class="place" title={shared ? 'These servers cannot be told apart' : undefined}>
-        {shared ? '=' : ''}
         {place}
+        {shared ? '=' : ''}
       </span>
       <span class="server">
         <Swatch stroke={stroke} />

@@ -176,7 +176,7 @@ function placeCells(
   if (!found) return [{ text: 'not ranked' }, { text: '' }];
   const shared = ranked.filter((each) => each.place === found.place).length > 1;
   return [
-    { text: `${shared ? '=' : ''}${found.place} of ${ranked.length}`, value: found.place },
+    { text: `${found.place}${shared ? '=' : ''} of ${ranked.length}`, value: found.place },
     { text: `${formatNumber(Number(found.times.toPrecision(3)))} \u00d7`, value: found.times },
   ];
 }
