@@ -1,10 +1,11 @@
-// One classic script and one style sheet: a page that was opened from a disk may load those, but no modules.
+// Classic scripts and one style sheet: a page that was opened from a disk may load those, but no modules.
 import { createHash } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { defineConfig } from 'vite';
+import { classicScript } from './classic-scripts.js';
 
-/** Plain names, so that nothing piles up beside years of data; the page asks for them by their digest. */
+/** Plain names, so that nothing piles up beside years of data; the page asks for them by the digest of all of them. */
 function plainAssets() {
   let out = '';
   return {
@@ -12,18 +13,34 @@ function plainAssets() {
     configResolved(config) {
       out = config.build.outDir;
     },
-    closeBundle() {
+    writeBundle() {
       const page = join(out, 'index.html');
-      const digest = (file) =>
-        createHash('sha256')
-          .update(readFileSync(join(out, file)))
-          .digest('hex')
-          .slice(0, 10);
+      const digest = createHash('sha256');
+      const names = readdirSync(join(out, 'assets')).sort();
+      for (const name of names) digest.update(readFileSync(join(out, 'assets', name)));
+      const version = digest.digest('hex').slice(0, 10);
       const html = readFileSync(page, 'utf8')
         .replace(/ type="module"/g, ' defer')
         .replace(/ crossorigin/g, '')
-        .replace(/\.\/(assets\/[a-z.]+)"/g, (_, file) => `${file}?v=${digest(file)}"`);
+        .replace(/\.\/(assets\/[a-z.]+)"/g, (_, file) => `${file}?v=${version}"`);
       writeFileSync(page, html);
+    },
+  };
+}
+
+/** Each page's code is a script of its own, which is asked for when the page is. */
+function classicScripts() {
+  return {
+    name: 'classic-scripts',
+    enforce: 'pre',
+    // Vite wraps each import() to load its style sheets before; these pages have one for all.
+    load(id) {
+      return id.endsWith('vite/preload-helper.js') ? 'export const __vitePreload = (load) => load();' : undefined;
+    },
+    generateBundle(_, bundle) {
+      for (const chunk of Object.values(bundle)) {
+        if (chunk.type === 'chunk') chunk.code = classicScript(chunk, (code) => this.parse(code));
+      }
     },
   };
 }
@@ -37,8 +54,13 @@ export default defineConfig({
     cssCodeSplit: false,
     assetsInlineLimit: 0,
     rolldownOptions: {
-      output: { format: 'iife', entryFileNames: 'assets/app.js', assetFileNames: 'assets/app[extname]' },
+      output: {
+        format: 'es',
+        entryFileNames: 'assets/app.js',
+        chunkFileNames: 'assets/[name].js',
+        assetFileNames: 'assets/app[extname]',
+      },
     },
   },
-  plugins: [plainAssets()],
+  plugins: [classicScripts(), plainAssets()],
 });

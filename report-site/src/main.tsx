@@ -1,21 +1,17 @@
 // The pages, by the address.
 
-import { render } from 'preact';
+import { type ComponentChild, render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import './style.css';
 import './data.css';
-import { load, useLoaded } from './data/load';
+import './overview.css';
+import './print.css';
+import { load, Unreadable, useLoaded } from './data/load';
 import type { Manifest } from './data/types';
-import { ComparePage } from './pages/compare';
-import { MethodPage } from './pages/method';
 import { OverviewPage } from './pages/overview';
-import { PublishedPage } from './pages/published';
-import { RunPage } from './pages/run';
-import { RunsPage } from './pages/runs';
-import { TrendPage } from './pages/trend';
 import { Shown, ThemeContext } from './parts/page';
 import { here, href, type Route, useRoute } from './route';
-import { onSystemTheme, type Theme, themeOf } from './theme';
+import { onSystemTheme, remember, type Theme, themeOf } from './theme';
 
 const PAGES = [
   { page: '', title: 'Overview' },
@@ -35,8 +31,8 @@ function App() {
   document.documentElement.dataset.theme = theme;
   const manifest = useLoaded('manifest', () => load<Manifest>('manifest'));
   const name =
-    route.page === 'run'
-      ? `Run ${route.id}`
+    route.page === 'run' || route.page === 'server'
+      ? `${route.page === 'run' ? 'Run' : 'Server'} ${route.id}`
       : (PAGES.find((each) => each.page === route.page)?.title ?? 'No such page');
   useEffect(() => {
     document.title = `${name}, Pushbench`;
@@ -63,6 +59,7 @@ function App() {
 
 function Header({ route, theme }: { route: Route; theme: Theme }) {
   const combination = route.query.get('c');
+  const other = theme === 'dark' ? 'light' : 'dark';
   const kept = (page: string) =>
     combination && (page === '' || page === 'trend' || page === 'compare') ? { c: combination } : {};
   return (
@@ -77,7 +74,7 @@ function Header({ route, theme }: { route: Route; theme: Theme }) {
           </a>
         ))}
       </nav>
-      <a class="theme" href={here({ theme: theme === 'dark' ? 'light' : 'dark' })}>
+      <a class="theme" href={here({ theme: other })} onClick={() => remember(other)}>
         {theme === 'dark' ? 'Light' : 'Dark'}
       </a>
     </header>
@@ -85,7 +82,8 @@ function Header({ route, theme }: { route: Route; theme: Theme }) {
 }
 
 function isCurrent(route: Route, page: string): boolean {
-  return route.page === page || (route.page === 'run' && page === 'runs');
+  const above: Record<string, string> = { run: 'runs', server: '' };
+  return route.page === page || above[route.page] === page;
 }
 
 function Page({ route, manifest }: { route: Route; manifest: Manifest }) {
@@ -94,17 +92,13 @@ function Page({ route, manifest }: { route: Route; manifest: Manifest }) {
     case '':
       return <OverviewPage manifest={manifest} query={query} />;
     case 'trend':
-      return <TrendPage manifest={manifest} query={query} />;
     case 'compare':
-      return <ComparePage manifest={manifest} query={query} />;
     case 'runs':
-      return <RunsPage manifest={manifest} query={query} />;
     case 'run':
-      return <RunPage manifest={manifest} query={query} id={route.id} />;
+    case 'server':
     case 'published':
-      return <PublishedPage manifest={manifest} query={query} id={route.id} />;
     case 'method':
-      return <MethodPage manifest={manifest} />;
+      return <OnDemand name={route.page} manifest={manifest} query={query} id={route.id} />;
     default:
       return (
         <>
@@ -115,6 +109,34 @@ function Page({ route, manifest }: { route: Route; manifest: Manifest }) {
         </>
       );
   }
+}
+
+interface PageProps {
+  manifest: Manifest;
+  query: URLSearchParams;
+  id: string;
+}
+
+/** The pages whose code is asked for when they are. */
+const CODE = {
+  trend: () => import('./pages/trend').then((code) => code.TrendPage),
+  compare: () => import('./pages/compare').then((code) => code.ComparePage),
+  runs: () => import('./pages/runs').then((code) => code.RunsPage),
+  run: () => import('./pages/run').then((code) => code.RunPage),
+  server: () => import('./pages/server').then((code) => code.ServerPage),
+  published: () => import('./pages/published').then((code) => code.PublishedPage),
+  method: () => import('./pages/method').then((code) => code.MethodPage),
+};
+
+function OnDemand({ name, ...props }: PageProps & { name: keyof typeof CODE }) {
+  const loaded = useLoaded<{ Wanted: (props: PageProps) => ComponentChild }>(`code of ${name}`, async () => {
+    try {
+      return { Wanted: await CODE[name]() };
+    } catch (error) {
+      throw new Unreadable(error instanceof Error ? error.message : String(error));
+    }
+  });
+  return <Shown loaded={loaded}>{({ Wanted }) => <Wanted {...props} />}</Shown>;
 }
 
 const root = document.getElementById('app');

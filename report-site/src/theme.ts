@@ -1,12 +1,34 @@
 // Light, dark, or what the system has; and colours for drawing, which are those of the style sheet.
 
+import type { Look } from './data/types';
+
 export type Theme = 'light' | 'dark';
 
+const KEY = 'pushbench theme';
 const system = matchMedia('(prefers-color-scheme: dark)');
 
+/** As it was when the page was opened, so that the back button undoes a choice. */
+const remembered = recall();
+
+/** What the address says, or what was chosen before, or what the system has. */
 export function themeOf(query: URLSearchParams): Theme {
-  const asked = query.get('theme');
-  return asked === 'dark' || asked === 'light' ? asked : system.matches ? 'dark' : 'light';
+  const asked = [query.get('theme'), remembered].find((each) => each === 'dark' || each === 'light');
+  return (asked as Theme | undefined) ?? (system.matches ? 'dark' : 'light');
+}
+
+/** A browser may keep nothing, for a page from the disk or for a private window. */
+export function remember(theme: Theme): void {
+  try {
+    localStorage.setItem(KEY, theme);
+  } catch {}
+}
+
+function recall(): string | null {
+  try {
+    return localStorage.getItem(KEY);
+  } catch {
+    return null;
+  }
 }
 
 export function onSystemTheme(tell: () => void): () => void {
@@ -18,16 +40,57 @@ export function colour(name: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 }
 
-const COLOURS = 8;
-/** More than eight lines differ by their dashes, too; nothing is told by colour alone. */
-const DASHES: number[][] = [[], [7, 3], [2, 3]];
+/** As many as in bench/pushbench/site/looks.py, which says which server has which. */
+const COLOURS = 6;
+const DASHES: number[][] = [[], [8, 4], [2, 3], [9, 3, 2, 3]];
+const MARKERS = ['circle', 'square', 'triangle', 'diamond', 'cross', 'star'] as const;
+
+export type Marker = (typeof MARKERS)[number];
 
 export interface Stroke {
   /** name of a colour of the style sheet */
   colour: string;
   dash: number[];
+  /** drawn on the line, if any */
+  marker: Marker | null;
 }
 
+/** Of the lines of one chart that are no servers. */
 export function stroke(index: number): Stroke {
-  return { colour: `line-${index % COLOURS}`, dash: DASHES[Math.floor(index / COLOURS) % DASHES.length] ?? [] };
+  return looked([index % COLOURS, Math.floor(index / COLOURS) % DASHES.length, -1]);
+}
+
+/** Of a server: the same on every page. */
+export function serverStroke(looks: Record<string, Look> | undefined, server: string): Stroke {
+  return looked(looks?.[server] ?? byName(server));
+}
+
+function looked([colour, dash, marker]: Look): Stroke {
+  return { colour: `line-${colour % COLOURS}`, dash: DASHES[dash] ?? [], marker: MARKERS[marker] ?? null };
+}
+
+/** Manifests from before servers had looks do not name any. */
+function byName(server: string): Look {
+  let sum = 7;
+  for (const letter of server) sum = (sum * 31 + (letter.codePointAt(0) ?? 0)) % 0xffff;
+  return [sum % COLOURS, sum % DASHES.length, sum % MARKERS.length];
+}
+
+/** The outline of a marker around a point, as SVG and Path2D take it. */
+export function markerPath(marker: Marker, x: number, y: number, size: number): string {
+  const [left, right, top, bottom] = [x - size, x + size, y - size, y + size];
+  switch (marker) {
+    case 'circle':
+      return `M${left} ${y}a${size} ${size} 0 1 0 ${2 * size} 0a${size} ${size} 0 1 0 ${-2 * size} 0Z`;
+    case 'square':
+      return `M${left} ${top}H${right}V${bottom}H${left}Z`;
+    case 'triangle':
+      return `M${x} ${top}L${right} ${bottom}H${left}Z`;
+    case 'diamond':
+      return `M${x} ${top - 1}L${right + 1} ${y}L${x} ${bottom + 1}L${left - 1} ${y}Z`;
+    case 'cross':
+      return `M${left} ${top}L${x} ${y}L${right} ${top}V${bottom}L${x} ${y}L${left} ${bottom}Z`;
+    case 'star':
+      return `M${x} ${top - 1}L${x + size / 3} ${y}L${x} ${bottom + 1}L${x - size / 3} ${y}ZM${left - 1} ${y}L${x} ${y - size / 3}L${right + 1} ${y}L${x} ${y + size / 3}Z`;
+  }
 }

@@ -3,12 +3,21 @@
 import type { Unit } from './data/types';
 
 export const NOT_MEASURED = '-';
+/** that a division leaves right: ten millionths of a second are 10 and not 10.000000000000002 µs */
+const DIGITS = 12;
 
 const BYTES: [string, number][] = [
   ['GB', 1e9],
   ['MB', 1e6],
   ['kB', 1e3],
   ['B', 1],
+];
+
+/** Of each unit from which value on it is used, and what it is in seconds. */
+const SECONDS: [[string, number, number], ...[string, number, number][]] = [
+  ['s', 1, 1],
+  ['ms', 1e-4, 1e-3],
+  ['\u00b5s', 0, 1e-6],
 ];
 
 /** Three significant digits, two below 1, thousands with commas. */
@@ -45,10 +54,31 @@ export function formatChange(ratio: number | null): string {
   return `${ratio > 0 ? '+' : ratio < 0 ? '-' : ''}${formatNumber(Math.abs(ratio) * 100)} %`;
 }
 
+/** Writes all of these values, as of one column or one axis, in one unit: that of the middle one. */
+export function formatterOf(values: (number | null | undefined)[], unit: Unit): (value: number) => string {
+  const sizes = values.flatMap((value) => (value ? [Math.abs(value)] : [])).sort((a, b) => a - b);
+  const middle = sizes[Math.floor(sizes.length / 2)] ?? 0;
+  const [suffix, factor] = scaleOf(middle, unit);
+  if (!middle || !suffix) return (value) => formatQuantity(value, unit);
+  return (value) => `${formatNumber(Number((value / factor).toPrecision(DIGITS)))} ${suffix}`;
+}
+
+function scaleOf(size: number, unit: Unit): [string, number] {
+  if (unit === 'seconds') {
+    const [suffix, , factor] = SECONDS.find(([, from]) => size >= from) ?? SECONDS[0];
+    return [suffix, factor];
+  }
+  if (unit === 'bytes' || unit === 'bytes_per_second') {
+    const [suffix, factor] = BYTES.find(([, each]) => size >= each) ?? ['B', 1];
+    return [unit === 'bytes' ? suffix : `${suffix}/s`, factor];
+  }
+  return ['', 1];
+}
+
 function formatSeconds(value: number): string {
   const size = Math.abs(value);
   if (size === 0 || (size >= 1e-4 && size < 1)) return `${formatNumber(value * 1e3)} ms`;
-  if (size < 1e-4) return `${formatNumber(value * 1e6)} us`;
+  if (size < 1e-4) return `${formatNumber(value * 1e6)} \u00b5s`;
   if (size < 120) return `${formatNumber(value)} s`;
   return `${formatNumber(value / 60)} min`;
 }

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { launch, open, serve, settled, visit } from './browser.js';
+import { read } from './pages.js';
 import { large } from './sites.js';
 
 const CODE_BYTES = 60_000;
@@ -38,6 +39,7 @@ test('the first view of years of history is small and soon there', async (t) => 
   const sum = (wanted) => server.requests.filter(wanted).reduce((total, each) => total + each.bytes, 0);
   const data = sum((each) => each.path.startsWith('data/'));
   const code = sum((each) => !each.path.startsWith('data/'));
+  assert.ok(!server.requests.some((each) => each.path.startsWith('assets/chart')), 'charts are loaded on demand');
   t.diagnostic(`code ${code} bytes, data ${data} bytes, interactive after ${median(times).toFixed(0)} ms`);
   await server.close();
   assert.ok(code <= CODE_BYTES, `${code} bytes of code`);
@@ -62,13 +64,37 @@ test('a trend asks for older years only when it is zoomed out', async (t) => {
   await server.close();
 });
 
+test('of many servers a trend shows the four best until a reader chooses', async () => {
+  const server = await serve(large);
+  const { page, complaints, close } = await open(browser, `${server.url}#/trend`);
+  const shown = () => page.locator('.legend button[aria-pressed=true]').allInnerTexts();
+  const [combination] = (await read(page, 'manifest')).combinations;
+  const { servers } = await read(page, `${combination.id}/recent/1000/cpu_seconds_per_delivery`);
+  const newest = (name) => servers[name].values.findLast((value) => value !== null);
+  const best = Object.keys(servers).sort((a, b) => newest(a) - newest(b));
+  assert.deepEqual((await shown()).sort(), best.slice(0, 4).sort());
+  await page.locator('.legend').getByRole('button', { name: best[6], exact: true }).click();
+  await page.waitForTimeout(30);
+  await settled(page);
+  assert.deepEqual((await shown()).sort(), [...best.slice(0, 4), best[6]].sort());
+  await page.getByRole('link', { name: 'Show all servers' }).click();
+  await page.waitForTimeout(30);
+  await settled(page);
+  assert.equal((await shown()).length, best.length);
+  await visit(page, `#/trend?hide=${best[0]}`);
+  assert.equal((await shown()).length, best.length - 1, 'an address from before');
+  assert.deepEqual(complaints, []);
+  await close();
+  await server.close();
+});
+
 test('a chart of many lines and points is drawn at once and follows the pointer', async (t) => {
   const folder = manyPoints();
   const server = await serve(folder);
-  const { page, complaints, close } = await open(browser, `${server.url}#/trend`);
+  const { page, complaints, close } = await open(browser, `${server.url}#/trend?s=*`);
   const draws = [];
   for (let round = 0; round < TRIES; round++) {
-    await visit(page, `#/trend?y=${round % 2 ? 'log' : 'value'}&n=${round}`);
+    await visit(page, `#/trend?s=*&y=${round % 2 ? 'log' : 'value'}&n=${round}`);
     draws.push(await page.evaluate(() => performance.getEntriesByName('draw').at(-1).duration));
   }
   const moves = await page.evaluate(async () => {

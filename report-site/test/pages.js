@@ -45,6 +45,8 @@ export async function addresses(page) {
         .filter(([, id]) => id)
         .map(([name, id]) => [name, `#/run/${id}`]),
     ),
+    server: `#/server/${encodeURIComponent(server ?? 'none')}`,
+    'server-nowhere': '#/server/nowhere',
     published: '#/published',
     'published-posts': '#/published/posts',
     'published-nowhere': '#/published/nowhere',

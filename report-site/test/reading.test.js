@@ -220,8 +220,8 @@ test('tables and charts are copied and saved', async () => {
     await table.locator('output').getByText(`${format} copied`).waitFor();
     return page.evaluate(() => navigator.clipboard.readText());
   };
-  assert.match(await copied('Markdown'), /^\| Server \| Trend \|.*\n\| --- \|/);
-  assert.match(await copied('CSV'), /^Server,Trend,.*\r\n\S+/);
+  assert.match(await copied('Markdown'), /^\| Server \| CPU \/ delivery over runs \|.*\n\| --- \|/);
+  assert.match(await copied('CSV'), /^Server,CPU \/ delivery over runs,.*\r\n\S+/);
   const rows = JSON.parse(await copied('JSON'));
   assert.equal(typeof rows[0]['CPU / delivery'], 'number');
   const saved = page.waitForEvent('download');

@@ -79,7 +79,7 @@ test('what records say stays text', async () => {
         [...each.attributes].some((one) => one.name.startsWith('on')),
       ).length,
     }));
-    assert.doesNotMatch(found.title.replace(/^Run .*/, ''), /pwned/, hash);
+    assert.doesNotMatch(found.title.replace(/^(Run|Server) .*/, ''), /pwned/, hash);
     assert.deepEqual({ ...found, title: '' }, { title: '', elements: 0, links: [], handlers: 0 }, hash);
   }
   assert.deepEqual(
@@ -142,6 +142,22 @@ for (const [name, { wreck, says }] of Object.entries(BREAKS)) {
     rmSync(site, { recursive: true });
   });
 }
+
+test('a page whose code is missing says so, and the others work', async () => {
+  const site = mkdtempSync(join(tmpdir(), 'pushbench-'));
+  cpSync(small, site, { recursive: true });
+  rmSync(join(site, 'assets', 'method.js'));
+  const { page, close } = await open(browser, pathToFileURL(join(site, 'index.html')).href);
+  await page.evaluate(() => {
+    location.hash = '#/method';
+  });
+  await page.locator('[role=alert]').waitFor();
+  assert.equal(await page.locator('[role=alert]').innerText(), 'The file assets/method.js is missing.');
+  await visit(page, '#/runs');
+  assert.equal(await page.locator('[role=alert]').count(), 0);
+  await close();
+  rmSync(site, { recursive: true });
+});
 
 test('a site without any run says what to do', async () => {
   const { page, complaints, close } = await open(browser, pathToFileURL(join(empty, 'index.html')).href);

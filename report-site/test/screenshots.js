@@ -1,4 +1,4 @@
-// Pictures of every page, light, dark and as on a phone: `node test/screenshots.js SITE FOLDER`. For people to look at.
+// Pictures of every page: light, wide, dark and as on a phone: `node test/screenshots.js SITE FOLDER`. For people to look at.
 
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -9,6 +9,7 @@ import { addresses } from './pages.js';
 const [site, folder] = process.argv.slice(2);
 const LOOKS = {
   light: { viewport: { width: 1280, height: 900 }, colorScheme: 'light' },
+  wide: { viewport: { width: 1920, height: 1080 }, colorScheme: 'light' },
   dark: { viewport: { width: 1280, height: 900 }, colorScheme: 'dark' },
   phone: {
     viewport: { width: 360, height: 740 },

@@ -109,7 +109,8 @@ def _write_combination(
     regressions = inputs.thresholds.suite(combination.suite).regressions
     stages = series.stages(combination.runs)
     windows, events = write_series(folder, state, combination, stages, regressions)
-    seen = overview.overview(combination, stages, regressions, events, filing.row(combination.newest))
+    newest = filing.row(combination.newest)
+    seen = overview.overview(combination, stages, regressions, events, newest, outcome=filing.outcome)
     folder.data(f"{combination.id}/overview", seen)
     return manifest.combination(combination, stages, windows, seen, marked), events
 

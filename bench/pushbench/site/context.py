@@ -21,6 +21,7 @@ from pushbench.records.vocabulary import Latency, Vocabulary
 from pushbench.reporting.rows import groups
 from pushbench.site import protocols
 from pushbench.site.layout import Data
+from pushbench.site.looks import listed
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,8 @@ class Context:
     repository: str | None
     spoken: str
     """docs/protocols.md"""
+    looks: list[str]
+    """servers whose look is listed"""
 
     def suite(self, name: str) -> Suite | None:
         """A suite of the checkout; a record may be of one that is not there."""
@@ -46,6 +49,7 @@ def read_context(project: Project, repository: str | None) -> Context:
         _calibration(project.root / "docs" / "calibration.json"),
         repository or _of_workflow(),
         _text(project.root / "docs" / "protocols.md"),
+        listed(_text(project.servers / "looks.txt")),
     )
 
 

@@ -69,6 +69,11 @@ class Filing:
         self._state.rows[name] = self._rows[name]
         return self._rows[name]
 
+    def outcome(self, name: str, server: str) -> str | None:
+        """What a server amounts to in a run; None where nobody can say."""
+        found = self.row(name).get("outcomes", {}).get(server)
+        return str(found) if found else None
+
     def _entries(self) -> tuple[dict[str, Source], dict[str, keeping.Series]]:
         """Of the history, and where in it they are."""
         entries: dict[str, Source] = {}

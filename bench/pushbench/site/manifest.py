@@ -12,7 +12,9 @@ from pushbench.site.combining import Combination
 from pushbench.site.context import Context
 from pushbench.site.inputs import Inputs
 from pushbench.site.layout import SCHEMA, Data
+from pushbench.site.looks import looks
 from pushbench.site.series import Stage, metrics
+from pushbench.site.trust import error_rates
 from pushbench.site.windows import RunWindow
 
 RUNS = 100
@@ -37,7 +39,9 @@ def manifest(
         "repository": known.repository,
         "judged_by": inputs.thresholds.digest[:10],
         "servers": context.servers(known),
+        "looks": looks(known.looks, _names(known, combinations)),
         "suites": context.suites(known, measured, words),
+        "judge": error_rates(known.calibration),
         "margins": context.margins(inputs.thresholds),
         "environments": {key: environments[key] for key in sorted(used) if key in environments},
         "combinations": [{key: value for key, value in each.items() if key != "rows"} for each in combinations],
@@ -86,6 +90,10 @@ def combination(
 def as_json(whole: Data) -> bytes:
     """For programs."""
     return json.dumps({"schema": SCHEMA, **whole}, indent=1).encode() + b"\n"
+
+
+def _names(known: Context, combinations: Sequence[Data]) -> set[str]:
+    return {server.id for server in known.servers} | {server for each in combinations for server in each["servers"]}
 
 
 def _listed(row: Data) -> Data:

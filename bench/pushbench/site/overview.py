@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import isfinite
+from collections.abc import Callable, Sequence
+from math import isfinite, log, sqrt
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from pushbench.site.combining import Combination
 from pushbench.site.events import Event
 from pushbench.site.layout import Data
 from pushbench.site.series import Stage, largest
+from pushbench.statistics.ties import alike
 from pushbench.statistics.trend import RECENT, Band, band
 
 THROUGHPUT = "throughput_per_second"
@@ -32,15 +33,19 @@ def overview(
     regressions: Sequence[Regression],
     events: Sequence[Event],
     newest: Data,
+    *,
+    outcome: Callable[[str, str], str | None],
 ) -> Data:
-    """`newest` is the newest run's row, with the reasons of its verdict."""
+    """`newest` is the newest run's row, with the reasons of its verdict; `outcome` is a server's in a run."""
     runs, words = combination.runs, combination.words
     stage = largest(stages)
     return {
         "stage": stage.name if stage else None,
         "metrics": shown(words),
         "sparkline": cost(words),
-        "rows": [_row(runs, words, server, stage.name, regressions) for server in runs.servers] if stage else [],
+        "rows": [
+            _row(runs, words, server, stage.name, regressions, outcome=outcome) for server in runs.servers if stage
+        ],
         "events": [event.data() for event in events[:EVENTS]],
         "invalid": _invalid(runs),
         "newest": newest,
@@ -54,28 +59,46 @@ def shown(words: Vocabulary) -> list[str]:
     return [THROUGHPUT, *latencies, "loss_ratio", *costs]
 
 
-def _row(runs: Runs, words: Vocabulary, server: str, stage: str, regressions: Sequence[Regression]) -> Data:
+def _row(
+    runs: Runs,
+    words: Vocabulary,
+    server: str,
+    stage: str,
+    regressions: Sequence[Regression],
+    *,
+    outcome: Callable[[str, str], str | None],
+) -> Data:
     having = runs.having(server)
     head = runs.heads[having[-1]]
     judged = {each.metric: each for each in regressions}
     values = {metric: _value(runs, having[-1], server, stage, metric) for metric in shown(words)}
-    bands = {metric: _band(runs, having[-1], server, stage, metric) for metric in judged}
+    bands = {metric: _band(runs, having[-1], server, stage, metric) for metric in {*judged, *values}}
     return {
         "server": server,
         "run": head.record,
         "created": head.created,
         "runs": len(having),
         "valid": bool(runs.values[having[-1], runs.columns[server, *PRESENT]]),
+        "outcome": outcome(head.record, server),
         "values": values,
+        "chance": _chance(runs, having[-1], server),
         "due": _due(runs, having[-1], server, stage),
         "words": {
             metric: _word(value, bands[metric], judged[metric])
             for metric, value in values.items()
             if metric in judged and value is not None
         },
-        "noise": {metric: _half_width(around) for metric, around in bands.items() if around and around.level > 0},
+        "noise": {
+            metric: _half_width(around) for metric, around in sorted(bands.items()) if around and around.level > 0
+        },
         "trend": [_value(runs, run, server, stage, cost(words)) for run in having[-SPARKLINE_RUNS:]],
     }
+
+
+def _chance(runs: Runs, run: int, server: str) -> float | None:
+    """How far a latency of this run may be off by chance alone, as the logarithm of a ratio: the rule of rankings."""
+    starts = runs.values[run, runs.columns[server, *PRESENT]]
+    return float(f"{log(alike(int(starts), int(starts))) / sqrt(2):.4g}") if starts > 0 else None
 
 
 def _band(runs: Runs, run: int, server: str, stage: str, metric: str) -> Band | None:

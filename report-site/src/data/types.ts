@@ -39,6 +39,9 @@ export interface Server {
   folder: string;
 }
 
+/** numbers of a colour, a dash and a marker: see src/theme.ts */
+export type Look = [number, number, number];
+
 export interface Environment {
   key: string;
   cpu_model: string;
@@ -127,9 +130,13 @@ export interface Manifest {
   repository: string | null;
   judged_by: string;
   servers: Record<string, Server>;
+  /** how each is drawn; not in older files */
+  looks?: Record<string, Look>;
   /** not in files of schema 2, which have the metrics of their one suite */
   suites?: Record<string, Words>;
   metrics?: Record<string, Metric>;
+  /** comparisons called worse: of equal builds, and of builds that take a tenth more CPU; not in older files */
+  judge?: Record<'equal' | 'slower', { count: number; of: number }> | null;
   margins: Record<string, Record<string, Margin>>;
   environments: Record<string, Environment>;
   combinations: Combination[];
@@ -167,11 +174,15 @@ export interface OverviewRow {
   created: string;
   runs: number;
   valid: boolean;
+  /** in that run; not in older files */
+  outcome?: Outcome | null;
   values: Record<string, number | null>;
   /** units of work a second that were due, where noticeably fewer arrived */
   due?: number | null;
   words: Record<string, Word>;
   noise: Record<string, number>;
+  /** of a latency by chance alone, as the logarithm of a ratio, where no noise is known; not in older files */
+  chance?: number | null;
   trend: (number | null)[];
 }
 

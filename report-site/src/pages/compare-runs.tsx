@@ -182,7 +182,7 @@ function RowsTable({ words, rows, name }: { words: Words; rows: Row[]; name: str
         { title: 'Change', numeric: true },
         { title: 'Interval', numeric: true, about: 'what the change may be, as far as runs of the same scatter' },
         { title: 'Margin', numeric: true, about: 'from which on a change counts' },
-        { title: 'Word' },
+        { title: 'Verdict' },
       ]}
       rows={rows.map((row): Cell[] => {
         const change = row.a && row.b && row.a[0] !== 0 ? row.b[0] / row.a[0] - 1 : null;

@@ -2,12 +2,15 @@
 
 import { countedOtherwise } from '../data/method';
 import type { Manifest, Run, StageNumbers, Words } from '../data/types';
-import { capital, inSentence, metricTitle, wordsOf, worthShowing } from '../data/words';
+import { capital, inSentence, metricTitle, unitOf, wordsOf, worthShowing } from '../data/words';
 import { DistributionChart, LatencyChoice, latencyOf } from '../parts/distribution';
 import { Choice, OutcomeMark, Pick, RunLink } from '../parts/page';
+import { sortedBy } from '../parts/sorting';
 import { chosenStage, metricCell, StagePick, stageOf, stageTitle } from '../parts/stages';
 import { type Cell, Table } from '../parts/table';
 import { go, here } from '../route';
+import { serverStroke } from '../theme';
+import { formatterOf } from '../units';
 
 export function ServersCompared({ manifest, query, run }: { manifest: Manifest; query: URLSearchParams; run: Run }) {
   const stages = run.servers.find((server) => server.stages.length)?.stages ?? [];
@@ -16,7 +19,7 @@ export function ServersCompared({ manifest, query, run }: { manifest: Manifest; 
   const by = query.get('by') ?? 'stage';
   const metrics = worthComparing(words, run, by === 'stage' ? stage?.name : undefined);
   const asked = query.get('metric') ?? '';
-  const metric = words.metrics[asked] ? asked : (metrics[0] ?? '');
+  const metric = [asked, words.headline].find((each) => words.metrics[each]) ?? metrics[0] ?? '';
   const hidden = query.getAll('hide');
   if (!stage) return <p class="empty">No stage of this run was measured.</p>;
   const otherwise = countedOtherwise(words, by === 'stage' ? metrics : [metric], run.run.method);
@@ -51,12 +54,14 @@ export function ServersCompared({ manifest, query, run }: { manifest: Manifest; 
         )}
       </div>
       {by === 'stage' ? (
-        <StageTable words={words} run={run} servers={shown} metrics={metrics} stage={stage} />
+        <StageTable words={words} query={query} run={run} servers={shown} metrics={metrics} stage={stage} />
       ) : (
-        <MetricTable words={words} run={run} servers={shown} metric={metric} stages={stages} />
+        <MetricTable words={words} query={query} run={run} servers={shown} metric={metric} stages={stages} />
       )}
       {otherwise && <p class="aside">{otherwise}</p>}
-      {run.run.whole && <Distributions words={words} query={query} run={run} stage={stage} hidden={hidden} />}
+      {run.run.whole && (
+        <Distributions manifest={manifest} words={words} query={query} run={run} stage={stage} hidden={hidden} />
+      )}
       {hidden.length > 0 && <a href={here({ hide: null })}>Show all servers</a>}
     </>
   );
@@ -78,45 +83,71 @@ function worthComparing(words: Words, run: Run, stage: string | undefined): stri
 
 interface TableProps {
   words: Words;
+  query: URLSearchParams;
   run: Run;
   servers: Run['servers'];
 }
 
-/** All metrics in one stage. */
-function StageTable({ words, run, servers, metrics, stage }: TableProps & { metrics: string[]; stage: StageNumbers }) {
+/** All metrics in one stage, each in one unit. */
+function StageTable({
+  words,
+  query,
+  run,
+  servers,
+  metrics,
+  stage,
+}: TableProps & { metrics: string[]; stage: StageNumbers }) {
+  const found = servers.map((server) => ({ server, at: server.stages.find((each) => each.name === stage.name) }));
+  const formats = metrics.map((metric) =>
+    formatterOf(
+      found.map(({ at }) => at?.metrics[metric]?.[0]),
+      unitOf(words, metric),
+    ),
+  );
+  const columns = metrics.map((each) => ({ title: metricTitle(words, each), key: each, numeric: true }));
+  const rows = found.map(({ server, at }) => [
+    serverCell(run, server.server, at),
+    ...metrics.map((each, index) => metricCell(words, each, at, formats[index])),
+  ]);
   return (
     <Table
       name={`${run.run.id} stage ${stage.name}`}
-      columns={[{ title: 'Server' }, ...metrics.map((each) => ({ title: metricTitle(words, each), numeric: true }))]}
-      rows={servers.map((server) => {
-        const found = server.stages.find((each) => each.name === stage.name);
-        return [serverCell(run, server.server, found), ...metrics.map((each) => metricCell(words, each, found))];
-      })}
+      {...sortedBy(query, [{ title: 'Server', key: 'server' }, ...columns], rows)}
     />
   );
 }
 
-/** One metric in all stages. */
-function MetricTable({ words, run, servers, metric, stages }: TableProps & { metric: string; stages: StageNumbers[] }) {
+/** One metric in all stages, in one unit. */
+function MetricTable({
+  words,
+  query,
+  run,
+  servers,
+  metric,
+  stages,
+}: TableProps & { metric: string; stages: StageNumbers[] }) {
+  const format = formatterOf(
+    servers.flatMap((server) => server.stages.map((each) => each.metrics[metric]?.[0])),
+    unitOf(words, metric),
+  );
+  const columns = stages.map((each) => ({ title: stageTitle(each), key: each.name, numeric: true }));
+  const rows = servers.map((server) => [
+    serverCell(run, server.server, server.stages[0]),
+    ...stages.map((each) => {
+      const at = server.stages.find((own) => own.name === each.name);
+      return metricCell(words, metric, at, format);
+    }),
+  ]);
   return (
     <Table
       name={`${run.run.id} ${metric}`}
-      columns={[{ title: 'Server' }, ...stages.map((each) => ({ title: stageTitle(each), numeric: true }))]}
-      rows={servers.map((server) => [
-        serverCell(run, server.server, server.stages[0]),
-        ...stages.map((each) =>
-          metricCell(
-            words,
-            metric,
-            server.stages.find((own) => own.name === each.name),
-          ),
-        ),
-      ])}
+      {...sortedBy(query, [{ title: 'Server', key: 'server' }, ...columns], rows)}
     />
   );
 }
 
 interface DistributionsProps {
+  manifest: Manifest;
   words: Words;
   query: URLSearchParams;
   run: Run;
@@ -124,7 +155,7 @@ interface DistributionsProps {
   hidden: string[];
 }
 
-function Distributions({ words, query, run, stage, hidden }: DistributionsProps) {
+function Distributions({ manifest, words, query, run, stage, hidden }: DistributionsProps) {
   const found = run.servers.map((server) => ({ server, at: stageOf(run, server.server, stage.name) }));
   const latency = latencyOf(
     words,
@@ -140,7 +171,9 @@ function Distributions({ words, query, run, stage, hidden }: DistributionsProps)
         version={JSON.stringify([run.run.id, stage.name, latency.name, hidden])}
         distributions={found.flatMap(({ server, at }) => {
           const tail = at?.tails?.[latency.name];
-          return tail?.length ? [{ label: server.server, tail, shown: !hidden.includes(server.server) }] : [];
+          if (!tail?.length) return [];
+          const label = server.server;
+          return [{ label, tail, shown: !hidden.includes(label), stroke: serverStroke(manifest.looks, label) }];
         })}
         onToggle={(name) =>
           go({ hide: hidden.includes(name) ? hidden.filter((each) => each !== name) : [...hidden, name] })

@@ -8,11 +8,14 @@ import { metricTitle, wordsOf, worthShowing } from '../data/words';
 import { Changes, Environment, Reproduce } from '../parts/about-run';
 import { DistributionChart, LatencyChoice, latencyOf } from '../parts/distribution';
 import { CommitLink, OutcomeMark, Pick, parametersText, Shown, Subject } from '../parts/page';
+import { RunSummary, worstFirst } from '../parts/run-summary';
 import { metricCell, stageTitle } from '../parts/stages';
 import { Table } from '../parts/table';
 import { TrialTimeline } from '../parts/timeline';
-import { go, href } from '../route';
+import { go, here, href } from '../route';
 import { formatTime } from '../units';
+
+const FEW = 5;
 
 interface Props {
   manifest: Manifest;
@@ -33,7 +36,7 @@ export function RunPage({ manifest, query, id }: Props) {
 function Whole({ manifest, query, run }: { manifest: Manifest; query: URLSearchParams; run: Run }) {
   const about = run.run;
   const words = wordsOf(manifest, about.suite);
-  const server = run.servers.find((each) => each.server === query.get('server')) ?? run.servers[0];
+  const server = run.servers.find((each) => each.server === query.get('server')) ?? worstFirst(run)[0];
   return (
     <>
       <section class="panel" aria-label="Verdict">
@@ -47,6 +50,12 @@ function Whole({ manifest, query, run }: { manifest: Manifest; query: URLSearchP
           {words.title}, {about.profile}, {parametersText(run.parameters)}; {about.valid} of {about.trials} trials valid
           {about.dirty && '; its sources had changes that are not committed'}
         </p>
+        {run.environment && (
+          <p>
+            {run.environment.cpu_model.replace(/\((R|TM)\)/g, '')}, {run.environment.physical_cores} cores,{' '}
+            {run.environment.driver}, environment {run.environment.key}
+          </p>
+        )}
         <Reasons run={run} />
         <p class="links">
           {run.record && <a href={run.record}>the record ({run.record.endsWith('.gz') ? 'JSON, gzip' : 'JSON'})</a>}
@@ -59,9 +68,10 @@ function Whole({ manifest, query, run }: { manifest: Manifest; query: URLSearchP
           </p>
         )}
       </section>
-      <Reproduce run={run} />
+      <RunSummary manifest={manifest} words={words} query={query} run={run} chosen={server} />
       {run.verdict && run.verdict.changes.length > 0 && <Changes words={words} changes={run.verdict.changes} />}
       {server && <ServerPart words={words} query={query} run={run} server={server} />}
+      <Reproduce run={run} />
       <Environment run={run} />
     </>
   );
@@ -71,13 +81,7 @@ function Reasons({ run }: { run: Run }) {
   const { verdict, skipped = [] } = run;
   return (
     <>
-      {verdict && verdict.reasons.length > 0 && (
-        <ul class="reasons">
-          {verdict.reasons.map((reason) => (
-            <li key={reason}>{reason}</li>
-          ))}
-        </ul>
-      )}
+      {verdict && verdict.reasons.length > 0 && <ReasonList run={run} reasons={worstReasons(run, verdict.reasons)} />}
       {verdict && verdict.notes.length > 0 && (
         <details>
           <summary>{verdict.notes.length === 1 ? '1 note' : `${verdict.notes.length} notes`}</summary>
@@ -93,6 +97,42 @@ function Reasons({ run }: { run: Run }) {
       )}
     </>
   );
+}
+
+/** Those of servers that failed before those of others. */
+function worstReasons(run: Run, reasons: string[]): string[] {
+  const about = (reason: string) =>
+    run.verdict?.servers.find((each) => each.outcome === 'fail' && each.reasons.includes(reason)) ? 0 : 1;
+  return [...reasons].sort((a, b) => about(a) - about(b));
+}
+
+function ReasonList({ run, reasons }: { run: Run; reasons: string[] }) {
+  const list = (some: string[]) => (
+    <ul class="reasons">
+      {some.map((reason) => (
+        <li key={reason}>
+          <ReasonLink run={run} reason={reason} />
+        </li>
+      ))}
+    </ul>
+  );
+  return (
+    <>
+      {list(reasons.slice(0, FEW))}
+      {reasons.length > FEW && (
+        <details>
+          <summary>{reasons.length - FEW} more reasons</summary>
+          {list(reasons.slice(FEW))}
+        </details>
+      )}
+    </>
+  );
+}
+
+/** Leads to the server that it is about. */
+function ReasonLink({ run, reason }: { run: Run; reason: string }) {
+  const about = run.verdict?.servers.find((each) => each.reasons.includes(reason));
+  return about ? <a href={here({ server: about.server, trial: null })}>{reason}</a> : <span>{reason}</span>;
 }
 
 interface ServerProps {
@@ -178,11 +218,12 @@ function Trials({ server }: { server: RunServer }) {
   );
 }
 
-/** Metrics by stage, those of the comparison's table first. */
+/** Metrics by stage: latency, CPU and memory, then those of the comparison's table, then all others. */
 function StageTable({ words, run, server }: { words: Words; run: Run; server: RunServer }) {
   const stages = server.stages.filter((stage) => Object.keys(stage.metrics).length);
   if (!stages.length) return <p class="empty">No stage was measured.</p>;
-  const all = new Set(['clients', ...words.columns, ...Object.keys(words.metrics)]);
+  const first = ['clients', words.headline, words.cost, 'cpu_cores', 'memory_bytes.peak'];
+  const all = new Set([...first, ...words.columns, ...Object.keys(words.metrics)]);
   const metrics = [...all].filter((metric) =>
     worthShowing(
       metric,

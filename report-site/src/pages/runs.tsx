@@ -1,8 +1,9 @@
 // The newest runs.
 
-import type { Manifest } from '../data/types';
+import type { Manifest, RunRow } from '../data/types';
 import { wordsOf } from '../data/words';
 import { Choice, CommitLink, OutcomeMark, RunLink, Subject } from '../parts/page';
+import { sortedBy } from '../parts/sorting';
 import { Table } from '../parts/table';
 import { formatTime } from '../units';
 
@@ -32,39 +33,7 @@ export function RunsPage({ manifest, query }: { manifest: Manifest; query: URLSe
           There is no run yet. <code>make bench</code> makes one.
         </p>
       )}
-      {manifest.runs.length > 0 && (
-        <Table
-          name="runs"
-          columns={[
-            { title: 'Run' },
-            { title: 'Verdict' },
-            { title: 'Commit' },
-            { title: 'Suite' },
-            { title: 'Environment' },
-            { title: 'Servers', numeric: true },
-            { title: 'Valid trials', numeric: true },
-          ]}
-          rows={runs.map((run) => [
-            { text: run.id, show: <RunLink id={run.id}>{formatTime(run.created)}</RunLink> },
-            { text: run.outcome ?? 'not judged', show: <OutcomeMark outcome={run.outcome} /> },
-            {
-              text: `${(run.commit ?? '').slice(0, 7)} ${run.subject}`,
-              kind: 'wide',
-              show: (
-                <>
-                  <CommitLink manifest={manifest} commit={run.commit} />{' '}
-                  <Subject manifest={manifest} text={run.subject} />
-                  {run.dirty && <span class="muted"> with changes that are not committed</span>}
-                </>
-              ),
-            },
-            { text: `${wordsOf(manifest, run.suite).title}, ${run.profile}${run.comparison ? ', comparison' : ''}` },
-            { text: run.environment },
-            { text: String(run.servers), value: run.servers },
-            { text: `${run.valid} of ${run.trials}`, value: run.valid },
-          ])}
-        />
-      )}
+      {manifest.runs.length > 0 && <RunTable manifest={manifest} query={query} runs={runs} />}
       {manifest.all_runs > manifest.runs.length && (
         <p class="aside">
           The newest {manifest.runs.length} of {manifest.all_runs.toLocaleString('en-US')}; the others are found in the
@@ -73,4 +42,35 @@ export function RunsPage({ manifest, query }: { manifest: Manifest; query: URLSe
       )}
     </>
   );
+}
+
+function RunTable({ manifest, query, runs }: { manifest: Manifest; query: URLSearchParams; runs: RunRow[] }) {
+  const columns = [
+    { title: 'Run', key: 'run' },
+    { title: 'Verdict', key: 'verdict' },
+    { title: 'Commit', key: 'commit' },
+    { title: 'Suite', key: 'suite' },
+    { title: 'Environment', key: 'environment' },
+    { title: 'Servers', key: 'servers', numeric: true },
+    { title: 'Valid trials', key: 'valid', numeric: true },
+  ];
+  const rows = runs.map((run) => [
+    { text: run.id, show: <RunLink id={run.id}>{formatTime(run.created)}</RunLink> },
+    { text: run.outcome ?? 'not judged', show: <OutcomeMark outcome={run.outcome} /> },
+    {
+      text: `${(run.commit ?? '').slice(0, 7)} ${run.subject}`,
+      kind: 'wide',
+      show: (
+        <>
+          <CommitLink manifest={manifest} commit={run.commit} /> <Subject manifest={manifest} text={run.subject} />
+          {run.dirty && <span class="muted"> with changes that are not committed</span>}
+        </>
+      ),
+    },
+    { text: `${wordsOf(manifest, run.suite).title}, ${run.profile}${run.comparison ? ', comparison' : ''}` },
+    { text: run.environment },
+    { text: String(run.servers), value: run.servers },
+    { text: `${run.valid} of ${run.trials}`, value: run.valid },
+  ]);
+  return <Table name="runs" {...sortedBy(query, columns, rows)} />;
 }

@@ -1,12 +1,12 @@
 // What the chart of a trend draws: a line for each server, over runs or time.
 
 import type { Trend } from '../data/trend';
-import type { Combination, Unit } from '../data/types';
+import type { Manifest, Unit } from '../data/types';
 import type { Mark } from '../parts/badges';
 import type { ChartProps } from '../parts/chart';
 import { RunLink } from '../parts/page';
 import type { Line, Plot } from '../parts/plot';
-import { stroke } from '../theme';
+import { type Stroke, serverStroke } from '../theme';
 import { formatDay, formatQuantity, formatTime } from '../units';
 
 const HEIGHT = 380;
@@ -25,10 +25,20 @@ export interface Choices {
   pin: string;
 }
 
-export function choicesOf(query: URLSearchParams): Choices {
+/** What an address says for all servers, where it would be the first ones without it. */
+export const ALL = '*';
+/** Of more servers than can be told apart at once, these are shown until a reader chooses. */
+const FIRST = 4;
+const TOO_MANY = 7;
+
+/** `best` are the servers with values, those with the best newest value first. */
+export function choicesOf(query: URLSearchParams, best: string[]): Choices {
+  const only = query.getAll('s');
+  const hidden = query.getAll('hide');
+  const first = !only.length && !hidden.length && best.length >= TOO_MANY ? best.slice(0, FIRST) : only;
   return {
-    only: query.getAll('s'),
-    hidden: query.getAll('hide'),
+    only: only.includes(ALL) ? [] : first,
+    hidden,
     scale: query.get('y') ?? 'value',
     along: query.get('x') ?? 'run',
     pin: query.get('pin') ?? '',
@@ -43,13 +53,23 @@ export function shows({ only, hidden }: Choices, server: string): boolean {
 export function toggled({ only, hidden }: Choices, servers: string[], server: string): Record<string, string[] | null> {
   const other = (list: string[]) =>
     list.includes(server) ? list.filter((each) => each !== server) : [...list, server];
-  if (!only.length) return { hide: other(hidden) };
+  if (!only.length) {
+    const hide = other(hidden);
+    return { hide, s: hide.length ? null : [ALL] };
+  }
   const next = other(only);
   return { s: next, hide: next.length ? null : servers };
 }
 
+/** Servers by their newest value of a trend. */
+export function bestFirst(trend: Trend, servers: string[], lower: boolean): string[] {
+  const newest = (server: string) => trend.servers[server]?.values.findLast((value) => value !== null) ?? null;
+  const known = servers.filter((server) => newest(server) !== null);
+  return known.sort((a, b) => ((newest(a) ?? 0) - (newest(b) ?? 0)) * (lower ? 1 : -1));
+}
+
 interface Drawn {
-  chosen: Combination;
+  looks: Manifest['looks'];
   trend: Trend;
   choices: Choices;
   unit: Unit;
@@ -60,22 +80,24 @@ interface Drawn {
   badges: Mark[];
 }
 
-export function plotOf({ chosen, trend, choices, unit, names, bands, badges }: Drawn): Plot {
+export function plotOf({ looks, trend, choices, unit, names, bands, badges }: Drawn): Plot {
   const { scale, along } = choices;
   const relative = scale === 'first';
   const lines = names.map((server) =>
-    line(trend, server, chosen.servers.indexOf(server), shows(choices, server), bands, relative),
+    line(trend, server, serverStroke(looks, server), shows(choices, server), bands, relative),
   );
   const pinned = trend.ids.indexOf(choices.pin);
   return {
     x: along === 'time' ? trend.times : trend.ids.map((_, index) => index),
     xFormat: (x) => formatDay(along === 'time' ? x : (trend.times[Math.round(x)] ?? trend.times.at(-1) ?? 0)),
     yFormat: (y) => (relative ? `${Math.round(y * 100)} %` : formatQuantity(y, unit)),
+    ...(relative ? {} : { unit }),
     time: along === 'time',
     log:
       scale === 'log' && lines.some((each) => each.shown && each.values.some((value) => value !== null && value > 0)),
     lines,
     marks: badges,
+    ends: true,
     pinned: pinned < 0 ? null : pinned,
     height: HEIGHT,
   };
@@ -102,7 +124,7 @@ export function rowsOf(trend: Trend, badges: Mark[]): ChartProps['rows'] {
   };
 }
 
-function line(trend: Trend, server: string, index: number, shown: boolean, bands: boolean, relative: boolean): Line {
+function line(trend: Trend, server: string, stroke: Stroke, shown: boolean, bands: boolean, relative: boolean): Line {
   const found = trend.servers[server];
   const values = found?.values ?? [];
   const first = relative ? median(values.filter((value) => value !== null).slice(0, FIRST_VALUES)) : 1;
@@ -110,7 +132,7 @@ function line(trend: Trend, server: string, index: number, shown: boolean, bands
   return {
     label: server,
     values: relative ? values.map(scaled) : values,
-    stroke: stroke(index),
+    stroke,
     shown,
     ...(bands
       ? {

@@ -11,7 +11,7 @@ import { Choice, CombinationPick, chosenCombination, NoSuch, Pick, Shown } from 
 import { go, here } from '../route';
 import { asBadge, MarkList, marksOf } from './marks';
 import { Changes, Neighbours, Pinned, RangeLinks } from './trend-about';
-import { choicesOf, describe, plotOf, rowsOf, shows, toggled } from './trend-plot';
+import { ALL, bestFirst, choicesOf, describe, plotOf, rowsOf, shows, toggled } from './trend-plot';
 
 const BANDS_UP_TO = 4;
 
@@ -120,9 +120,10 @@ function Drawn({
   marked,
   id,
 }: ChosenProps & { trend: Trend; marked: Marked; id: string }) {
-  const choices = choicesOf(query);
-  const { only, hidden, scale, along } = choices;
   const words = wordsOf(manifest, chosen.suite);
+  const lower = words.metrics[metric]?.better !== 'higher';
+  const choices = choicesOf(query, bestFirst(trend, chosen.servers, lower));
+  const { only, hidden, scale, along } = choices;
   const unit = unitOf(words, metric);
   const names = chosen.servers.filter((server) => trend.servers[server]);
   const shown = names.filter((server) => shows(choices, server));
@@ -130,7 +131,7 @@ function Drawn({
   const marks = marksOf(marked, trend, bands ? shown : []);
   const badges = marks.map(asBadge);
   const otherwise = countedOtherwise(words, [metric], chosen.method);
-  const plot = plotOf({ chosen, trend, choices, unit, names, bands, badges });
+  const plot = plotOf({ looks: manifest.looks, trend, choices, unit, names, bands, badges });
   const pinned = plot.pinned ?? null;
   return (
     <>
@@ -149,7 +150,8 @@ function Drawn({
       />
       {(only.length > 0 || hidden.length > 0) && (
         <p>
-          <a href={here({ s: null, hide: null })}>Show all servers</a>
+          {!query.has('s') && !query.has('hide') && `The ${only.length} best by their newest value. `}
+          <a href={here({ s: ALL, hide: null })}>Show all servers</a>
         </p>
       )}
       {pinned !== null && (

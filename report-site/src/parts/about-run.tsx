@@ -9,21 +9,26 @@ import { WordMark } from './page';
 import { Table } from './table';
 
 export function Reproduce({ run }: { run: Run }) {
-  const [said, say] = useState('');
-  const { command } = run;
-  if (!command) return null;
+  if (!run.command) return null;
   return (
     <section aria-labelledby="again">
       <h2 id="again">Measure it again</h2>
-      <div class="command">
-        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: whoever has no pointer scrolls it with the arrow keys */}
-        <pre tabIndex={0}>{command}</pre>
-        <button type="button" onClick={async () => say((await copy(command)) ? 'copied' : 'select it to copy it')}>
-          Copy
-        </button>
-        <output>{said}</output>
-      </div>
+      <Command command={run.command} />
     </section>
+  );
+}
+
+export function Command({ command }: { command: string }) {
+  const [said, say] = useState('');
+  return (
+    <div class="command">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: whoever has no pointer scrolls it with the arrow keys */}
+      <pre tabIndex={0}>{command}</pre>
+      <button type="button" onClick={async () => say((await copy(command)) ? 'copied' : 'select it to copy it')}>
+        Copy
+      </button>
+      <output>{said}</output>
+    </div>
   );
 }
 
@@ -44,11 +49,11 @@ export function Changes({ words, changes }: { words: Words; changes: JudgedChang
           { title: '95 % interval', numeric: true },
           { title: 'Margin', numeric: true },
           {
-            title: 'Would be seen',
+            title: 'Smallest visible change',
             numeric: true,
             about: 'the smallest change that nine of ten such comparisons would have called',
           },
-          { title: 'Word' },
+          { title: 'Verdict' },
           ...(accepted ? [{ title: 'Accepted because' }] : []),
           { title: 'Rounds', numeric: true },
         ]}

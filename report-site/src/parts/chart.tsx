@@ -6,6 +6,7 @@ import type { Badge } from './badges';
 import { useTheme } from './page';
 import { svg } from './picture';
 import { Drawing, type Line, type Plot } from './plot';
+import { Swatch } from './swatch';
 import { type Cell, Table } from './table';
 
 export interface ChartProps {
@@ -266,9 +267,7 @@ function Legend({ plot, onToggle, onOnly, list, focus }: LegendProps) {
 function Name({ line }: { line: Line }) {
   return (
     <>
-      <svg width="22" height="8" aria-hidden="true" class={`swatch ${line.stroke.colour}`}>
-        <path d="M0 4H22" stroke-width="2.5" stroke-dasharray={line.stroke.dash.join(' ')} />
-      </svg>
+      <Swatch stroke={line.stroke} />
       {line.label}
     </>
   );

@@ -2,7 +2,7 @@
 
 import type { StageNumbers, Words } from '../data/types';
 import { chosenLatency, latencyTitle } from '../data/words';
-import { stroke } from '../theme';
+import { type Stroke, stroke } from '../theme';
 import { formatQuantity } from '../units';
 import { Chart } from './chart';
 import { Choice } from './page';
@@ -16,6 +16,8 @@ export interface Distribution {
   /** seconds that a share of 10 ** (-index / STEPS) of them reached or exceeded */
   tail: number[];
   shown: boolean;
+  /** of a server; others differ from line to line */
+  stroke?: Stroke;
 }
 
 interface Props {
@@ -39,10 +41,10 @@ export function DistributionChart({ title, version, distributions, onToggle, onO
         xSteps: x.filter((index) => index % STEPS === 0),
         yFormat: (seconds) => formatQuantity(seconds, 'seconds'),
         log: true,
-        lines: distributions.map(({ label, tail, shown }, index) => ({
+        lines: distributions.map(({ label, tail, shown, stroke: own }, index) => ({
           label,
           values: x.map((at) => tail[at] ?? null),
-          stroke: stroke(index),
+          stroke: own ?? stroke(index),
           shown,
         })),
         height: HEIGHT,

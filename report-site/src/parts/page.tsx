@@ -23,7 +23,7 @@ class ErrorBoundary extends Component<{ children: ComponentChildren }, { why: st
     if (this.state.why === null) return this.props.children;
     return (
       <p class="empty" role="alert">
-        This cannot be shown, because its data are other ones than this page knows: {this.state.why}.
+        This cannot be shown, because the format of its data is unknown: {this.state.why}.
       </p>
     );
   }
@@ -117,6 +117,10 @@ export function RunLink({ id, server, children }: { id: string; server?: string;
   return <a href={href('run', server ? { server } : {}, id)}>{children ?? id}</a>;
 }
 
+export function ServerLink({ server }: { server: string }) {
+  return <a href={href('server', {}, server)}>{server}</a>;
+}
+
 export function serverTitle(manifest: Manifest, server: string): string {
   return manifest.servers[server]?.title ?? server;
 }
@@ -199,7 +203,7 @@ export function CombinationPick({
   return (
     <>
       {suites && <SuitePick manifest={manifest} suite={chosen.suite} />}
-      <Pick label="What and where" name="c" value={chosen.id} options={options} forget={['stage', ...forget]} />
+      <Pick label="Measured as" name="c" value={chosen.id} options={options} forget={['stage', ...forget]} />
     </>
   );
 }
@@ -207,6 +211,7 @@ export function CombinationPick({
 /** What an address says of one suite means nothing in another. */
 const OF_A_SUITE = [
   ...['stage', 'metric', 'sort', 'all', 'range', 'pin', 's', 'hide', 'server', 'kind', 'run', 'a', 'b', 'only'],
+  ...['rank', 'tier', 'language', 'protocol'],
 ];
 
 /** The suites that were measured, where there are several; a choice leads to the first combination of its suite. */

@@ -72,6 +72,33 @@ export function triangle(ctx: CanvasRenderingContext2D, x: number, y: number, si
   ctx.stroke();
 }
 
+/** CSS pixels between two lines of text. */
+const TEXT = 14;
+
+export interface End {
+  label: string;
+  colour: string;
+  /** of the line's last point, in pixels of the screen */
+  y: number;
+}
+
+/** Names lines where they end, below each other where they end close together. */
+export function paintEnds(ctx: CanvasRenderingContext2D, ends: End[], left: number, top: number, width: number): void {
+  const high = TEXT * devicePixelRatio;
+  ctx.save();
+  ctx.font = `${12 * devicePixelRatio}px system-ui, sans-serif`;
+  ctx.textAlign = 'left';
+  ctx.textBaseline = 'middle';
+  let free = top;
+  for (const { label, colour: name, y } of [...ends].sort((a, b) => a.y - b.y)) {
+    const at = Math.max(y, free);
+    free = at + high;
+    ctx.fillStyle = colour(name);
+    ctx.fillText(label, left, at, width);
+  }
+  ctx.restore();
+}
+
 export function cross(ctx: CanvasRenderingContext2D, x: number, y: number, size: number): void {
   ctx.beginPath();
   ctx.moveTo(x - size, y - size);

@@ -1,8 +1,8 @@
 // A chart as SVG, drawn from the same lines without a library: for papers and slides.
 
-import { colour } from '../theme';
+import { colour, type Marker, markerPath } from '../theme';
 import { badges, MARK_DASHES } from './badges';
-import type { Plot } from './plot';
+import { axisFormat, type Line, type Plot } from './plot';
 
 const WIDTH = 960;
 const HEIGHT = 420;
@@ -16,6 +16,9 @@ const BELOW = 12;
 const TICK = 8;
 const TICKS = 5;
 const LEGEND_COLUMNS = 4;
+const MARKER = 3.4;
+/** of a line */
+const MARKERS = 12;
 
 export function svg(title: string, plot: Plot): string {
   const shown = plot.lines.filter((line) => line.shown);
@@ -33,11 +36,13 @@ export function svg(title: string, plot: Plot): string {
     `<rect width="${WIDTH}" height="${height}" fill="${colour('paper')}"/>`,
     text(LEFT, 22, title, 'start', 15),
   ];
+  const ticks = Array.from({ length: TICKS + 1 }, (_, tick) => y.at(tick / TICKS));
+  const format = axisFormat(plot, ticks);
   for (let tick = 0; tick <= TICKS; tick++) {
     const atY = y.at(tick / TICKS);
     const atX = x.at(tick / TICKS);
     parts.push(`<path d="M${LEFT} ${y.of(atY)}H${WIDTH - RIGHT}" stroke="${colour('rule')}"/>`);
-    parts.push(text(LEFT - 8, y.of(atY) + 4, plot.yFormat(atY), 'end', 12));
+    parts.push(text(LEFT - 8, y.of(atY) + 4, format(atY), 'end', 12));
     const anchor = tick === 0 ? 'start' : tick === TICKS ? 'end' : 'middle';
     parts.push(text(x.of(atX), bottom + 20, plot.xFormat(atX), anchor, 12));
   }
@@ -58,13 +63,26 @@ export function svg(title: string, plot: Plot): string {
       .map((at, point) => step(x.of(at), line.values[point], line.values[point - 1], y, plot.log))
       .join('');
     parts.push(`<path d="${path}" fill="none" stroke="${stroke}" stroke-width="1.5"${dash}/>`);
+    if (line.stroke.marker) parts.push(`<path d="${markers(plot, line, x, y, line.stroke.marker)}" fill="${stroke}"/>`);
     const left = LEFT + (index % LEGEND_COLUMNS) * 215;
     const row = HEIGHT + Math.floor(index / LEGEND_COLUMNS) * 18;
     parts.push(`<path d="M${left} ${row - 4}h22" stroke="${stroke}" stroke-width="2"${dash}/>`);
+    if (line.stroke.marker) {
+      parts.push(`<path d="${markerPath(line.stroke.marker, left + 11, row - 4, MARKER)}" fill="${stroke}"/>`);
+    }
     parts.push(text(left + 28, row, line.label, 'start', 12));
   });
   const size = `width="${WIDTH}" height="${height}" viewBox="0 0 ${WIDTH} ${height}"`;
   return `<svg xmlns="http://www.w3.org/2000/svg" ${size} font-family="system-ui, sans-serif">${parts.join('')}</svg>\n`;
+}
+
+function markers(plot: Plot, line: Line, x: Scale, y: Scale, marker: Marker): string {
+  const every = Math.ceil(plot.x.length / MARKERS);
+  const drawn = line.values.map((value, index) => {
+    if (value === null || index % every || (plot.log && value <= 0)) return '';
+    return markerPath(marker, x.of(plot.x[index] ?? 0), y.of(value), MARKER);
+  });
+  return drawn.join('');
 }
 
 interface Scale {

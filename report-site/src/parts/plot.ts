@@ -2,10 +2,11 @@
 
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
-import type { Level } from '../data/types';
-import { colour, type Stroke } from '../theme';
+import type { Level, Unit } from '../data/types';
+import { colour, markerPath, type Stroke } from '../theme';
+import { formatterOf } from '../units';
 import { type Badge, badges, type Mark } from './badges';
-import { ABOVE, badgeFont, cross, paintBadge, paintBadgeLines, stripHeight, triangle } from './painting';
+import { ABOVE, badgeFont, cross, paintBadge, paintBadgeLines, paintEnds, stripHeight, triangle } from './painting';
 
 export interface Line {
   label: string;
@@ -30,6 +31,8 @@ export interface Plot {
   x: number[];
   xFormat: (x: number) => string;
   yFormat: (y: number) => string;
+  /** of the values, where all ticks of the axis are written in one */
+  unit?: Unit;
   /** even steps on the x axis that may be ticked */
   xSteps?: number[];
   /** both ends of the x axis, where charts share it; else those of the points */
@@ -44,6 +47,8 @@ export interface Plot {
   /** index of the point that is pinned */
   pinned?: number | null;
   height: number;
+  /** whether lines are named where they end, if there is room */
+  ends?: boolean;
   /** charts with the same word share one cursor */
   sync?: string;
 }
@@ -60,6 +65,10 @@ export interface Listener {
 
 const POINTS_UP_TO = 120;
 const RANGE: uPlot.Range.Config = { min: { pad: 0.08, soft: 0, mode: 2 }, max: { pad: 0.08 } };
+/** CSS pixels between the markers of a line, of few points and of many; and half of a marker */
+const [CLOSE, FAR_APART, MARKER] = [24, 110, 3.4];
+/** Lines are named at their ends where there are few, and CSS pixels for that */
+const [ENDS_UP_TO, ROOMY, WIDEST_END] = [6, 640, 190];
 const SHORTEST_DRAG = 6;
 const RIGHT = 12;
 /** CSS pixels of a letter on an axis, on average */
@@ -127,8 +136,10 @@ export class Drawing {
     ctx.font = `${12 * devicePixelRatio}px system-ui, sans-serif`;
     for (const line of this.plot.lines.filter((each) => each.shown)) {
       ctx.fillStyle = colour(line.stroke.colour);
-      ctx.fillText(`\u25cf ${line.label}`, left, copy.height - room * 0.35);
-      left += ctx.measureText(`\u25cf ${line.label}   `).width;
+      const [size, base] = [4 * devicePixelRatio, copy.height - room * 0.35];
+      ctx.fill(new Path2D(markerPath(line.stroke.marker ?? 'circle', left + size, base - size, size)));
+      ctx.fillText(line.label, left + 3 * size, base);
+      left += ctx.measureText(`${line.label}   `).width + 3 * size;
     }
     for (const badge of this.placed) paintBadge(ctx, badge, room, strip);
     copy.toBlob((blob) => blob && tell(blob), 'image/png');
@@ -147,7 +158,7 @@ export class Drawing {
       legend: { show: false },
       tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1e3), 'Etc/UTC'),
       focus: { alpha: 0.25 },
-      padding: [ABOVE, plot.time ? RIGHT : Math.max(RIGHT, this.lastLabel() / 2), 0, 0],
+      padding: [ABOVE, Math.max(RIGHT, this.endsRoom(), plot.time ? 0 : this.lastLabel() / 2), 0, 0],
       scales: {
         x: { time: plot.time ?? false, ...(plot.xRange ? { range: plot.xRange } : {}) },
         y: plot.log ? { distr: 3 } : { range: (_, low, high) => heights(low, high) },
@@ -167,7 +178,10 @@ export class Drawing {
         },
         {
           ...axisColours(),
-          values: (_, ticks) => ticks.map((tick) => (tick === null ? '' : plot.yFormat(tick))),
+          values: (_, ticks) => {
+            const format = axisFormat(plot, ticks);
+            return ticks.map((tick) => (tick === null ? '' : format(tick)));
+          },
           size: (chart, texts) => {
             chart.ctx.font = '12px system-ui';
             return 18 + Math.max(24, ...(texts ?? []).map((text) => chart.ctx.measureText(text ?? '').width));
@@ -182,18 +196,37 @@ export class Drawing {
           stroke: colour(line.stroke.colour),
           width: 1.6,
           dash: line.stroke.dash,
-          points: { show: few, size: 5, fill: colour('paper') },
+          points: { show: few && !line.stroke.marker, size: 5, fill: colour('paper') },
         })),
       ],
       hooks: {
         drawClear: [(chart) => this.drawBehind(chart)],
         drawAxes: [(chart) => this.drawPlaced(chart)],
-        draw: [(chart) => this.drawMarks(chart)],
+        draw: [(chart) => this.drawMarks(chart), (chart) => this.drawEnds(chart)],
         setCursor: [(chart) => this.listener.onCursor(chart.cursor.idx ?? null)],
         setSelect: [(chart) => this.selected(chart)],
         ready: [(chart) => this.listenForClicks(chart)],
       },
     };
+  }
+
+  /** CSS pixels for the names of lines at their ends; 0 for none. */
+  private endsRoom(): number {
+    const shown = this.plot.lines.filter((line) => line.shown);
+    if (!this.plot.ends || shown.length > ENDS_UP_TO || this.box.clientWidth < ROOMY) return 0;
+    return Math.min(WIDEST_END, Math.max(0, ...shown.map((line) => line.label.length * LETTER)) + RIGHT);
+  }
+
+  private drawEnds(chart: uPlot): void {
+    const room = this.endsRoom() * devicePixelRatio;
+    if (!room) return;
+    const ends = this.plot.lines.flatMap((line) => {
+      const last = line.shown ? line.values.findLast((value) => value !== null) : null;
+      if (last === null || last === undefined || (this.plot.log && last <= 0)) return [];
+      return [{ label: line.label, colour: line.stroke.colour, y: chart.valToPos(last, 'y', true) }];
+    });
+    const { left, top, width } = chart.bbox;
+    paintEnds(chart.ctx, ends, left + width + 6 * devicePixelRatio, top, room - 6 * devicePixelRatio);
   }
 
   /** How wide what stands below the right end may be, in CSS pixels. */
@@ -270,6 +303,26 @@ export class Drawing {
     }
   }
 
+  /** So many that a line is known by them, at other points than those of its neighbours. */
+  private drawMarkers(chart: uPlot, { values, stroke, shown }: Line, index: number): void {
+    if (!shown || !stroke.marker) return;
+    const { ctx, bbox } = chart;
+    const { x } = this.plot;
+    const fit = bbox.width / devicePixelRatio / (x.length <= POINTS_UP_TO ? CLOSE : FAR_APART);
+    const every = Math.max(1, Math.ceil(x.length / Math.max(1, fit)));
+    const first = Math.floor((index * every) / 3) % every;
+    ctx.fillStyle = colour(stroke.colour);
+    ctx.globalAlpha = chart.series[index + 1]?.alpha ?? 1;
+    values.forEach((value, at) => {
+      if (value === null || (this.plot.log && value <= 0)) return;
+      if (at % every !== first && !isAlone(values, at)) return;
+      const left = chart.valToPos(x[at] ?? 0, 'x', true);
+      const top = chart.valToPos(value, 'y', true);
+      ctx.fill(new Path2D(markerPath(stroke.marker ?? 'circle', left, top, MARKER * devicePixelRatio)));
+    });
+    ctx.globalAlpha = 1;
+  }
+
   private drawMarks(chart: uPlot): void {
     const { ctx, bbox } = chart;
     const { x, pinned, lines } = this.plot;
@@ -279,6 +332,7 @@ export class Drawing {
     ctx.beginPath();
     ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
     ctx.clip();
+    for (const [index, line] of lines.entries()) this.drawMarkers(chart, line, index);
     for (const line of lines.filter((each) => each.shown)) {
       ctx.fillStyle = colour(line.stroke.colour);
       for (const { index, up } of line.changes ?? []) {
@@ -299,6 +353,16 @@ export class Drawing {
     }
     ctx.restore();
   }
+}
+
+/** One unit for all ticks; on a logarithmic axis, which may reach from microseconds to seconds, each has its own. */
+export function axisFormat(plot: Plot, ticks: (number | null)[]): (y: number) => string {
+  return plot.unit && !plot.log ? formatterOf(ticks, plot.unit) : plot.yFormat;
+}
+
+/** Whether no line leads to a point. */
+function isAlone(values: (number | null)[], at: number): boolean {
+  return (values[at - 1] ?? null) === null && (values[at + 1] ?? null) === null;
 }
 
 /** The ends of the y axis: of zeros alone it goes to 1, which is 100 %, and not to the library's 100. */

@@ -3,7 +3,7 @@
 import { dueInstead, THROUGHPUT } from '../data/method';
 import type { Run, Spread, StageNumbers, Words } from '../data/types';
 import { unitOf } from '../data/words';
-import { formatQuantity } from '../units';
+import { formatQuantity, NOT_MEASURED } from '../units';
 import { Choice, Pick } from './page';
 import type { Cell } from './table';
 
@@ -45,18 +45,21 @@ export function stageTitle(stage: StageNumbers): string {
 }
 
 /** A metric of a stage; below a throughput that is noticeably smaller than what was due, that. */
-export function metricCell(words: Words, metric: string, stage: StageNumbers | undefined): Cell {
+export function metricCell(words: Words, metric: string, stage: StageNumbers | undefined, format?: Format): Cell {
   const metrics = stage?.metrics ?? {};
   const due = metric === THROUGHPUT ? dueInstead(metrics) : null;
-  return spreadCell(words, metric, metrics[metric], due);
+  const unit = unitOf(words, metric);
+  return spreadCell(metrics[metric], due, format ?? ((value) => formatQuantity(value, unit)));
 }
 
-function spreadCell(words: Words, metric: string, spread: Spread | undefined, due: number | null): Cell {
-  const unit = unitOf(words, metric);
+/** Writes the values of a column, all in one unit. */
+export type Format = (value: number) => string;
+
+function spreadCell(spread: Spread | undefined, due: number | null, format: Format): Cell {
   const [median = null, low, high] = spread ?? [];
-  const text = formatQuantity(median, unit);
-  const below = due === null ? [] : [`of ${formatQuantity(due, unit)} due`];
-  if (low !== undefined) below.push(`${formatQuantity(low, unit)} to ${formatQuantity(high, unit)}`);
+  const text = median === null ? NOT_MEASURED : format(median);
+  const below = due === null ? [] : [`of ${format(due)} due`];
+  if (low !== undefined && high !== undefined) below.push(`${format(low)} to ${format(high)}`);
   if (!below.length) return { text, value: median };
   return {
     text: `${text} (${below.join(', ')})`,

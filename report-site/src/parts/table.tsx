@@ -6,6 +6,8 @@ import { asCsv, asJson, asMarkdown, copy, download, type Export, fileName, type 
 
 export interface Column {
   title: string;
+  /** what an address calls it, where that is not the title */
+  key?: string;
   numeric?: boolean;
   /** a sentence for those who wonder */
   about?: string;

@@ -2,7 +2,7 @@
 
 import { useLoaded } from '../data/load';
 import { loadTimelines } from '../data/timelines';
-import type { Run, RunServer, Timeline, Words } from '../data/types';
+import type { Run, RunServer, Timeline, Unit, Words } from '../data/types';
 import { capital, headlineLatency, latencyTitle } from '../data/words';
 import { stroke } from '../theme';
 import { formatNumber, formatQuantity } from '../units';
@@ -10,7 +10,8 @@ import { Chart } from './chart';
 import { Pick, Shown } from './page';
 import type { Line } from './plot';
 
-const HEIGHT = 170;
+/** On a phone the axes take most of a low chart. */
+const [HEIGHT, HEIGHT_OF_NARROW, NARROW] = [170, 230, 700];
 
 type Columns = Record<string, (number | null)[]>;
 
@@ -18,6 +19,7 @@ interface Picture {
   title: string;
   of: 'timeline' | 'resources';
   format: (value: number) => string;
+  unit?: Unit;
   log?: boolean;
   lines: [string, string][];
 }
@@ -73,12 +75,14 @@ const OF_EVERY_SUITE: Picture[] = [
     title: 'Memory',
     of: 'resources',
     format: (value) => formatQuantity(value, 'bytes'),
+    unit: 'bytes',
     lines: [['memory_bytes', 'server']],
   },
   {
     title: 'Network',
     of: 'timeline',
     format: (value) => formatQuantity(value, 'bytes_per_second'),
+    unit: 'bytes_per_second',
     lines: [
       ['network_in_bytes', 'in'],
       ['network_out_bytes', 'out'],
@@ -153,10 +157,11 @@ function TimelineChart({ picture, trial, server }: { picture: Picture; trial: Ti
         x: seconds,
         xFormat: (x) => `${formatNumber(x)} s`,
         yFormat: picture.format,
+        ...(picture.unit ? { unit: picture.unit } : {}),
         ...(picture.log && lines.some((line) => line.values.some((value) => value)) ? { log: true } : {}),
         lines,
         spans: trial.stages.map(([from, to, label]) => ({ from, to, label })),
-        height: HEIGHT,
+        height: innerWidth < NARROW ? HEIGHT_OF_NARROW : HEIGHT,
         sync: 'trial',
         xRange: [0, lastSecond(trial)],
       }}

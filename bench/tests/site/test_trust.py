@@ -1,0 +1,58 @@
+"""What stands above every ranking: how often the judge is right, and what each server amounts to in its last run."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+
+from pushbench.calibration.error_rates import Calibration
+from pushbench.records import store
+from pushbench.site.trust import error_rates
+from pushbench.statistics.ties import alike
+from tests.factories import invalid, make_record, make_trial, measured
+from tests.site.checkouts import Site
+
+
+def case(injected: str, worse: int, runs: int, how: str = "real") -> dict[str, object]:
+    failed = {"count": worse, "of": runs, "low": 0.0, "high": 1.0}
+    return {
+        **{"server": "go", "injected": injected, "how": how, "runs": runs, "rounds": 9.0, "most_rounds": 40},
+        **{"words": {}, "failed": failed},
+    }
+
+
+def calibration(*cases: dict[str, object]) -> Calibration:
+    return Calibration.model_validate({"environments": [], "thresholds_digest": "0", "cases": cases})
+
+
+def test_error_rates_are_summed_over_servers_and_ways() -> None:
+    cases = [case("none", 1, 5), case("none", 2, 2000, "resampled"), case("burn=10%", 7, 8), case("burn=5%", 3, 9)]
+    assert error_rates(calibration(*cases)) == {"equal": {"count": 3, "of": 2005}, "slower": {"count": 7, "of": 8}}
+
+
+def test_without_a_calibration_nobody_knows() -> None:
+    assert error_rates(None) is None
+
+
+@pytest.mark.parametrize(("loss", "outcome"), [(0.0, "pass"), (0.5, "fail")])
+def test_each_server_has_the_outcome_of_its_last_run(tmp_path: Path, loss: float, outcome: str) -> None:
+    site = Site(tmp_path)
+    trials = [measured("node-ws", {"loss_ratio": loss}), invalid(make_trial("go"))]
+    store.write_record(site.records, make_record(trials))
+    site.build()
+    [combination] = site.manifest["combinations"]
+    rows = site.data(f"{combination['id']}/overview")["rows"]
+    assert {row["server"]: row["outcome"] for row in rows} == {"node-ws": outcome, "go": "invalid"}
+
+
+def test_what_chance_does_to_a_latency_follows_from_the_starts_and_is_that_of_rankings(tmp_path: Path) -> None:
+    site = Site(tmp_path)
+    trials = [make_trial("node-ws"), make_trial("go", 1), make_trial("go", 2), invalid(make_trial("bun"))]
+    store.write_record(site.records, make_record(trials))
+    site.build()
+    [combination] = site.manifest["combinations"]
+    chance = {row["server"]: row["chance"] for row in site.data(f"{combination['id']}/overview")["rows"]}
+    assert chance["bun"] is None
+    assert math.exp(math.hypot(chance["node-ws"], chance["go"])) == pytest.approx(alike(1, 2), rel=1e-3)

@@ -1,0 +1,113 @@
+// Which server is best by a metric, as far as the noise lets anybody know. Pure.
+
+import type { Manifest, Margin, OverviewRow, Words } from './types';
+
+export interface Ranked {
+  row: OverviewRow;
+  value: number;
+  /** multiples of the best: 1 for the best itself */
+  times: number;
+  /** counted from 1; servers that cannot be told apart share one */
+  place: number;
+}
+
+export interface Ranking {
+  ranked: Ranked[];
+  /** servers that are not compared with the others, and why */
+  apart: { row: OverviewRow; why: 'invalid' | 'fail' | 'missing' }[];
+  /** whether the noise between runs is known, or the margin of the metric has to do alone */
+  noisy: boolean;
+  margin: Margin | undefined;
+}
+
+/** The metrics that servers are ranked by, those that are asked for most first. */
+export function rankedBy(words: Words, metrics: string[]): string[] {
+  const latency = words.headline.replace(/\.[^.]*$/, '');
+  const points = metrics.filter((metric) => metric.startsWith(`${latency}.`) && metric !== words.headline);
+  const wanted = [words.headline, words.cost, 'memory_bytes.peak', ...points];
+  return wanted.filter((metric) => metrics.includes(metric));
+}
+
+/** A server that breaks a limit is not the best at anything: what it lost, it did not have to carry. */
+export function rank(rows: OverviewRow[], metric: string, words: Words, margin: Margin | undefined): Ranking {
+  const lower = words.metrics[metric]?.better !== 'higher';
+  const latency = metric.startsWith(`${words.headline.replace(/\.[^.]*$/, '')}.`);
+  const number = (row: OverviewRow) => row.values[metric] ?? null;
+  const why = (row: OverviewRow) => {
+    if (!row.valid || row.outcome === 'invalid') return 'invalid';
+    if (row.outcome === 'fail') return 'fail';
+    return number(row) === null ? 'missing' : null;
+  };
+  const sorted = rows
+    .filter((row) => why(row) === null)
+    .map((row) => ({ row, value: number(row) ?? 0 }))
+    .sort((a, b) => (lower ? a.value - b.value : b.value - a.value) || (a.row.server < b.row.server ? -1 : 1));
+  const best = sorted[0]?.value ?? 0;
+  const ranked: Ranked[] = [];
+  sorted.forEach(({ row, value }, index) => {
+    const first = ranked.find((each) => each.place === ranked.at(-1)?.place);
+    const tied = first !== undefined && !apart(first, { row, value }, metric, { margin, latency });
+    const times = lower ? value / best : best / value;
+    ranked.push({ row, value, times: Number.isFinite(times) ? times : 1, place: tied ? first.place : index + 1 });
+  });
+  return {
+    ranked,
+    apart: rows.flatMap((row) => {
+      const found = why(row);
+      return found ? [{ row, why: found }] : [];
+    }),
+    noisy: sorted.some(({ row }) => row.noise[metric] !== undefined),
+    margin,
+  };
+}
+
+type Measured = Pick<Ranked, 'row' | 'value'>;
+
+/**
+ * Beyond the noise of both. Where that is not known yet, a latency beyond what starts of the same code differ by
+ * (docs/method.md, Rankings), and another metric by as much as counts as a change.
+ */
+function apart(
+  a: Measured,
+  b: Measured,
+  metric: string,
+  { margin, latency }: { margin: Margin | undefined; latency: boolean },
+): boolean {
+  const unknown = [a, b].some(({ row }) => row.noise[metric] === undefined);
+  const chances = [a, b].map(({ row }) => row.chance ?? null);
+  if (unknown && latency && !chances.includes(null)) {
+    return Math.abs(Math.log(a.value / b.value)) > Math.hypot(...chances.map((each) => each ?? 0));
+  }
+  const scatters = [a, b].map(({ row, value }) => (row.noise[metric] ?? margin?.margin ?? 0) * value);
+  return Math.abs(a.value - b.value) > Math.hypot(...scatters);
+}
+
+/** What tells servers apart that a reader may choose between. */
+export const TRAITS = ['tier', 'language', 'protocol'] as const;
+
+export type Trait = (typeof TRAITS)[number];
+
+/** Of each trait the values that any of these servers has, where there are several. */
+export function traitsOf(manifest: Manifest, servers: string[]): Partial<Record<Trait, string[]>> {
+  const found: Partial<Record<Trait, string[]>> = {};
+  for (const trait of TRAITS) {
+    const values = [...new Set(servers.flatMap((server) => manifest.servers[server]?.[trait] ?? []))].sort();
+    if (values.length > 1) found[trait] = values;
+  }
+  return found;
+}
+
+/** Whether a server has what the address asks for. One that is not in the checkout has nothing of it. */
+export function isWanted(manifest: Manifest, server: string, query: URLSearchParams): boolean {
+  return TRAITS.every((trait) => {
+    const asked = query.get(trait);
+    return !asked || manifest.servers[server]?.[trait] === asked;
+  });
+}
+
+/** The median of what is known. */
+export function medianNoise(rows: OverviewRow[], metric: string): number | null {
+  const known = rows.map((row) => row.noise[metric]).filter((each) => each !== undefined);
+  known.sort((a, b) => a - b);
+  return known[Math.floor(known.length / 2)] ?? null;
+}
