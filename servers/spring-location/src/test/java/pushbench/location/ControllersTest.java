@@ -65,13 +65,16 @@ class ControllersTest {
   }
 
   @Test
-  void theStopEndsHeldPolls() {
+  void theStopEndsHeldPollsAndRefusesNewOnes() {
     put("/groups/g/positions/b", APPLICATION_JSON, BODY);
     var held = hold("since=1");
     responses.stop();
     var empty = PollController.answer(new News(1, List.of()));
     assertThat(held.getMvcResult().getAsyncResult(1000)).isEqualTo(empty);
-    assertThat(hold("since=1").getMvcResult().getAsyncResult(1000)).isEqualTo(empty);
+    assertThat(hold("since=1"))
+        .hasStatus(HttpStatus.SERVICE_UNAVAILABLE)
+        .bodyText()
+        .isEqualTo("{\"error\":\"the server is stopping\"}");
   }
 
   @ParameterizedTest
