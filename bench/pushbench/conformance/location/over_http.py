@@ -14,6 +14,8 @@ MOST_BODY = 65_536
 """Bytes of the largest body that a server accepts, the same for every server."""
 KEPT = 120
 """Requests on one connection. Some servers end a connection after 100 unless they are told otherwise."""
+PUT_SECONDS = 5.0
+"""A put may be one of hundreds on a server that has just begun, as a join may."""
 NO_IDS = ("a%20b", "a.b", "%C3%A9", "x" * 65, "a%00")
 NO_PATHS = ("/", "/groups", "/groups/g", "/groups/g/positions/u/x", "/groups/g/nothing", "/error", "/actuator")
 METHODS = {
@@ -45,7 +47,7 @@ class HTTPMember(Member):
 
     async def _put(self, body: str) -> Answer:
         path = f"/groups/{self.group}/positions/{self.user}"
-        return await self.puts.ask("PUT", path, body.encode(), JSON)
+        return await self.puts.ask("PUT", path, body.encode(), JSON, within=PUT_SECONDS)
 
     def reset(self) -> None:
         self.puts.reset()
