@@ -6,6 +6,9 @@ from pydantic import BaseModel, ConfigDict
 
 
 class Document(BaseModel):
-    """Unknown keys are errors: a typo in a YAML file or a newer field must never be silently ignored."""
+    """Unknown keys are errors: a typo in a YAML file or a newer field must never be silently ignored. So are numbers
+    that are infinite or none: JSON does not have them, and no measurement finds them."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, serialize_by_alias=True)
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, populate_by_name=True, serialize_by_alias=True, allow_inf_nan=False
+    )

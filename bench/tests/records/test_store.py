@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -125,6 +126,15 @@ def test_what_is_no_record_is_told_in_one_line(tmp_path: Path, content: str, tol
         store.read_record(path)
     assert str(raised.value).startswith(f"{path}: {told}")
     assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize("number", ["Infinity", "-Infinity", "NaN", "1e999"])
+def test_a_number_that_is_infinite_or_none_is_no_measurement(tmp_path: Path, number: str) -> None:
+    path = tmp_path / "record.json"
+    content = make_record([make_trial("a")]).model_dump_json()
+    path.write_text(re.sub(r'("delivery_seconds\.p95":)[^,}]+', rf"\g<1>{number}", content))
+    with pytest.raises(UserError, match=r"delivery_seconds\.p95.*finite"):
+        store.read_record(path)
 
 
 def test_a_compressed_record_is_read_and_found_as_a_plain_one_and_is_the_same_each_time(tmp_path: Path) -> None:
