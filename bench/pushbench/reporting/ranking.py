@@ -1,7 +1,8 @@
 """The answer of a run: its servers by the suite's headline, those within noise of each other on one place. Pure.
 
 The rule of noise is `statistics/ties`. A server that failed, or of which no trial is valid, has no place; the reason is
-told beside it. Comparisons have no ranking: their answer is what changed.
+told beside it. Comparisons have no ranking: their answer is what changed. Nor have stages with an outage: their answer
+is how a server recovers.
 """
 
 from __future__ import annotations
@@ -54,8 +55,8 @@ class Ranking(Document):
 
 
 def rank(record: Record, verdict: Verdict, stage: int) -> Ranking | None:
-    """The ranking of a stage; None for comparisons and for profiles whose times say nothing."""
-    if record.comparison or not record.judges_times or not verdict.servers:
+    """The ranking of a stage; None for comparisons, for stages with an outage, and where times say nothing."""
+    if record.comparison or not record.judges_times or not verdict.servers or record.schedule.stages[stage].outage:
         return None
     metric = metrics_of(record.words)[record.words.headline]
     subjects, unplaced = [], []

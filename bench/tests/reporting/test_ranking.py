@@ -10,7 +10,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from pushbench.judging.verdict import Verdict, judge
-from pushbench.records.record import Record
+from pushbench.records.record import Outage, Record
 from pushbench.reporting import report
 from pushbench.reporting.ranking import Ranking, rank
 from tests.factories import failed, invalid, make_record, make_thresholds, make_trial, measured
@@ -50,6 +50,15 @@ def of_p95(seconds: Mapping[str, list[float]]) -> Record:
 
 def places(ranking: Ranking) -> list[tuple[int, str]]:
     return [(each.place, each.server) for each in ranking.places]
+
+
+def test_a_stage_with_an_outage_has_no_ranking(judged: Judged) -> None:
+    record = of_p95({"fastapi": [0.006], "node-ws": [0.002]})
+    outage = Outage(kill="server", at_seconds=2.0, within_seconds=5.0)
+    stages = [each.model_copy(update={"outage": outage}) for each in record.schedule.stages]
+    killed = record.model_copy(update={"schedule": record.schedule.model_copy(update={"stages": stages})})
+    assert rank(*judged(record), 3)
+    assert rank(*judged(killed), 3) is None
 
 
 def test_the_headline_of_the_largest_stage_decides(ranked: Ranked) -> None:
