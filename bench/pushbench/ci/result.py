@@ -200,7 +200,7 @@ class _Reader:
             ):
                 raise self._differs(name, said) from None
             raise UserError(f"{name} is not what a bench job writes: {said}", where=self.where) from None
-        if not _in_bounds(document.model_dump()):  # a text such as "Infinity" is taken for a number, too
+        if not _in_bounds(document.model_dump()):  # a text such as "1e300" is taken for a number, too
             raise UserError(f"{name} has a number out of bounds", where=self.where)
         return document
 
