@@ -17,7 +17,7 @@ export async function read(page, name) {
   }, name);
 }
 
-/** By name. Runs: the newest and the oldest whole one, a comparison, a failed one, and one of which only the medians were kept. */
+/** By name. Runs: the newest and the oldest whole one, a comparison, a failed one, and one with its medians alone. */
 export async function addresses(page) {
   const manifest = await read(page, 'manifest');
   const run = (wanted) => manifest.runs.find(wanted)?.id;

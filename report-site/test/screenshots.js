@@ -1,4 +1,4 @@
-// Pictures of every page: light, wide, dark and as on a phone: `node test/screenshots.js SITE FOLDER`. For people to look at.
+// Pictures of every page, for people: light, wide, dark and as on a phone: `node test/screenshots.js SITE FOLDER`.
 
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
