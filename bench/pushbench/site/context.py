@@ -49,7 +49,7 @@ def read_context(project: Project, repository: str | None) -> Context:
         _calibration(project.root / "docs" / "calibration.json"),
         repository or _of_workflow(),
         _text(project.root / "docs" / "protocols.md"),
-        listed(_text(project.servers / "looks.txt")),
+        listed(_text(project.pages / "looks.txt")),
     )
 
 

@@ -24,7 +24,7 @@ class Look(NamedTuple):
 
 
 def listed(text: str) -> list[str]:
-    """The servers of servers/looks.txt, in their order."""
+    """The servers of report-site/looks.txt, in their order."""
     return [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("#")]
 
 

@@ -15,7 +15,7 @@ from tests.site.colours import VISIONS, contrast, difference, seen_by
 
 PROJECT = Project.current()
 STYLE = (PROJECT.pages / "src" / "style.css").read_text()
-ORDER = listed((PROJECT.servers / "looks.txt").read_text())
+ORDER = listed((PROJECT.pages / "looks.txt").read_text())
 SERVERS = read_catalog(PROJECT.servers)
 APART = 15.0
 """CIEDE2000; 2 is just seen on areas side by side, and lines are thin and lie apart"""
@@ -70,7 +70,7 @@ def test_any_two_looks_differ_in_colour_or_in_dash_and_marker() -> None:
 def test_no_two_servers_of_the_catalogue_look_alike() -> None:
     found: dict[Look, str] = {}
     for server, look in looks(ORDER, (each.id for each in SERVERS)).items():
-        assert look not in found, f"add a line for {server} or {found[look]} at the end of servers/looks.txt"
+        assert look not in found, f"add a line for {server} or {found[look]} at the end of report-site/looks.txt"
         found[look] = server
 
 
