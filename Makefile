@@ -30,7 +30,7 @@ test: $(DEV)/stamp ## run every test, real servers and real load included
 	cd k6 && go build -trimpath ./... && go test -trimpath -p 1 ./internal/... ./push/...
 	@./pushbench build --test
 	@./pushbench verify --driver process
-	@# Most tests wait more than they work: six at a time keep two cores busy. Those with real load share them with nobody.
+	@# Most tests wait more than they work; those with real load share the machine with nobody.
 	cd bench && ../$(BIN)/python -m pytest -n 4 --dist worksteal -m "not alone and not images and not measurement and not workflows"
 	cd bench && ../$(BIN)/python -m pytest -m "alone and not measurement"
 
