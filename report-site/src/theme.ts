@@ -90,7 +90,10 @@ export function markerPath(marker: Marker, x: number, y: number, size: number): 
       return `M${x} ${top - 1}L${right + 1} ${y}L${x} ${bottom + 1}L${left - 1} ${y}Z`;
     case 'cross':
       return `M${left} ${top}L${x} ${y}L${right} ${top}V${bottom}L${x} ${y}L${left} ${bottom}Z`;
-    case 'star':
-      return `M${x} ${top - 1}L${x + size / 3} ${y}L${x} ${bottom + 1}L${x - size / 3} ${y}ZM${left - 1} ${y}L${x} ${y - size / 3}L${right + 1} ${y}L${x} ${y + size / 3}Z`;
+    case 'star': {
+      const inner = size / 3;
+      const upright = `M${x} ${top - 1}L${x + inner} ${y}L${x} ${bottom + 1}L${x - inner} ${y}Z`;
+      return `${upright}M${left - 1} ${y}L${x} ${y - inner}L${right + 1} ${y}L${x} ${y + inner}Z`;
+    }
   }
 }

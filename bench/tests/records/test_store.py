@@ -129,7 +129,7 @@ def test_what_is_no_record_is_told_in_one_line(tmp_path: Path, content: str, tol
 
 
 @pytest.mark.parametrize("number", ["Infinity", "-Infinity", "NaN", "1e999"])
-def test_a_number_that_is_infinite_or_none_is_no_measurement(tmp_path: Path, number: str) -> None:
+def test_infinities_and_nan_are_no_measurements(tmp_path: Path, number: str) -> None:
     path = tmp_path / "record.json"
     content = make_record([make_trial("a")]).model_dump_json()
     path.write_text(re.sub(r'("delivery_seconds\.p95":)[^,}]+', rf"\g<1>{number}", content))

@@ -73,7 +73,8 @@ export function svg(title: string, plot: Plot): string {
     parts.push(text(left + 28, row, line.label, 'start', 12));
   });
   const size = `width="${WIDTH}" height="${height}" viewBox="0 0 ${WIDTH} ${height}"`;
-  return `<svg xmlns="http://www.w3.org/2000/svg" ${size} font-family="system-ui, sans-serif">${parts.join('')}</svg>\n`;
+  const font = 'font-family="system-ui, sans-serif"';
+  return `<svg xmlns="http://www.w3.org/2000/svg" ${size} ${font}>${parts.join('')}</svg>\n`;
 }
 
 function markers(plot: Plot, line: Line, x: Scale, y: Scale, marker: Marker): string {
@@ -113,7 +114,8 @@ function step(
 
 function text(x: number, y: number, content: string, anchor: string, size: number): string {
   const escaped = content.replace(/[&<>"]/g, (letter) => `&#${letter.charCodeAt(0)};`);
-  return `<text x="${x}" y="${y}" text-anchor="${anchor}" font-size="${size}" fill="${colour('ink')}">${escaped}</text>`;
+  const place = `x="${x}" y="${y}" text-anchor="${anchor}"`;
+  return `<text ${place} font-size="${size}" fill="${colour('ink')}">${escaped}</text>`;
 }
 
 const least = (values: number[]) => values.reduce((a, b) => Math.min(a, b), values[0] ?? 1);

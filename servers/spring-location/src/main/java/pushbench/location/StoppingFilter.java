@@ -11,7 +11,7 @@ import org.springframework.http.MediaType;
 import org.springframework.stereotype.Component;
 import org.springframework.web.filter.OncePerRequestFilter;
 
-/** Refuses requests between the end of the streams and that of the port, which closes after it. */
+/** Refuses requests that arrive after the streams have ended and before the port closes. */
 @Component
 class StoppingFilter extends OncePerRequestFilter {
   private static final String REFUSAL = "{\"error\":\"the server is stopping\"}";
