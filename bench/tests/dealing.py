@@ -1,0 +1,25 @@
+"""The order of the tests: early ones first, in each worker."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+Item = TypeVar("Item")
+
+
+def dealt(early: Sequence[Item], others: Sequence[Item], workers: int) -> list[Item]:
+    """All tests, so ordered that each worker begins with its share of the early ones.
+
+    pytest-xdist (`--dist worksteal`) gives each worker an equal, contiguous part of the list. Workers that have nothing
+    left take from the end of another one's part.
+    """
+    ordered: list[Item] = []
+    remaining = list(others)
+    for worker in range(workers):
+        first = early[worker::workers]
+        total = len(early) + len(others) - len(ordered)
+        rest = max(0, total // (workers - worker) - len(first))
+        ordered += [*first, *remaining[:rest]]
+        del remaining[:rest]
+    return ordered + remaining
