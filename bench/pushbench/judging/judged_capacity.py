@@ -9,20 +9,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date, datetime
 from typing import Literal
 
 from pydantic import Field, NonNegativeInt
 
 from pushbench.foundation.errors import EXIT_FAIL, EXIT_PASS, EXIT_UNDECIDED, UserError
 from pushbench.foundation.model import Document
-from pushbench.judging.thresholds import Thresholds
+from pushbench.judging.thresholds import AcceptedCapacity, Thresholds
 from pushbench.records.capacity_history import CapacityEntry, KeptCapacity, Series, series_of
 from pushbench.statistics.trend import SHORTEST_LEVEL, band
 
 STARTS_LEAST = 3
 """on either side: of three and three starts of one server, all of one side are below the other by chance once in 20"""
 
-CapacityWord = Literal["better", "same", "worse", "unknown"]
+CapacityWord = Literal["better", "same", "worse", "accepted", "unknown"]
+"""accepted: worse, and no less than thresholds.yml accepts"""
 
 
 class Before(Document):
@@ -44,7 +46,8 @@ class JudgedCapacity(Document):
     before: Before | None = Field(description="null where nothing is known that can be compared")
     change: float | None = Field(description="of the median, as a share of what it was before")
     reason: str = Field(
-        description="why the word is unknown or the server fails, in words; empty otherwise", max_length=500
+        description="why the word is unknown or accepted, or the server fails, in words; empty otherwise",
+        max_length=1000,
     )
 
 
@@ -142,8 +145,13 @@ def _of_history(server: str, series: Series) -> Reference:
 def _verdict(
     own: CapacityEntry, references: dict[str, Reference], thresholds: Thresholds, base: str | None
 ) -> CapacityVerdict:
-    margin = thresholds.suite(own.suite).capacity_margin
-    judged = [_judge(server, own.servers[server], references[server], margin) for server in sorted(own.servers)]
+    suite = thresholds.suite(own.suite)
+    margin, day = suite.capacity_margin, datetime.fromisoformat(own.created).date()
+    lines = {line.server: line for line in suite.accepted_capacities}
+    judged = [
+        _accepted(_judge(server, own.servers[server], references[server], margin), lines.get(server), day)
+        for server in sorted(own.servers)
+    ]
     outcomes = {each.outcome for each in judged} or {"inconclusive"}
     return CapacityVerdict(
         record=own.record,
@@ -174,6 +182,19 @@ def _judge(server: str, now: KeptCapacity, reference: Reference, margin: float) 
         change=_change(now, before),
         reason=failure or doubt,
     )
+
+
+def _accepted(judged: JudgedCapacity, line: AcceptedCapacity | None, day: date) -> JudgedCapacity:
+    """The result, `accepted` where a line allows as little; otherwise the reason says why the line does not."""
+    if line is None or judged.word != "worse" or judged.now.failure:
+        return judged
+    assert judged.now.carried is not None, "else it is not worse"
+    if not line.holds(day):
+        reason = f"{line.where} accepts {line.level:,.0f}, and does not hold on {day}"
+        return judged.model_copy(update={"reason": reason})
+    if judged.now.carried < line.level:
+        return judged.model_copy(update={"reason": f"accepted down to {line.level:,.0f}, found {judged.now.carried:,}"})
+    return judged.model_copy(update={"word": "accepted", "outcome": "pass", "reason": line.reason})
 
 
 def _change(now: KeptCapacity, before: Before | None) -> float | None:

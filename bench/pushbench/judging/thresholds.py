@@ -101,6 +101,20 @@ class Accepted(_Line):
 
 
 @dataclass(frozen=True)
+class AcceptedCapacity:
+    """The least that a server may carry, where it carries less than before on purpose."""
+
+    server: str
+    level: float
+    reason: str
+    until: date
+    where: str
+
+    def holds(self, day: date) -> bool:
+        return self.until - LONGEST_ACCEPTANCE <= day <= self.until
+
+
+@dataclass(frozen=True)
 class Regression:
     """The relative and absolute change from which a metric counts as better or worse."""
 
@@ -122,6 +136,7 @@ class SuiteThresholds:
     regressions: tuple[Regression, ...] = ()
     accepted: tuple[Accepted, ...] = ()
     capacity_margin: float = CAPACITY_MARGIN
+    accepted_capacities: tuple[AcceptedCapacity, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -242,6 +257,7 @@ class _Reader:
             regressions=tuple(regressions.values()),
             accepted=tuple(self._accepted(content)),
             capacity_margin=self.capacity(asked, ("suites", self.suite)) or own_margin or CAPACITY_MARGIN,
+            accepted_capacities=tuple(self._accepted_capacities(content)),
         )
 
     def limits(self, asked: SuiteEntry, at: Location) -> dict[str, Limit]:
@@ -287,6 +303,8 @@ class _Reader:
     def _accepted(self, content: ThresholdsFile) -> Iterator[Accepted]:
         for server, own in content.servers.items():
             for metric, entry in own[self.suite].accepted.items() if self.suite in own else ():
+                if metric == CAPACITY:
+                    continue
                 at = ("servers", server, self.suite, "accepted", metric)
                 of = self._metric(at, metric)
                 yield Accepted(
@@ -299,6 +317,17 @@ class _Reader:
                     reason=entry.reason,
                     until=entry.until,
                 )
+
+    def _accepted_capacities(self, content: ThresholdsFile) -> Iterator[AcceptedCapacity]:
+        for server, own in content.servers.items():
+            entry = own[self.suite].accepted.get(CAPACITY) if self.suite in own else None
+            if entry is None:
+                continue
+            at = ("servers", server, self.suite, "accepted", CAPACITY)
+            if entry.level is None or entry.stages:
+                raise self.file.error(at, "a capacity is accepted by its level alone", "such as level: 4000")
+            level = self._quantity((*at, "level"), entry.level, Unit.COUNT)
+            yield AcceptedCapacity(server, level, entry.reason, entry.until, _where(self.file, at))
 
     def _regression(self, at: Location, metric: str, entry: RegressionEntry) -> Regression:
         of = self._metric(at, metric)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from pushbench.foundation.errors import UserError
+from pushbench.judging.accepting import newly_accepted
 from pushbench.judging.judged_capacity import CapacityVerdict, JudgedCapacity, against_base, against_history
 from pushbench.judging.thresholds import Thresholds
 from pushbench.records.capacity_history import CapacityEntry, KeptCapacity
@@ -190,6 +191,58 @@ def test_a_margin_that_says_nothing_is_refused_with_its_line(line: str, said: st
 def test_runs_are_not_held_against_the_margin_of_capacities(tmp_path: Path) -> None:
     text = "version: 1\nsuites:\n  whiteboard:\n    regressions:\n      capacity: {margin: 20%}\n"
     assert make_thresholds(tmp_path, text).suite("whiteboard").regressions == ()
+
+
+ACCEPTED = """\
+version: 1
+servers:
+  node-ws:
+    whiteboard:
+      accepted:
+        capacity: {line}
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "word", "reason"),
+    [
+        ("{level: 4000, reason: it checks more, until: 2026-12-31}", "accepted", "it checks more"),
+        ("{level: 4100, reason: it checks more, until: 2026-12-31}", "accepted", "it checks more"),
+        ("{level: 4101, reason: it checks more, until: 2026-12-31}", "worse", "accepted down to 4,101, found 4,100"),
+        (
+            "{level: 4000, reason: it checks more, until: 2026-11-20}",
+            "worse",
+            "thresholds.yml:6 accepts 4,000, and does not hold on 2026-11-21",
+        ),
+        (
+            "{level: 4000, reason: it checks more, until: 2027-06-30}",
+            "worse",
+            "thresholds.yml:6 accepts 4,000, and does not hold on 2026-11-21",
+        ),
+    ],
+)
+def test_a_line_accepts_a_capacity_down_to_its_level_while_it_holds(
+    line: str, word: str, reason: str, tmp_path: Path
+) -> None:
+    thresholds = make_thresholds(tmp_path, ACCEPTED.replace("{line}", line))
+    found = against_base(entry(21, WORSE), entry(20), thresholds)
+    assert (only(found).word, only(found).reason) == (word, reason)
+    assert found.outcome == ("pass" if word == "accepted" else "fail")
+    assert only(against_base(entry(21), entry(20), thresholds)).word == "same"
+    assert thresholds.suite("whiteboard").accepted == (), "no comparison knows of it"
+
+
+@pytest.mark.parametrize("line", ["change: 20%", "level: 4000, stages: [1000]"])
+def test_a_capacity_is_accepted_by_its_level_alone(line: str, tmp_path: Path) -> None:
+    text = ACCEPTED.replace("{line}", f"{{{line}, reason: it checks more, until: 2026-12-31}}")
+    with pytest.raises(UserError, match="a capacity is accepted by its level alone; such as level: 4000"):
+        make_thresholds(tmp_path, text)
+
+
+def test_a_line_about_a_capacity_asks_for_no_comparison() -> None:
+    text = ACCEPTED.replace("{line}", "{level: 4000, reason: it checks more, until: 2026-12-31}")
+    assert newly_accepted("version: 1\n", text) == frozenset()
+    assert newly_accepted("version: 1\n", text.replace("capacity:", "loss_ratio:")) == {"node-ws"}
 
 
 def test_people_see_the_numbers_of_both_sides(thresholds: Thresholds) -> None:
