@@ -8,8 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pushbench.judging.judged import JudgedRow
+from pushbench.judging.judged_capacity import CapacityVerdict
 from pushbench.judging.verdict import Outcome, Verdict
 from pushbench.metrics.definitions import metrics_of
+from pushbench.metrics.kept import entry_of
+from pushbench.records.capacity import CapacityRecord
 from pushbench.records.record import Record
 
 MOST_CLIENTS = 10_000_000
@@ -23,6 +26,22 @@ class UnknownMetric(Exception):
 def disagreement(record: Record, verdict: Verdict) -> str:
     """The first contradiction, as a sentence; empty where there is none. Raises UnknownMetric."""
     return next(_disagreements(record, verdict), "")
+
+
+def capacity_disagreement(record: CapacityRecord, verdict: CapacityVerdict) -> str:
+    """The same of a search and its verdict. What the record amounts to is derived again."""
+    own = entry_of(record)
+    if (verdict.record, verdict.suite, verdict.environment, verdict.searched) != (
+        own.record,
+        own.suite,
+        own.environment,
+        own.searched,
+    ):
+        return "it is of another search"
+    if {each.server: each.now for each in verdict.servers} != own.servers or len(verdict.servers) != len(own.servers):
+        return "it has other servers or numbers"
+    worst = {each.outcome for each in verdict.servers} | {"fail" for each in verdict.servers if each.word == "worse"}
+    return "a server fails, and it does not" if "fail" in worst and verdict.outcome != "fail" else ""
 
 
 def _disagreements(record: Record, verdict: Verdict) -> Iterator[str]:

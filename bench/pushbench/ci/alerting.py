@@ -10,8 +10,10 @@ from dataclasses import dataclass
 
 from pushbench.ci.causes import OF_SERVERS, Cause
 from pushbench.ci.github_answers import FAILED, Job, Run
-from pushbench.ci.result import Measured, Results
+from pushbench.ci.result import Measured, Results, StepResult
 from pushbench.foundation.text import one_line
+from pushbench.judging.judged_capacity import JudgedCapacity
+from pushbench.reporting.judged_capacities import sentence
 from pushbench.reporting.markdown import escape
 
 VERDICT_STEPS = ("Bench", "Verdict")
@@ -31,6 +33,8 @@ class Told:
     """those of them that were judged against another arm"""
     decided: frozenset[str]
     """suites with a valid, decided verdict"""
+    carried: frozenset[str]
+    """servers that carry no less than before: a search of three starts says so"""
     steps_done: frozenset[tuple[str, str]]
     """jobs and steps that succeeded"""
     jobs_done: frozenset[str]
@@ -42,6 +46,8 @@ class Told:
         if cause.kind in OF_SERVERS:
             return cause.subject in (self.compared if cause.kind == "change" else self.passed)
         match cause.kind:
+            case "capacity":
+                return cause.subject in self.carried
             case "invalid" | "undecided":
                 return cause.subject in self.decided
             case "step":
@@ -56,8 +62,8 @@ class Told:
 def read_run(run: Run, jobs: Sequence[Job], results: Results | None, problem: str) -> Told:
     measured = list(results.measured.values()) if results and not _gave_way(results) else []
     causes: dict[Cause, list[str]] = {}
-    for cause, sentence in _causes(run, jobs, results, problem):
-        causes.setdefault(cause, []).append(sentence)
+    for cause, said in _causes(run, jobs, results, problem):
+        causes.setdefault(cause, []).append(said)
     servers = [server for each in measured for server in each.verdict.servers]
     red = {server.server for server in servers if server.outcome != "pass"}
     seen = {server.server for server in servers if server.valid_trials}
@@ -70,6 +76,7 @@ def read_run(run: Run, jobs: Sequence[Job], results: Results | None, problem: st
         passed=frozenset(_named(seen - red - reduced)),
         compared=frozenset(_named((seen & both) - red)),
         decided=frozenset(_named({each.verdict.suite for each in whole if each.verdict.outcome in ("pass", "fail")})),
+        carried=frozenset(_named({each.server for each in _carrying(results) if each.outcome == "pass"})),
         steps_done=frozenset(
             (Cause.of("job", job.name).subject, Cause.of("job", job.name, step.name).detail)
             for job in ended
@@ -78,7 +85,7 @@ def read_run(run: Run, jobs: Sequence[Job], results: Results | None, problem: st
         ),
         jobs_done=frozenset(_named({job.name for job in jobs if job.conclusion == "success"})),
         commands_done=frozenset(
-            _named({_command(each.step.arguments) for each in results.result.steps if each.measured is not None})
+            _named({_command(each.step.arguments) for each in results.result.steps if _left_record(each)})
             if results and not _gave_way(results)
             else ()
         ),
@@ -115,10 +122,23 @@ def _causes(run: Run, jobs: Sequence[Job], results: Results | None, problem: str
     if _gave_way(results):
         return
     for each in results.result.steps:
-        if each.measured is None and each.outcome in ("error", "unfinished"):
+        if not _left_record(each) and each.outcome in ("error", "unfinished"):
             yield Cause.of("step", _command(each.step.arguments)), each.said or f"it ended with {each.outcome}"
     for measured in results.measured.values():
         yield from _of_verdict(measured)
+    for searched in results.searched.values():
+        for server in searched.verdict.servers:
+            if server.outcome == "fail":
+                yield Cause.of("capacity", server.server), sentence(server, searched.verdict)
+
+
+def _carrying(results: Results | None) -> Iterator[JudgedCapacity]:
+    if results and not _gave_way(results):
+        yield from (server for each in results.searched.values() for server in each.verdict.servers)
+
+
+def _left_record(step: StepResult) -> bool:
+    return step.measured is not None or step.searched is not None
 
 
 def _gave_way(results: Results) -> bool:

@@ -14,16 +14,30 @@ from pathlib import Path
 
 from pushbench.building.builds import Note
 from pushbench.ci.plan import Plan
-from pushbench.ci.result import Outcome, Result, Results, StepResult, write_measured, write_result
+from pushbench.ci.result import (
+    Outcome,
+    Result,
+    Results,
+    Searched,
+    StepResult,
+    write_measured,
+    write_result,
+    write_searched,
+)
 from pushbench.ci.steps import Step
 from pushbench.ci.trend import TREND
 from pushbench.foundation.errors import EXIT_FAIL, EXIT_GAVE_WAY, EXIT_PASS, EXIT_UNDECIDED, EXIT_USAGE, UserError
 from pushbench.foundation.project import Project
 from pushbench.foundation.text import one_line
+from pushbench.judging.judged_capacity import against_history
 from pushbench.judging.thresholds import Thresholds
 from pushbench.judging.verdict import judge
 from pushbench.measuring.common import GiveWay
+from pushbench.metrics.kept import entry_of
 from pushbench.records import store
+from pushbench.records.capacity import CapacityRecord
+from pushbench.records.capacity_history import read_entries
+from pushbench.records.capacity_store import NEWEST, find_capacity, read_capacity
 from pushbench.records.record import Record
 from pushbench.records.runs import Past, past_of
 
@@ -90,6 +104,8 @@ class Bench:
             return Result(plan=self.plan, steps=steps)
         for number, measured in self.earlier.measured.items():
             write_measured(self.folder, number, measured.record, measured.verdict)
+        for number, searched in self.earlier.searched.items():
+            write_searched(self.folder, number, searched.record, searched.verdict)
         return self.earlier.result
 
     def _carried_out(self, result: Result, index: int) -> Result:
@@ -127,10 +143,11 @@ class Bench:
         return _play(self.project.root, [*arguments, *how])
 
     def _concluded(self, number: int, step: Step, played: _Played, out: Path) -> StepResult:
+        if step.kind == "capacity":
+            return self._searched(number, step, played, out)
         record = _record(out)
         if record is None:
-            said = one_line(played.last_line, 500) or f"ended with code {played.code} and said nothing"
-            return StepResult(step=step, outcome="error", seconds=played.seconds, said=said, measured=None)
+            return _error(step, played)
         verdict = judge(record, self.thresholds, self._past(step, record))
         write_measured(self.folder, number, record, verdict)
         ended = played.code in (EXIT_PASS, EXIT_FAIL, EXIT_UNDECIDED)
@@ -139,6 +156,25 @@ class Bench:
         if played.code == EXIT_GAVE_WAY:
             outcome, said = "gave-way", said.partition("; go on with")[0]
         return StepResult(step=step, outcome=outcome, seconds=played.seconds, said=said, measured=number)
+
+    def _searched(self, number: int, step: Step, played: _Played, out: Path) -> StepResult:
+        """The result of a search for capacities, judged by those before it."""
+        record = _capacity(out)
+        if record is None:
+            return _error(step, played)
+        own = entry_of(record)
+        before = read_entries(self.history, own.environment, own.suite) if self.history else []
+        found = Searched(record, against_history(own, before, self.thresholds))
+        write_searched(self.folder, number, record, found.verdict)
+        ended = played.code in (EXIT_PASS, EXIT_FAIL, EXIT_UNDECIDED)
+        return StepResult(
+            step=step,
+            outcome=found.outcome if ended else "unfinished",
+            seconds=played.seconds,
+            said="" if ended else one_line(played.last_line, 500),
+            measured=None,
+            searched=number,
+        )
 
     def _past(self, step: Step, record: Record) -> Past | None:
         """The earlier runs of the trend. The first runs have few to compare with."""
@@ -161,6 +197,20 @@ def _record(out: Path) -> Record | None:
         return store.read_record(store.find_record(out / "records"))
     except UserError:
         return None
+
+
+def _capacity(out: Path) -> CapacityRecord | None:
+    try:
+        found = find_capacity(out / "capacity", NEWEST)
+        return read_capacity(found) if found else None
+    except UserError:
+        return None
+
+
+def _error(step: Step, played: _Played) -> StepResult:
+    """The result of a command that left no record."""
+    said = one_line(played.last_line, 500) or f"ended with code {played.code} and said nothing"
+    return StepResult(step=step, outcome="error", seconds=played.seconds, said=said, measured=None)
 
 
 def _play(root: Path, arguments: Sequence[str]) -> _Played:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from pushbench.catalog.servers import Server
 from pushbench.catalog.suites import Suite
-from pushbench.ci.steps import Settings, Step
+from pushbench.ci.steps import SEARCH_SECONDS, Settings, Step
 from pushbench.drivers.driver import START_SECONDS, STOP_SECONDS
 from pushbench.drivers.services import READY_SECONDS
 from pushbench.foundation.errors import UserError
@@ -96,7 +96,10 @@ def share(servers: Sequence[Server], settings: Settings, profile: str, budget: B
 
 
 def cost_of(step: Step, settings: Settings, suites: Mapping[str, Suite]) -> Cost:
-    """The time of a step. Comparisons end by themselves when their time is up."""
+    """The time of a step. Comparisons and searches end by themselves when their time is up."""
+    if step.kind == "capacity":
+        each = VERIFY_SECONDS + SEARCH_SECONDS
+        return Cost(each * len(step.servers), each * len(step.servers))
     if step.kind != "run":
         return Cost(settings.max_seconds, settings.max_seconds)
     return total(cost(suites, step.argument("--suite"), step.argument("--profile")) for _ in step.servers)

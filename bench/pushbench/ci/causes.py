@@ -12,7 +12,7 @@ from typing import Literal, get_args
 
 Kind = Literal[
     "limit", "history", "change", "build", "rule", "failure", "invalid", "undecided", "step", "job", "results", "run",
-    "machine", "workflow",
+    "machine", "workflow", "capacity",
 ]  # fmt: skip
 OF_SERVERS: frozenset[Kind] = frozenset({"limit", "history", "change", "build", "rule", "failure"})
 MOST_NAME = 100
@@ -38,6 +38,7 @@ class Cause:
     def title(self) -> str:
         what = {
             "limit": f"{self.subject} breaks the limit of {self.detail}",
+            "capacity": f"{self.subject} carries less than before, or nothing",
             "history": f"{self.subject} is worse than its history in {self.detail}",
             "change": f"{self.subject} differs from itself in {self.detail}",
             "build": f"{self.subject} does not build",

@@ -12,13 +12,16 @@ from types import MappingProxyType
 
 from pushbench.ci.github_answers import Annotation, Conclusion, Job, Run
 from pushbench.ci.github_statuses import State
-from pushbench.ci.headlines import headline, not_working
+from pushbench.ci.headlines import headline, listed, not_working
 from pushbench.ci.intending import PLAIN, with_intended
 from pushbench.ci.plan import LONGEST_NOTE, Plan
 from pushbench.ci.result import Outcome, Results, StepResult
+from pushbench.ci.steps import Step
 from pushbench.foundation.text import one_line
+from pushbench.judging.judged_capacity import CapacityVerdict
 from pushbench.judging.verdict import Verdict
 from pushbench.reporting.comment import MARK, Link, Message, Part, comment
+from pushbench.reporting.judged_capacities import sentence
 from pushbench.reporting.markdown import inline
 from pushbench.reporting.summary import summarize
 
@@ -154,19 +157,27 @@ def message(results: Results, thresholds: str | None = None) -> Message:
         with_intended(Part(each.record, summarize(each.record, each.verdict)), result.plan, thresholds)
         for each in results.measured.values()
     ]
-    steps = [*_of_steps(result.steps), *(_sentence(note) for note in result.plan.notes)]
-    first = headline(result.outcome, [part.summary.verdict for part in parts])
+    found = [each.verdict for each in results.searched.values()]
+    steps = [
+        *_of_steps(result.steps),
+        *(_sentence(sentence(server, verdict)) for verdict in found for server in verdict.servers),
+        *(_sentence(note) for note in result.plan.notes),
+    ]
+    first = headline(result.outcome, [part.summary.verdict for part in parts], _less(found))
     return Message(result.outcome, parts, steps, about=_about(result.plan, parts), headline=first)
 
 
 def of_plan(plan: Plan) -> str:
     """The plan and its reasons, as Markdown for the summary of the job that made it."""
-    steps = [
-        f"{step.kind} with the profile {step.argument('--profile')}: {', '.join(step.servers)}; {step.why}"
-        for step in plan.steps
-    ]
+    steps = [f"{_named(step)}: {', '.join(step.servers)}; {step.why}" for step in plan.steps]
     said = [one_line(_sentence(each), LONGEST_NOTE) for each in (*steps, *plan.notes)]
     return "\n".join(["### Plan", "", *(f"- {inline(each)}" for each in said)])
+
+
+def _named(step: Step) -> str:
+    if step.kind == "capacity":
+        return f"capacity in the suite {step.argument('--suite')}"
+    return f"{step.kind} with the profile {step.argument('--profile')}"
 
 
 def _about(plan: Plan, parts: Sequence[Part]) -> str:
@@ -241,6 +252,12 @@ def _of_steps(steps: Sequence[StepResult]) -> Iterator[str]:
             yield f"Not finished: {command}" + (f": {each.said}" if each.said else "")
         elif each.outcome == "error":
             yield f"{command} failed: {each.said}"
+
+
+def _less(found: Sequence[CapacityVerdict]) -> str:
+    """The servers whose capacity fails the job, for the first line; empty for none."""
+    names = [server.server for verdict in found for server in verdict.servers if server.outcome == "fail"]
+    return f"{listed(names)} {'carry' if len(names) > 1 else 'carries'} less or nothing" if names else ""
 
 
 def _advice(run: Run, outcome: Outcome, *, of_fork: bool) -> tuple[list[str], list[str]]:

@@ -15,7 +15,7 @@ from pushbench.ci.github_changes import home
 from pushbench.ci.github_dispatch import Started, dispatch
 from pushbench.ci.plan import Plan
 from pushbench.ci.reporting import expected_run, fetch_results
-from pushbench.ci.result import Measured, Result, Results, StepResult
+from pushbench.ci.result import Result, Results, StepResult
 from pushbench.ci.steps import Step
 from pushbench.ci.trend import TREND, Origin, origin
 from pushbench.ci.trust import BENCH
@@ -25,6 +25,7 @@ WORD = r"[a-z0-9][a-z0-9._/-]{0,99}"
 COMMANDS: Mapping[str, re.Pattern[str]] = {
     "run": re.compile(rf"run --suite {WORD} --profile {WORD}( --servers {WORD}(,{WORD})*)?", re.ASCII),
     "control": re.compile(rf"calibrate measure --servers {WORD} --profile {WORD} --max-time {WORD}", re.ASCII),
+    "capacity": re.compile(rf"capacity --suite {WORD} --servers {WORD}(,{WORD})* --max-time {WORD}", re.ASCII),
 }
 """what pushes and nights measure, as `plan` makes it"""
 DRIVERS = ("auto", "docker", "process")
@@ -68,7 +69,7 @@ def _require_plan(results: Results, begun: Origin, run: Run) -> None:
         "steps": steps == plan.steps and bool(steps) and all(_is_ours(step) for step in steps),
         "reduced": set(plan.reduced) <= set(plan.images),
         "images": plan.images == sorted({server for step in steps for server in step.servers}),
-        "records": all(_belongs(each, results.measured, plan) for each in results.result.steps),
+        "records": all(_belongs(each, results, plan) for each in results.result.steps),
     }
     if wrong := [name for name, right in expected.items() if not right]:
         raise UserError(f"the plan of the run {run.id} is not one of a push or night: its {', '.join(wrong)}")
@@ -80,11 +81,15 @@ def _is_ours(step: Step) -> bool:
     return bool(pattern and pattern.fullmatch(" ".join(step.arguments)) and names)
 
 
-def _belongs(each: StepResult, measured: Mapping[int, Measured], plan: Plan) -> bool:
+def _belongs(each: StepResult, results: Results, plan: Plan) -> bool:
     """Whether a step's record, where it has one, is of the commit and of what the step asks for."""
+    if each.searched is not None:
+        found = results.searched[each.searched].record
+        of_commit = found.commit is not None and found.commit.sha == plan.sha
+        return of_commit and {server.server for server in found.servers} <= set(each.step.servers)
     if each.measured is None:
         return True
-    record = measured[each.measured].record
+    record = results.measured[each.measured].record
     if record.commit is None or record.commit.sha != plan.sha:
         return False
     asked = ["run", "--suite", record.suite, "--profile", record.profile]
@@ -98,4 +103,4 @@ def _reopened(results: Results) -> Results:
         each.model_copy(update={"outcome": "unfinished"}) if each.outcome == "gave-way" else each
         for each in results.result.steps
     ]
-    return Results(Result(plan=results.result.plan, steps=steps), results.measured)
+    return Results(Result(plan=results.result.plan, steps=steps), results.measured, results.searched)

@@ -74,7 +74,7 @@ def _of_fail(verdicts: Sequence[Verdict]) -> Iterator[str]:
     for kind, found in kinds.items():
         names = list(dict.fromkeys(found))
         if names:
-            yield f"{_listed(names)} {kind if len(names) == 1 else kind.replace('does', 'do')}"
+            yield f"{listed(names)} {kind if len(names) == 1 else kind.replace('does', 'do')}"
 
 
 def _kinds(verdict: Verdict, server: ServerVerdict) -> Iterator[str]:
@@ -89,7 +89,7 @@ def _kinds(verdict: Verdict, server: ServerVerdict) -> Iterator[str]:
         yield NOT_WORKING
 
 
-def _listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str]) -> str:
     if len(names) > MOST_NAMES:
         return f"{len(names)} servers"
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

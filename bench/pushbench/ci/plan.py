@@ -93,7 +93,7 @@ def make_plan(
             notes.append("a merge queue: each of its pull requests was measured alone")
         case "schedule":
             _require_alone(event)
-            steps = [commands.control(catalog, settings, day)]
+            steps = [commands.control(catalog, settings, day), *_searches(catalog, settings, day, budget)]
         case "pull_request":
             assert change, "a pull request has a base"
             steps = list(_of_change(event, catalog, change, settings, notes))
@@ -151,6 +151,13 @@ def is_link(parts: Sequence[str]) -> bool:
     """Whether a path is a link or a submodule in the place of a server's folder, whose name has no dot. Git lists it
     as one path, whatever it leads to."""
     return len(parts) == 2 and parts[0] == "servers" and "." not in parts[1]
+
+
+def _searches(catalog: Sequence[Server], settings: Settings, day: date, budget: Budget | None) -> Iterator[Step]:
+    """Searches for capacities, of suites that say what is searched."""
+    suites = budget.suites if budget else {}
+    able = [server for server in catalog if (suite := suites.get(server.spec.suite)) and suite.spec.capacity]
+    yield from commands.capacities(able, settings, day) if able else ()
 
 
 def _shared(

@@ -13,11 +13,12 @@ from pushbench.ci.github import GitHub
 from pushbench.ci.github_changes import home
 from pushbench.ci.github_dispatch import COMPLETED, wait_completed
 from pushbench.ci.reporting import expected_run, fetch_results
-from pushbench.ci.result import Measured, Results
+from pushbench.ci.result import Measured, Results, Searched
 from pushbench.ci.trend import NoPoint, origin
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.files import write_atomically
-from pushbench.records import history, store
+from pushbench.metrics.kept import entry_of, require_whole
+from pushbench.records import capacity_history, history, store
 from pushbench.reporting.exporting import Benchmark, Tool, github_action_benchmark
 from pushbench.reporting.summary import summarize
 from pushbench.site.releases import Release, read_tags
@@ -73,6 +74,15 @@ def add(folder: Path, measured: Measured) -> list[Path]:
         write_atomically(path, store.packed(store.as_bytes(record)))
     (folder / ".nojekyll").touch()
     return [entry, path]
+
+
+def add_search(folder: Path, searched: Searched) -> Path | None:
+    """Write what a search found into a checkout of the branch; None for one that was interrupted. Raises UserError."""
+    try:
+        require_whole(searched.record)
+    except UserError:
+        return None
+    return capacity_history.append(folder / HISTORY, entry_of(searched.record))
 
 
 def released(branch: Branch, note: Callable[[str], None]) -> list[Release]:

@@ -10,20 +10,22 @@ import io
 import json
 import zipfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, TypeVar
 
 from pydantic import Field, NonNegativeInt, ValidationError
 
-from pushbench.ci.agreement import UnknownMetric, disagreement
+from pushbench.ci.agreement import UnknownMetric, capacity_disagreement, disagreement
 from pushbench.ci.plan import Plan
 from pushbench.ci.steps import Step
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.files import write_atomically
 from pushbench.foundation.model import Document
 from pushbench.foundation.text import MESSAGE, one_line
+from pushbench.judging.judged_capacity import CapacityVerdict
 from pushbench.judging.verdict import Verdict
+from pushbench.records.capacity import CapacityRecord
 from pushbench.records.record import Record
 
 Read = TypeVar("Read", bound=Document)
@@ -55,10 +57,13 @@ class StepResult(Document):
     seconds: float = Field(ge=0)
     said: str = Field(description="the last line of stderr, where there is no record", max_length=2000)
     measured: NonNegativeInt | None = Field(description="number of its record and verdict; null where there is none")
+    searched: NonNegativeInt | None = Field(None, description="the same, of a search for capacities")
 
 
 class Result(Document):
-    """The results of a job: `result.json`, beside it `<measured>.record.json` and `<measured>.verdict.json`."""
+    """The results of a job: `result.json`, beside it `<measured>.record.json` and `<measured>.verdict.json`, and of a
+    search `<searched>.capacity.json` and `<searched>.judged.json`.
+    """
 
     schema_: Literal[1] = Field(default=1, alias="schema")
     plan: Plan
@@ -83,9 +88,22 @@ class Measured:
 
 
 @dataclass(frozen=True)
+class Searched:
+    record: CapacityRecord
+    verdict: CapacityVerdict
+
+    @property
+    def outcome(self) -> Outcome:
+        """Of the step. What is unknown fails nothing: the first nights have few to compare with, and a lower bound
+        stays one."""
+        return "fail" if self.verdict.outcome == "fail" else "pass"
+
+
+@dataclass(frozen=True)
 class Results:
     result: Result
     measured: dict[int, Measured]
+    searched: dict[int, Searched] = field(default_factory=dict)
 
 
 def write_result(folder: Path, result: Result) -> None:
@@ -94,6 +112,11 @@ def write_result(folder: Path, result: Result) -> None:
 
 def write_measured(folder: Path, number: int, record: Record, verdict: Verdict) -> None:
     for name, document in (("record", record), ("verdict", verdict)):
+        write_atomically(_path(folder, number, name), document.model_dump_json(by_alias=True).encode() + b"\n")
+
+
+def write_searched(folder: Path, number: int, record: CapacityRecord, verdict: CapacityVerdict) -> None:
+    for name, document in (("capacity", record), ("judged", verdict)):
         write_atomically(_path(folder, number, name), document.model_dump_json(by_alias=True).encode() + b"\n")
 
 
@@ -138,7 +161,11 @@ def parse_results(files: dict[str, bytes], where: str, *, ignore_unknown: bool =
     if [each.step for each in result.steps] != result.plan.steps:
         raise UserError(f"{INDEX} has other steps than its plan", where=where)
     measured: dict[int, Measured] = {}
+    searched: dict[int, Searched] = {}
     for each in result.steps:
+        if each.searched is not None:
+            searched[each.searched] = reader.searched(each, searched)
+            continue
         if each.measured is None:
             if each.outcome in ("pass", "fail"):
                 raise UserError(f"{INDEX} has a step with the outcome {each.outcome} and no record", where=where)
@@ -149,7 +176,7 @@ def parse_results(files: dict[str, bytes], where: str, *, ignore_unknown: bool =
         if each.outcome not in (found.verdict.outcome, "error", "unfinished", "gave-way"):
             raise UserError(f"{INDEX} has another outcome than {each.measured}.verdict.json", where=where)
         measured[each.measured] = found
-    return Results(result, measured)
+    return Results(result, measured, searched)
 
 
 def _unpacked(opened: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
@@ -182,6 +209,20 @@ class _Reader:
         if said:
             raise UserError(f"{number}.verdict.json contradicts {number}.record.json: {said}", where=self.where)
         return Measured(record, verdict)
+
+    def searched(self, step: StepResult, others: dict[int, Searched]) -> Searched:
+        """The search that a step names. Raises UserError where it cannot be that step's."""
+        number = step.searched
+        if step.measured is not None or step.step.kind != "capacity" or number is None or number in others:
+            raise UserError(f"{INDEX} names the search {number} for another step", where=self.where)
+        record = self.parsed(CapacityRecord, f"{number}.capacity.json")
+        verdict = self.parsed(CapacityVerdict, f"{number}.judged.json")
+        found = Searched(record, verdict)
+        if said := capacity_disagreement(record, verdict):
+            raise UserError(f"{number}.judged.json contradicts {number}.capacity.json: {said}", where=self.where)
+        if step.outcome not in (found.outcome, "error", "unfinished"):
+            raise UserError(f"{INDEX} has another outcome than {number}.judged.json", where=self.where)
+        return found
 
     def parsed(self, model: type[Read], name: str) -> Read:
         if name not in self.files:

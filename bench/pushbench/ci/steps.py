@@ -15,9 +15,13 @@ from pushbench.foundation.model import Document
 from pushbench.metrics.definitions import Unit
 from pushbench.metrics.units import parse_quantity
 
-Kind = Literal["run", "compare", "control"]
+Kind = Literal["run", "compare", "control", "capacity"]
 LONGEST_VALUE = 80
 """characters of a variable's value in an error"""
+SEARCH_SECONDS = 300.0
+"""of a server's search for its capacity, all starts together"""
+SEARCHES_MOST = 1 / 4
+"""of a job's time, where it is bounded"""
 
 
 class Step(Document):
@@ -45,20 +49,30 @@ class Settings:
     driver: str = "auto"
     job_time: str = ""
     """of a push or night; empty: it takes as long as it takes"""
+    capacity_time: str = "30m"
+    """of a night, for the capacities of some servers; 0: of none"""
 
     @classmethod
     def read(cls, environment: Mapping[str, str]) -> Settings:
         """From PUSHBENCH_PUSH_PROFILE and so on; what is unset or empty is as here. Raises UserError."""
-        names = ("push_profile", "check_profile", "compare_profile", "max_time", "driver", "job_time")
+        names = ("push_profile", "check_profile", "compare_profile", "max_time", "driver", "job_time", "capacity_time")
         given = {name: environment.get(f"PUSHBENCH_{name.upper()}", "") for name in names}
         found = cls(**{name: value for name, value in given.items() if value})
-        _ = found.job_seconds
+        _ = found.job_seconds, found.capacity_seconds
         return found
 
     @property
     def job_seconds(self) -> float | None:
         """Of a push or night; None where there is no bound. Raises UserError."""
         return _seconds("PUSHBENCH_JOB_TIME", self.job_time) if self.job_time else None
+
+    @property
+    def capacity_seconds(self) -> float:
+        """Of a night's searches, a quarter of the job at most. Raises UserError."""
+        if self.capacity_time == "0":
+            return 0.0
+        asked = _seconds("PUSHBENCH_CAPACITY_TIME", self.capacity_time)
+        return asked if self.job_seconds is None else min(asked, self.job_seconds * SEARCHES_MOST)
 
     @property
     def max_seconds(self) -> float:
@@ -83,6 +97,19 @@ def control(catalog: Sequence[Server], settings: Settings, day: date) -> Step:
     load = ["--profile", settings.compare_profile, "--max-time", settings.max_time]
     arguments = ["calibrate", "measure", "--servers", server, *load]
     return Step(kind="control", arguments=arguments, servers=[server], why=why)
+
+
+def capacities(servers: Sequence[Server], settings: Settings, day: date) -> Iterator[Step]:
+    """Searches for what some of the servers carry: as many as the night has time for, and others each night."""
+    number = min(int(settings.capacity_seconds // SEARCH_SECONDS), len(servers))
+    begin = day.toordinal() * number
+    turn = {servers[(begin + each) % len(servers)].id for each in range(number)}
+    nights = -(-len(servers) // number) if number else 0
+    why = f"what it carries; every server has its turn within {nights} nights"
+    for suite, own in by_suite([server for server in servers if server.id in turn]).items():
+        ids = [server.id for server in own]
+        arguments = ["capacity", "--suite", suite, "--servers", ",".join(ids), "--max-time", f"{SEARCH_SECONDS:g}s"]
+        yield Step(kind="capacity", arguments=arguments, servers=ids, why=why)
 
 
 def by_suite(servers: Sequence[Server]) -> dict[str, list[Server]]:

@@ -17,6 +17,7 @@ from pushbench.cli import (
     ci,
     compare,
     export,
+    findings,
     history,
     judge,
     plan,
@@ -105,6 +106,7 @@ for command in (
     report,
     site,
     export,
+    findings,
     ci,
     schema,
 ):

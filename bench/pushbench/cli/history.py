@@ -18,13 +18,14 @@ if TYPE_CHECKING:
     from pushbench.foundation.project import Project
     from pushbench.metrics.definitions import Metric
     from pushbench.records.runs import Point, Runs
-    from pushbench.records.vocabulary import Vocabulary
 
 _EXAMPLES = examples(
     "./pushbench history --add latest",
     "./pushbench history",
     "./pushbench history node-ws cpu_seconds_per_delivery",
     "./pushbench history node-ws cpu_seconds_per_delivery --csv > trend.csv",
+    "./pushbench history --add capacity",
+    "./pushbench history node-ws capacity",
 )
 
 
@@ -38,13 +39,15 @@ def history(
     metric: Annotated[
         str,
         typer.Argument(
-            help="`pushbench suites NAME` lists them.", metavar="METRIC", show_default="CPU per unit of work"
+            help="`pushbench suites NAME` lists them; or `capacity`.",
+            metavar="METRIC",
+            show_default="CPU per unit of work",
         ),
     ] = "",
     store: Annotated[Path | None, typer.Option("--store", metavar="FOLDER", show_default="history")] = None,
     add: Annotated[
         list[str],
-        typer.Option("--add", help="Keep a record: an id, a file or `latest`.", metavar="ID"),
+        typer.Option("--add", help="Keep a record: an id, a file, `latest` or `capacity`.", metavar="ID"),
     ] = [],  # noqa: B006 - typer reads it, nobody changes it
     suite: SuiteOption = "",
     profile: ProfileOption = DEFAULT_PROFILE,
@@ -60,47 +63,86 @@ def history(
 ) -> None:
     """Keep records, and show a metric of a server over commits.
 
-    Runs of different environments, profiles or parameters are never in one series.
+    Runs of different environments, profiles or parameters are never in one series. The metric `capacity` is what
+    `pushbench capacity` found; its series have one environment and one way of searching.
     """
-    from pushbench.catalog.suites import find_suite
+    from pushbench.cli import history_capacity
     from pushbench.foundation.project import Project
-    from pushbench.metrics.definitions import counted_otherwise
-    from pushbench.records import history as histories
-    from pushbench.records.runs import read_runs
-    from pushbench.records.store import read_found
 
     project = Project.current(out)
     folder = store or project.history
     for name in add:
-        added = histories.append(folder, read_found(project.records, name))
-        options.note(f"added {project.relative(added)}")
+        options.note(f"added {project.relative(_add(project, folder, name))}")
     if add and not server:
         return
+    if metric == history_capacity.METRIC:
+        history_capacity.show_capacity(folder, server, suite, environment, as_csv=as_csv, as_json=as_json)
+        return
+    only_capacities = not server and not _suites_with_runs(folder, suite, profile)
+    if only_capacities and history_capacity.list_capacities(folder, suite, environment):
+        return
     for each in [suite] if suite else _suites(project, folder, server, profile):
-        keys = histories.environments(folder, each, profile)
-        if not keys:
-            raise _no_run(folder, f"no run of {each} with the profile {profile}", each)
-        if environment and environment not in keys:
-            hint = f"there are {', '.join(keys)}"
-            raise UserError(f"no run in the environment {environment!r}", where=str(folder), hint=hint)
-        key = environment or keys[0]
-        runs = read_runs(folder, key, each, profile, project.history_cache)
-        if not server:
+        runs, keys = _read(project, folder, each, profile, environment)
+        if server:
+            chosen = _metric(project, each, metric)
+            _show(runs, server, chosen, stage, as_csv=as_csv, as_json=as_json)
+            _tell_method(folder / (environment or keys[0]) / each / profile, chosen)
+        else:
             _list(runs, keys)
-            continue
-        chosen = _metric(find_suite(project.scenarios, each).spec.words, metric)
-        _show(runs, server, chosen, stage, as_csv=as_csv, as_json=as_json)
-        if said := counted_otherwise([chosen], histories.method_of(folder / key / each / profile)):
-            options.note(said)
+    if not server:
+        history_capacity.list_capacities(folder, suite, environment)
+
+
+def _add(project: Project, folder: Path, name: str) -> Path:
+    """The new file in the history, of a run or of a search for capacities."""
+    from pushbench.cli.documents import read_named
+    from pushbench.metrics.kept import entry_of, require_whole
+    from pushbench.records import capacity_history
+    from pushbench.records import history as histories
+    from pushbench.records.record import Record
+
+    found = read_named(project, name)
+    if isinstance(found, Record):
+        return histories.append(folder, found)
+    require_whole(found)
+    return capacity_history.append(folder, entry_of(found))
+
+
+def _read(project: Project, folder: Path, suite: str, profile: str, environment: str) -> tuple[Runs, list[str]]:
+    """The runs of the environment, or of the one measured last, and the keys of all environments."""
+    from pushbench.records import history as histories
+    from pushbench.records.runs import read_runs
+
+    keys = histories.environments(folder, suite, profile)
+    if not keys:
+        raise _no_run(folder, f"no run of {suite} with the profile {profile}", suite)
+    if environment and environment not in keys:
+        hint = f"there are {', '.join(keys)}"
+        raise UserError(f"no run in the environment {environment!r}", where=str(folder), hint=hint)
+    return read_runs(folder, environment or keys[0], suite, profile, project.history_cache), keys
+
+
+def _tell_method(folder: Path, metric: Metric) -> None:
+    from pushbench.metrics.definitions import counted_otherwise
+    from pushbench.records.history import method_of
+
+    if said := counted_otherwise([metric], method_of(folder)):
+        options.note(said)
+
+
+def _suites_with_runs(folder: Path, suite: str, profile: str) -> list[str]:
+    """The suites of the history that have runs with the profile."""
+    from pushbench.records import history as histories
+
+    return sorted({of for _, of, kept in histories.folders(folder) if kept == profile and suite in ("", of)})
 
 
 def _suites(project: Project, folder: Path, server: str, profile: str) -> list[str]:
     """The suite of a server of the checkout, or all suites of the history. Raises UserError for an empty history."""
     from pushbench.catalog.servers import read_catalog
-    from pushbench.records import history as histories
 
     own = [each.spec.suite for each in read_catalog(project.servers) if each.id == server]
-    found = own or sorted({suite for _, suite, kept in histories.folders(folder) if kept == profile})
+    found = own or _suites_with_runs(folder, "", profile)
     if not found:
         raise _no_run(folder, f"no run with the profile {profile}")
     return found
@@ -128,11 +170,13 @@ def _list(runs: Runs, keys: list[str]) -> None:
         options.note(f"of the environment {keys[0]}; there are others: {', '.join(keys[1:])}")
 
 
-def _metric(words: Vocabulary, name: str) -> Metric:
+def _metric(project: Project, suite: str, name: str) -> Metric:
     """The metric. Raises UserError if the suite does not have it."""
+    from pushbench.catalog.suites import find_suite
     from pushbench.foundation.yamlfile import unknown
     from pushbench.metrics.definitions import cost, metrics_of
 
+    words = find_suite(project.scenarios, suite).spec.words
     metrics = metrics_of(words)
     if name and name not in metrics:
         raise unknown("metric", name, list(metrics))
@@ -158,10 +202,12 @@ def _show(runs: Runs, server: str, metric: Metric, stage: str, *, as_csv: bool, 
 
 
 def _csv(points: list[Point]) -> None:
+    from pushbench.foundation.text import inert
+
     writer = csv.writer(sys.stdout, lineterminator="\n")
     writer.writerow(["record", "created", "commit", "subject", "value"])
     for each in points:
-        writer.writerow([each.record, each.created, each.commit or "", _inert(each.subject), each.value])
+        writer.writerow([each.record, each.created, each.commit or "", inert(each.subject), each.value])
 
 
 def _json(points: list[Point], server: str, metric: str, stage: str) -> None:
@@ -219,8 +265,3 @@ def _draw(points: list[Point], server: str, metric: Metric, stage: str) -> None:
         print(f"no band: the current level has fewer than {trend.SHORTEST_LEVEL} runs")
     if left_out:
         print(f"left out, without a valid trial or with 0: {counted(left_out, 'run')}")
-
-
-def _inert(subject: str) -> str:
-    """The text made safe for spreadsheets, which take such a cell for a formula."""
-    return f"'{subject}" if subject[:1] in ("=", "+", "-", "@", "\t", "\r") else subject

@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pushbench.cli.examples import examples
-from pushbench.cli.options import JsonOption, OutOption, RecordArgument, print_json
+from pushbench.cli.options import AnyRecordArgument, JsonOption, OutOption, print_json
+
+if TYPE_CHECKING:
+    from pushbench.foundation.project import Project
+    from pushbench.judging.judged_capacity import CapacityVerdict
+    from pushbench.judging.thresholds import Thresholds
+    from pushbench.judging.verdict import Verdict
+    from pushbench.records.record import Record
 
 _EXAMPLES = examples(
     "./pushbench judge",
     "./pushbench judge 20261121T1015 --thresholds strict.yml --json",
     "./pushbench judge latest --history",
+    "./pushbench judge capacity",
+    "./pushbench judge capacity --base 20261121T1015",
 )
 
 
@@ -23,7 +32,7 @@ def register(app: typer.Typer) -> None:
 
 def judge(
     *,
-    record: RecordArgument = "latest",
+    record: AnyRecordArgument = "latest",
     thresholds: Annotated[
         Path | None,
         typer.Option("--thresholds", help="Judge by this file.", metavar="FILE", show_default="thresholds.yml"),
@@ -32,6 +41,9 @@ def judge(
     store: Annotated[
         Path | None, typer.Option("--store", help="The history.", metavar="FOLDER", show_default="history")
     ] = None,
+    base: Annotated[
+        str, typer.Option("--base", help="Of capacities: another search.", metavar="ID", show_default="the history")
+    ] = "",
     allow_inconclusive: Annotated[
         bool, typer.Option("--allow-inconclusive", help="Exit with 0 when nothing failed but something is unknown.")
     ] = False,
@@ -44,21 +56,40 @@ def judge(
 
     With --history every metric with a margin is also held against the level that it had in earlier runs.
 
+    A capacity record, such as `capacity`, the newest one, is held against earlier searches, or against --base. A server
+    that carries less fails.
+
     Exit code: 0 pass, 1 fail, 2 usage or configuration error, 3 inconclusive or invalid.
     """
-    from pushbench.cli.conclusion import color, thresholds_of, width
+    from pushbench.cli.conclusion import thresholds_of
+    from pushbench.cli.documents import read_named
+    from pushbench.cli.judge_capacity import judge_capacity
+    from pushbench.foundation.errors import UserError
     from pushbench.foundation.project import Project
-    from pushbench.judging import verdict
-    from pushbench.records.runs import past_of
-    from pushbench.records.store import read_found
-    from pushbench.reporting import report
+    from pushbench.records.capacity import CapacityRecord
 
     project = Project.current(out)
-    read = read_found(project.records, record)
-    past = past_of(store or project.history, read, project.history_cache) if history or store else None
-    judged = verdict.judge(read, thresholds_of(project, thresholds), past)
-    if as_json:
-        print_json(judged.model_dump(mode="json", by_alias=True))
+    read, by = read_named(project, record), thresholds_of(project, thresholds)
+    found: CapacityVerdict | Verdict
+    if isinstance(read, CapacityRecord):
+        found, said = judge_capacity(project, read, by, base=base, store=store or project.history)
+    elif base:
+        raise UserError("--base is for a capacity record", hint="a run has its own base: see `pushbench compare`")
     else:
-        print(report.render_verdict(read, judged, width=width(), color=color()), end="")
-    raise typer.Exit(judged.exit_code(allow_inconclusive=allow_inconclusive))
+        found, said = _judge_run(project, read, by, store or project.history if history or store else None)
+    if as_json:
+        print_json(found.model_dump(mode="json", by_alias=True))
+    else:
+        print(said, end="")
+    raise typer.Exit(found.exit_code(allow_inconclusive=allow_inconclusive))
+
+
+def _judge_run(project: Project, record: Record, thresholds: Thresholds, store: Path | None) -> tuple[Verdict, str]:
+    """The verdict on a run, against the history in `store` if one is given, and the text for people."""
+    from pushbench.cli.conclusion import color, width
+    from pushbench.judging.verdict import judge
+    from pushbench.records.runs import past_of
+    from pushbench.reporting import report
+
+    found = judge(record, thresholds, past_of(store, record, project.history_cache) if store else None)
+    return found, report.render_verdict(record, found, width=width(), color=color())

@@ -114,6 +114,10 @@ LiveOption = Annotated[
     ),
 ]
 RecordArgument = Annotated[str, typer.Argument(help="An id or its beginning, a file, or `latest`.", metavar="RECORD")]
+AnyRecordArgument = Annotated[
+    str, typer.Argument(help="An id or its beginning, a file, `latest` or `capacity`.", metavar="RECORD")
+]
+"""of a run, or of a search for capacities; `documents` finds it"""
 
 DEFAULT_PROFILE = "quick"
 

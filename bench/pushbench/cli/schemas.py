@@ -13,6 +13,7 @@ from pushbench.catalog.suites import SuiteFile
 from pushbench.ci.doctor.finding import Diagnosis
 from pushbench.foundation.files import write_atomically
 from pushbench.foundation.model import Document
+from pushbench.judging.judged_capacity import CapacityVerdict
 from pushbench.judging.thresholds_file import ThresholdsFile
 from pushbench.judging.verdict import Verdict
 from pushbench.metrics.carrying import CapacityReport
@@ -31,6 +32,7 @@ MODELS: dict[str, type[Document]] = {
     "diagnosis": Diagnosis,
     "capacity": CapacityRecord,
     "capacity-report": CapacityReport,
+    "capacity-verdict": CapacityVerdict,
 }
 
 

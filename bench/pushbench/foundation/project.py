@@ -50,6 +50,15 @@ class Project:
         return self.root / "docs" / "schemas"
 
     @property
+    def measured(self) -> Path:
+        """Compact records, of which the table of all servers is made."""
+        return self.root / "docs" / "measured"
+
+    @property
+    def findings(self) -> Path:
+        return self.root / "docs" / "findings.md"
+
+    @property
     def history(self) -> Path:
         return self.root / "history"
 

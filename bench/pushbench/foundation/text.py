@@ -24,6 +24,11 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}" + ("" if number == 1 else "s")
 
 
+def inert(text: str) -> str:
+    """The text made safe for spreadsheets, which take such a cell for a formula."""
+    return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
+
+
 def last_lines(text: str, count: int, width: int = 200) -> list[str]:
     """The last `count` lines of `text` that are not blank, each cut at `width`."""
     lines = [_printable(line.expandtabs(4)).rstrip() for line in text.splitlines()]

@@ -19,7 +19,7 @@ from yaml.events import CollectionEndEvent, CollectionStartEvent, NodeEvent
 
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.yamlfile import YamlFile, parse_yaml
-from pushbench.judging.thresholds import KnownSuite, checked
+from pushbench.judging.thresholds import CAPACITY, KnownSuite, checked
 from pushbench.judging.thresholds_file import LONGEST_ACCEPTANCE
 from pushbench.records.record import Accepting
 
@@ -98,12 +98,15 @@ def accepts_only(before: str, after: str) -> bool:
 
 
 def newly_accepted(before: str, after: str) -> frozenset[str]:
-    """The servers with a line in `after` that `before` does not have; none if one of them cannot be read."""
+    """The servers with a line in `after` that `before` does not have; none if one of them cannot be read. Lines about
+    capacities are about searches, and no comparison needs them.
+    """
     try:
         old, new = accepted_in(parse(before).data), accepted_in(parse(after).data)
     except UserError:
         return frozenset()
-    return frozenset(str(at[0]) for at, entry in new.items() if at not in old or old[at] != entry)
+    changed = (at for at, entry in new.items() if at not in old or old[at] != entry)
+    return frozenset(str(at[0]) for at in changed if at[2] != CAPACITY)
 
 
 def parse(text: str) -> YamlFile:

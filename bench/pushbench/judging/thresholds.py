@@ -25,6 +25,13 @@ from pushbench.judging.thresholds_file import LONGEST_ACCEPTANCE, ThresholdsFile
 from pushbench.metrics.definitions import Better, Metric, Metrics, Unit, metrics_of
 from pushbench.metrics.units import parse_quantity
 
+CAPACITY = "capacity"
+"""in the place of a metric below `regressions`: what `pushbench capacity` finds, which no run measures"""
+CAPACITY_MARGIN = 0.15
+"""where nothing else is said: two searches on the same server may differ by as much (docs/capacity.md)"""
+CAPACITY_MARGIN_LEAST = 0.05
+"""a search finds a capacity within 3 %, and may be 1 % above it"""
+
 
 class Bound(Document):
     """The worst allowed value."""
@@ -94,6 +101,20 @@ class Accepted(_Line):
 
 
 @dataclass(frozen=True)
+class AcceptedCapacity:
+    """The least that a server may carry, where it carries less than before on purpose."""
+
+    server: str
+    level: float
+    reason: str
+    until: date
+    where: str
+
+    def holds(self, day: date) -> bool:
+        return self.until - LONGEST_ACCEPTANCE <= day <= self.until
+
+
+@dataclass(frozen=True)
 class Regression:
     """The relative and absolute change from which a metric counts as better or worse."""
 
@@ -114,6 +135,8 @@ class SuiteThresholds:
     limits: tuple[Limit, ...] = ()
     regressions: tuple[Regression, ...] = ()
     accepted: tuple[Accepted, ...] = ()
+    capacity_margin: float = CAPACITY_MARGIN
+    accepted_capacities: tuple[AcceptedCapacity, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -226,12 +249,15 @@ class _Reader:
         if own:
             defaults = SuiteEntry.model_validate({kind: own.data[kind] for kind in KINDS if kind in own.data})
             before = replace(self, file=own)
+        own_margin = before.capacity(defaults, ())
         limits = {**before.limits(defaults, ()), **self.limits(asked, ("suites", self.suite))}
         regressions = {**before.regressions(defaults, ()), **self.regressions(asked, ("suites", self.suite))}
         return SuiteThresholds(
             limits=(*limits.values(), *self._server_limits(content)),
             regressions=tuple(regressions.values()),
             accepted=tuple(self._accepted(content)),
+            capacity_margin=self.capacity(asked, ("suites", self.suite)) or own_margin or CAPACITY_MARGIN,
+            accepted_capacities=tuple(self._accepted_capacities(content)),
         )
 
     def limits(self, asked: SuiteEntry, at: Location) -> dict[str, Limit]:
@@ -241,7 +267,22 @@ class _Reader:
         return {
             metric: self._regression((*at, "regressions", metric), metric, entry)
             for metric, entry in asked.regressions.items()
+            if metric != CAPACITY
         }
+
+    def capacity(self, asked: SuiteEntry, at: Location) -> float | None:
+        """The margin of capacities, or None for none of its own."""
+        entry = asked.regressions.get(CAPACITY)
+        if entry is None:
+            return None
+        at = (*at, "regressions", CAPACITY)
+        if entry.floor is not None or entry.better is not None:
+            raise self.file.error(at, "a capacity has a margin and nothing else")
+        margin = self._quantity((*at, "margin"), entry.margin, Unit.RATIO)
+        if not CAPACITY_MARGIN_LEAST <= margin < 1:
+            what = f"expected a margin from {CAPACITY_MARGIN_LEAST:.0%} to below 100%, found {entry.margin}"
+            raise self.file.error((*at, "margin"), what, "a search is no finer")
+        return margin
 
     def _limit(self, at: Location, metric: str, entry: LimitEntry) -> Limit:
         of = self._metric(at, metric)
@@ -262,6 +303,8 @@ class _Reader:
     def _accepted(self, content: ThresholdsFile) -> Iterator[Accepted]:
         for server, own in content.servers.items():
             for metric, entry in own[self.suite].accepted.items() if self.suite in own else ():
+                if metric == CAPACITY:
+                    continue
                 at = ("servers", server, self.suite, "accepted", metric)
                 of = self._metric(at, metric)
                 yield Accepted(
@@ -274,6 +317,17 @@ class _Reader:
                     reason=entry.reason,
                     until=entry.until,
                 )
+
+    def _accepted_capacities(self, content: ThresholdsFile) -> Iterator[AcceptedCapacity]:
+        for server, own in content.servers.items():
+            entry = own[self.suite].accepted.get(CAPACITY) if self.suite in own else None
+            if entry is None:
+                continue
+            at = ("servers", server, self.suite, "accepted", CAPACITY)
+            if entry.level is None or entry.stages:
+                raise self.file.error(at, "a capacity is accepted by its level alone", "such as level: 4000")
+            level = self._quantity((*at, "level"), entry.level, Unit.COUNT)
+            yield AcceptedCapacity(server, level, entry.reason, entry.until, _where(self.file, at))
 
     def _regression(self, at: Location, metric: str, entry: RegressionEntry) -> Regression:
         of = self._metric(at, metric)

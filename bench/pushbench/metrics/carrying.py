@@ -87,11 +87,16 @@ def probe_sentence(probe: Probe, search: Search, words: Vocabulary) -> str:
     return f"{load}: {_broken_text(probe.broken[0], words)}{again}" if probe.broken else f"{load}: not carried"
 
 
+def counted_starts(server: ServerCapacity) -> tuple[list[Start], bool]:
+    """The starts that make the result, and whether it is a lower bound only."""
+    ended = [start for start in server.starts if start.end == "limit"]
+    if 2 * len(ended) > len(server.starts):
+        return ended, False
+    return [start for start in server.starts if start.carried or start.end != "time"], True
+
+
 def _result(record: CapacityRecord, server: ServerCapacity) -> CapacityResult:
-    counted = [start for start in server.starts if start.end == "limit"]
-    at_least = 2 * len(counted) <= len(server.starts)
-    if at_least:
-        counted = [start for start in server.starts if start.carried or start.end != "time"]
+    counted, at_least = counted_starts(server)
     if not counted:
         return _nothing(server)
     ends = Counter(each.end for each in server.starts if each.end != "limit" or not at_least)

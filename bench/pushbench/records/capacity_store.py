@@ -13,6 +13,8 @@ from pushbench.records.capacity import CapacityRecord
 
 LARGEST_BYTES = 64 << 20
 """a hundred times what is usual"""
+NEWEST = "capacity"
+"""names the newest capacity record, as `latest` names the newest of a run; no id is a word"""
 
 
 def write_capacity(folder: Path, record: CapacityRecord) -> Path:
@@ -52,3 +54,29 @@ def parse_capacity(content: bytes, where: str) -> CapacityRecord:
         first = error.errors()[0]
         location = ".".join(str(part) for part in first["loc"]) or "it"
         raise UserError(f"no capacity record: {location}: {first['msg']}", where=where) from None
+
+
+def find_capacity(folder: Path, name: str) -> Path | None:
+    """The file of a capacity record: of its id, the unique beginning of one, or `capacity`, the newest.
+
+    None where no record has that name. Raises UserError where several have, or where there is none at all.
+    """
+    ids = sorted(path.stem for path in folder.glob("*.json"))
+    if name == NEWEST and not ids:
+        raise UserError("there is no capacity record yet", where=str(folder), hint="`./pushbench capacity` makes one")
+    found = ids[-1:] if name == NEWEST else [each for each in ids if each.startswith(name)]
+    if len(found) > 1 and name not in found:
+        raise UserError(
+            f"{name!r} begins the ids of {len(found)} capacity records", where=str(folder), hint="write more of it"
+        )
+    return folder / f"{name if name in found else found[0]}.json" if found else None
+
+
+def is_capacity(path: Path) -> bool:
+    """Whether a file looks like a capacity record, and not like that of a run; False for one that cannot be read."""
+    try:
+        with path.open("rb") as file:
+            found = json.loads(file.read(LARGEST_BYTES))
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(found, dict) and "search" in found and "trials" not in found

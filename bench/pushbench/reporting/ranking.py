@@ -75,7 +75,7 @@ def rank(record: Record, verdict: Verdict, stage: int) -> Ranking | None:
         name=record.schedule.stages[stage].name,
         places=_places(subjects, outcomes),
         unplaced=unplaced,
-        basis=_basis(subjects),
+        basis=basis(subjects),
     )
 
 
@@ -118,7 +118,7 @@ def _places(subjects: Sequence[ties.Subject], outcomes: Mapping[str, str]) -> li
     return found
 
 
-def _basis(subjects: Sequence[ties.Subject]) -> str:
+def basis(subjects: Sequence[ties.Subject]) -> str:
     """What tells servers apart here. With few rounds that is not the run itself, which has to be said."""
     if len(subjects) < 2:
         return ""

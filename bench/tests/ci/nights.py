@@ -47,6 +47,8 @@ def left_by(found: Results, folder: Path, **changed: Any) -> Double:
     results.write_result(folder, found.result)
     for number, measured in found.measured.items():
         results.write_measured(folder, number, measured.record, measured.verdict)
+    for number, searched in found.searched.items():
+        results.write_searched(folder, number, searched.record, searched.verdict)
     of_night = {"event": "workflow_dispatch", "head_branch": "main", "display_title": "bench night", "head_sha": HEAD}
     artifacts = {"plan": b"", "results": zipped(files(folder))}
     return Double(run=run(**{**of_night, **changed}), artifacts=artifacts, permissions={"actions": "read"})

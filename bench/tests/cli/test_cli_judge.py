@@ -7,17 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from pushbench.cli import main
 from pushbench.cli.conclusion import conclude, thresholds_of
 from pushbench.foundation.project import Project
 from pushbench.judging.verdict import Verdict
 from pushbench.metrics.definitions import BY_DUE
-from pushbench.records import history, store
-from pushbench.records.record import Record
+from pushbench.records import history
+from tests.cli.checkouts import LIMITS, Checkout
 from tests.factories import (
     CLASSROOM_SCHEDULE,
     SERVERS,
-    WORDS,
     by_method_1,
     in_classroom,
     invalid,
@@ -25,37 +23,6 @@ from tests.factories import (
     make_trial,
     measured,
 )
-
-LIMITS = "version: 1\nsuites:\n  whiteboard:\n    limits: {loss_ratio: {max: 1%}}\n"
-
-
-class Checkout:
-    """A checkout with records, and its command line."""
-
-    def __init__(self, root: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-        self.root, self._capsys, self._monkeypatch = root, capsys, monkeypatch
-        (root / "thresholds.yml").write_text(LIMITS)
-        (root / "k6" / "scenarios").mkdir(parents=True)
-        profile = (
-            "{stages: [1], warmup_seconds: 0, ramp_seconds: 0, settle_seconds: 0, steady_seconds: 1, drain_seconds: 1}"
-        )
-        suite = (
-            "title: W\ndescription: W\nprotocols: [p]\nparameters: {}\n"
-            f"words: {WORDS}\nprofiles: {{smoke: {profile}}}\n"
-        )
-        (root / "k6" / "scenarios" / "whiteboard.yml").write_text(suite)
-        monkeypatch.setenv("PUSHBENCH_ROOT", str(root))
-        monkeypatch.setenv("COLUMNS", "80")
-
-    def write(self, record: Record) -> Path:
-        return store.write_record(self.root / "out" / "records", record)
-
-    def __call__(self, *arguments: str) -> tuple[int, str, str]:
-        self._monkeypatch.setattr("sys.argv", ["pushbench", *arguments])
-        with pytest.raises(SystemExit) as exit_:
-            main()
-        said = self._capsys.readouterr()
-        return int(exit_.value.code or 0), said.out, said.err
 
 
 @pytest.fixture

@@ -33,6 +33,7 @@ VARIABLES = {
     "PUSHBENCH_CHECK_PROFILE": "smoke",
     "PUSHBENCH_MAX_TIME": "3m",
     "PUSHBENCH_DRIVER": "process",
+    "PUSHBENCH_CAPACITY_TIME": "0",
 }
 USES = re.compile(r"uses: ([\w.-]+/([\w.-]+)@[0-9a-f]{40})")
 

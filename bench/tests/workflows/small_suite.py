@@ -31,6 +31,24 @@ def shorten_profiles(work: Path) -> None:
     (work / SUITE).write_text(yaml.safe_dump(suite, sort_keys=False))
 
 
+def shorten_search(work: Path) -> None:
+    """Let a search for a capacity end at its first load."""
+    suite = read_yaml(work / SUITE).data
+    suite["capacity"] = {
+        "first": CLIENTS,
+        "step": 10,
+        "most": CLIENTS,
+        "clients_per_second": 100,
+        "warmup_seconds": 0.5,
+        "ramp_seconds": 0.5,
+        "settle_seconds": 0.5,
+        "steady_seconds": 1,
+        "hold_seconds": 1,
+        "drain_seconds": 1,
+    }
+    (work / SUITE).write_text(yaml.safe_dump(suite, sort_keys=False))
+
+
 def compare_only(work: Path, *metrics: str) -> None:
     """Let comparisons ask for no other metrics; their margins stay."""
     suite = read_yaml(work / SUITE).data

@@ -11,17 +11,18 @@ from pushbench.ci.result import Results, parse_results, unzip
 from tests.ci.double_queue import other
 from tests.ci.github_double import RUN, Double, run
 from tests.workflows.forge import VARIABLES, Forge, Played, _git
+from tests.workflows.small_suite import CLIENTS, shorten_search
 
 pytestmark = [pytest.mark.workflows]
 
 BOT = "github-actions[bot]"
-SHORT = VARIABLES | {"PUSHBENCH_MAX_TIME": "10s"}
-"""the night's server against itself may stay undecided"""
+SHORT = VARIABLES | {"PUSHBENCH_MAX_TIME": "10s", "PUSHBENCH_CAPACITY_TIME": "5m"}
+"""the night's server against itself may stay undecided, and one server is searched"""
 
 
 @pytest.fixture(scope="module")
 def forge(tmp_path_factory: pytest.TempPathFactory) -> Forge:
-    return Forge(tmp_path_factory.mktemp("forge"))
+    return Forge(tmp_path_factory.mktemp("forge"), change=shorten_search)
 
 
 def dispatched(forge: Forge, double: Double, workflow: str, inputs: dict[str, str], run_id: int) -> Played:
@@ -91,6 +92,10 @@ def test_a_night_gives_way_goes_on_and_is_published_once(forge: Forge) -> None:
     assert record.commit
     assert record.commit.sha == commit != forge.head()
     assert second.result.plan.notes == []
+    [search] = second.searched.values()
+    [server] = search.record.servers
+    assert [start.carried for start in server.starts] == [CLIENTS] * 3, server.failure
+    assert search.record.commit == record.commit
     assert "continue" not in played.jobs()
 
     double.run = of_night(forge, f"bench continues {RUN} at {commit}")
@@ -98,3 +103,6 @@ def test_a_night_gives_way_goes_on_and_is_published_once(forge: Forge) -> None:
     published(forge, double)
     records = [name for name in forge.files("gh-pages") if name.startswith("records/")]
     assert records == [f"records/{record.id}.json.gz"]
+    capacities = [name for name in forge.files("gh-pages") if name.endswith(".capacity.json")]
+    key = search.record.environment.key
+    assert capacities == [f"history/{key}/whiteboard/{search.record.id}.capacity.json"]

@@ -57,6 +57,7 @@ def plan(
     PUSHBENCH_CHECK_PROFILE, PUSHBENCH_COMPARE_PROFILE, PUSHBENCH_MAX_TIME and PUSHBENCH_DRIVER change what is measured.
     PUSHBENCH_JOB_TIME, such as 5h, bounds a push or night: changed servers and those that waited the longest get the
     profile of pushes, the others that of checks. Says so, and how long it takes. Without it every server gets it.
+    PUSHBENCH_CAPACITY_TIME, 30m unless set, is what a night has for the capacities of some servers; 0 leaves them out.
     Fetches what it compares; a private repository needs GITHUB_TOKEN for that, with the permission contents: read.
     To go on with a run, also GITHUB_API_URL and GITHUB_TOKEN, which needs the permission actions: read.
     """
@@ -125,13 +126,15 @@ def _take_up(project: Project, inputs: Inputs, *, as_json: bool) -> None:
     """Leave what the run measured that gave way, as the results so far, and its plan, as the plan."""
     from pushbench.ci import actions
     from pushbench.ci.going_on import take_up
-    from pushbench.ci.result import write_measured, write_result
+    from pushbench.ci.result import write_measured, write_result, write_searched
 
     with github_of_job() as github:
         found = take_up(github, inputs)
     folder, made = results_folder(fresh_out(project)), found.result.plan
     for number, measured in found.measured.items():
         write_measured(folder, number, measured.record, measured.verdict)
+    for number, searched in found.searched.items():
+        write_searched(folder, number, searched.record, searched.verdict)
     write_result(folder, found.result)
     actions.set_outputs({"measure": "true", "untrusted": "false", "source": made.sha, "earlier": "out/earlier"})
     tell(made, as_json=as_json)

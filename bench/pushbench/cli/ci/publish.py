@@ -85,6 +85,8 @@ def publish(
     def change(folder: Path) -> None:
         for each in measured:
             publishing.add(folder, each)
+        for searched in found.searched.values():
+            publishing.add_search(folder, searched)
         store, records = folder / publishing.HISTORY, folder / publishing.RECORDS
         inputs = Inputs(project, records, store, thresholds_of(project), keep=keep_records, released=released)
         build(inputs, folder, options.note)
