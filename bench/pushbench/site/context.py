@@ -18,10 +18,10 @@ from pushbench.foundation.project import Project
 from pushbench.judging.thresholds import Thresholds
 from pushbench.metrics.definitions import cost, metrics_of
 from pushbench.records.vocabulary import Latency, Vocabulary
+from pushbench.reporting.looks import read_listed
 from pushbench.reporting.rows import groups
 from pushbench.site import protocols
 from pushbench.site.layout import Data
-from pushbench.site.looks import listed
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def read_context(project: Project, repository: str | None) -> Context:
         _calibration(project.root / "docs" / "calibration.json"),
         repository or _of_workflow(),
         _text(project.root / "docs" / "protocols.md"),
-        listed(_text(project.pages / "looks.txt")),
+        read_listed(project.pages / "looks.txt"),
     )
 
 

@@ -7,12 +7,12 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 
 from pushbench.records.vocabulary import Vocabulary
+from pushbench.reporting.looks import looks
 from pushbench.site import context
 from pushbench.site.combining import Combination
 from pushbench.site.context import Context
 from pushbench.site.inputs import Inputs
 from pushbench.site.layout import SCHEMA, Data
-from pushbench.site.looks import looks
 from pushbench.site.series import Stage, metrics
 from pushbench.site.trust import error_rates
 from pushbench.site.windows import RunWindow
