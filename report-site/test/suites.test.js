@@ -171,6 +171,18 @@ test('what was measured stands beside a publication of its suite alone', async (
   assert.match(await page.locator('main').innerText(), /Nothing here measures this yet/);
 });
 
+test('a publication names its author, and links to it where its address is known', async () => {
+  for (const [hash, said, to] of [
+    ['#/published', /^Source: Kyung Hee University.* Not known here: title, year, address\.$/, []],
+    ['#/published/typing-game', /^Source: Sahaj Bhatt, .*, 2026, /, ['https://sahaj.dev/blog/socketio-benchmark']],
+  ]) {
+    await visit(page, hash);
+    const source = page.locator('.source');
+    assert.match(await source.innerText(), said);
+    assert.deepEqual(await source.locator('a').evaluateAll((all) => all.map((each) => each.href)), to);
+  }
+});
+
 test('a run of some servers says how many, and why not more', async () => {
   const c = whiteboard.combination.id;
   const hash = `#/?${query({ c })}`;
