@@ -109,7 +109,7 @@ test('every chart has a name, a table and a cursor for the keyboard', async () =
 
 test('the word for a change agrees with its interval and its margin', async () => {
   const server = await serve(small);
-  const { page, close } = await open(browser, `${server.url}#/compare?of=runs`);
+  const { page, close } = await open(browser, `${server.url}#/compare?of=runs&only=0`);
   const words = new Set();
   const newest = page.getByLabel('After (B)');
   const runs = await newest.locator('option').evaluateAll((options) => options.map((each) => each.value));
@@ -117,7 +117,7 @@ test('the word for a change agrees with its interval and its margin', async () =
     await newest.selectOption(run);
     await settled(page);
     for (const row of await page.locator('tbody tr').evaluateAll(textsOfRows)) {
-      const [, , , , change, interval, margin, word] = row;
+      const [, , , change, interval, margin, word] = row;
       words.add(word);
       if (interval === '-' || margin.includes('at least')) continue;
       const [low, high] = interval.split(' to ').map(percent);
@@ -132,6 +132,56 @@ test('the word for a change agrees with its interval and its margin', async () =
     }
   }
   assert.ok(words.size >= 2, [...words].join());
+  await close();
+  await server.close();
+});
+
+test('two runs are compared server by server, the worst first, and begin with what differs', async () => {
+  const server = await serve(small);
+  const { page, complaints, close } = await open(browser, `${server.url}#/compare?of=runs`);
+  const newest = page.getByLabel('After (B)');
+  const runs = await newest.locator('option').evaluateAll((options) => options.map((each) => each.value));
+  const told = () =>
+    page.locator('section.changes').evaluateAll((all) =>
+      all.map((each) => ({
+        server: each.ariaLabel,
+        title: each.querySelector('h2').innerText,
+        words: [...each.querySelectorAll('tbody tr')].map((row) => row.lastElementChild.innerText.split(' ').at(-1)),
+      })),
+    );
+  let differing = 0;
+  for (const run of runs.slice(0, 6)) {
+    await newest.selectOption(run);
+    await page.waitForTimeout(30);
+    await settled(page);
+    const short = await told();
+    differing += short.length;
+    for (const { title, words } of short) {
+      const counts = ['worse', 'better'].map((word) => words.filter((each) => each === word).length);
+      assert.equal(counts[0] + counts[1], words.length, 'only differences');
+      const said = ['worse', 'better'].flatMap((word, index) => (counts[index] ? [`${counts[index]} ${word}`] : []));
+      assert.ok(title.endsWith(`: ${said.join(', ')}`), title);
+    }
+    const worse = short.map(({ words }) => words.filter((word) => word === 'worse').length);
+    assert.deepEqual(
+      worse,
+      [...worse].sort((a, b) => b - a),
+    );
+    await page.locator('fieldset:has(> legend:text-is("Rows"))').getByRole('link', { name: 'all' }).click();
+    await page.waitForTimeout(30);
+    await settled(page);
+    const all = await told();
+    const text = await page.locator('main').innerText();
+    for (const { server: name, words } of all) {
+      const own = short.find((each) => each.server === name)?.words ?? [];
+      assert.deepEqual(words.filter((word) => word === 'worse' || word === 'better').sort(), [...own].sort());
+      assert.ok(words.length > own.length && text.includes(name));
+    }
+    await page.goBack();
+    await settled(page);
+  }
+  assert.ok(differing > 0, 'no pair of runs differs');
+  assert.deepEqual(complaints, []);
   await close();
   await server.close();
 });
