@@ -40,7 +40,7 @@ def manifest(
         "judged_by": inputs.thresholds.digest[:10],
         "servers": context.servers(known),
         "looks": looks(known.looks, _names(known, combinations)),
-        "suites": context.suites(known, measured, words),
+        "suites": context.suites(known, measured, words, inputs.thresholds),
         "judge": error_rates(known.calibration),
         "margins": context.margins(inputs.thresholds),
         "environments": {key: environments[key] for key in sorted(used) if key in environments},
