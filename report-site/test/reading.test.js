@@ -138,50 +138,62 @@ test('the word for a change agrees with its interval and its margin', async () =
 
 test('two runs are compared server by server, the worst first, and begin with what differs', async () => {
   const server = await serve(small);
-  const { page, complaints, close } = await open(browser, `${server.url}#/compare?of=runs`);
-  const newest = page.getByLabel('After (B)');
-  const runs = await newest.locator('option').evaluateAll((options) => options.map((each) => each.value));
+  const { page, complaints, close } = await open(browser, server.url);
+  const id = (await addresses(page)).run.slice('#/run/'.length);
+  const run = await read(page, `runs/${id}`);
+  const times = (index, metric, factor) => {
+    const { metrics } = run.servers[index].stages.at(-1);
+    metrics[metric] = metrics[metric].map((each) => each * factor);
+  };
+  times(3, 'cpu_seconds_per_delivery', 2);
+  times(3, 'delivery_seconds.p95', 20);
+  times(1, 'cpu_seconds_per_delivery', 0.5);
+  await page.route(`**/runs/${id}.js*`, (route) =>
+    route.fulfill({
+      contentType: 'text/javascript',
+      body: `pushbenchData('runs/${id}',${JSON.stringify(JSON.stringify(run))})\n`,
+    }),
+  );
   const told = () =>
     page.locator('section.changes').evaluateAll((all) =>
       all.map((each) => ({
-        server: each.ariaLabel,
-        title: each.querySelector('h2').innerText,
+        title: each.querySelector('h2').textContent.trim(),
         words: [...each.querySelectorAll('tbody tr')].map((row) => row.lastElementChild.innerText.split(' ').at(-1)),
       })),
     );
-  let differing = 0;
-  for (const run of runs.slice(0, 6)) {
-    await newest.selectOption(run);
-    await page.waitForTimeout(30);
-    await settled(page);
-    const short = await told();
-    differing += short.length;
-    for (const { title, words } of short) {
-      const counts = ['worse', 'better'].map((word) => words.filter((each) => each === word).length);
-      assert.equal(counts[0] + counts[1], words.length, 'only differences');
-      const said = ['worse', 'better'].flatMap((word, index) => (counts[index] ? [`${counts[index]} ${word}`] : []));
-      assert.ok(title.endsWith(`: ${said.join(', ')}`), title);
-    }
-    const worse = short.map(({ words }) => words.filter((word) => word === 'worse').length);
-    assert.deepEqual(
-      worse,
-      [...worse].sort((a, b) => b - a),
-    );
-    await page.locator('fieldset:has(> legend:text-is("Rows"))').getByRole('link', { name: 'all' }).click();
-    await page.waitForTimeout(30);
-    await settled(page);
-    const all = await told();
-    const text = await page.locator('main').innerText();
-    for (const { server: name, words } of all) {
-      const own = short.find((each) => each.server === name)?.words ?? [];
-      assert.deepEqual(words.filter((word) => word === 'worse' || word === 'better').sort(), [...own].sort());
-      assert.ok(words.length > own.length && text.includes(name));
-    }
-    await page.goBack();
-    await settled(page);
-  }
-  assert.ok(differing > 0, 'no pair of runs differs');
+  await page.reload();
+  await visit(page, '#/compare?of=runs');
+  const [worse, better] = [3, 1].map((index) => run.servers[index].server);
+  assert.deepEqual(await told(), [
+    { title: `${worse}: 2 worse`, words: ['worse', 'worse'] },
+    { title: `${better}: 1 better`, words: ['better'] },
+  ]);
+  const said = `2 of ${run.servers.length} servers differ; no difference beyond margin and noise in `;
+  assert.ok((await page.locator('main').innerText()).includes(said));
+  await page.locator('fieldset:has(> legend:text-is("Rows"))').getByRole('link', { name: 'all' }).click();
+  await page.waitForTimeout(30);
+  await settled(page);
+  const all = await told();
+  assert.deepEqual(
+    all.map(({ title }) => title.replace(/:.*/, '')).sort(),
+    run.servers.map((each) => each.server).sort(),
+  );
+  assert.ok(all.every(({ words }) => words.length > 3));
   assert.deepEqual(complaints, []);
+  await close();
+  await server.close();
+});
+
+test('before the noise is known, nothing is hidden for want of a difference', async () => {
+  const server = await serve(small);
+  const { page, close } = await open(browser, `${server.url}#/nowhere`);
+  await page.route('**/overview.js*', async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, body: (await response.text()).replace(/"noise":\{[^}]*\}/g, '"noise":{}') });
+  });
+  await visit(page, '#/compare?of=runs');
+  assert.match(await page.locator('main .warning').innerText(), /The noise between runs is not known/);
+  assert.ok((await page.locator('section.changes tbody tr').count()) > 6);
   await close();
   await server.close();
 });
@@ -190,7 +202,8 @@ test('a run shows loss and network by the second, and an older one that they wer
   const server = await serve(small);
   const { page, close } = await open(browser, server.url);
   const wanted = await addresses(page);
-  const chart = (title) => page.locator('.stack figure.chart').filter({ hasText: new RegExp(`^${title}`) });
+  const chart = (title) =>
+    page.locator('section[aria-labelledby=timeline] figure.chart').filter({ hasText: new RegExp(`^${title}`) });
   const table = async (title) => {
     await chart(title).locator('details.data > summary').click();
     await chart(title)
@@ -219,11 +232,11 @@ test('the charts of a trial share their seconds and one cursor, for the keyboard
   const server = await serve(small);
   const { page, close } = await open(browser, server.url);
   await visit(page, (await addresses(page)).run);
-  const first = page.locator('.stack .canvas').first();
+  const first = page.locator('section[aria-labelledby=timeline] .canvas').first();
   await first.focus();
   await page.keyboard.press('Home');
   for (let second = 0; second < 42; second += 1) await page.keyboard.press('ArrowRight');
-  const charts = await page.locator('.stack figure.chart').allInnerTexts();
+  const charts = await page.locator('section[aria-labelledby=timeline] figure.chart').allInnerTexts();
   assert.ok(charts.length >= 8, String(charts.length));
   for (const chart of charts) assert.match(chart, /\bsecond 42\b/);
   await close();

@@ -32,7 +32,11 @@ test('a server says what it is, how it did wherever it was measured, and how to 
   assert.equal(await page.locator('main h2').count(), combinations.length + 3);
   const cells = await page.locator('main .table').first().locator('tbody tr').first().locator('td').allInnerTexts();
   assert.equal(cells[1], `${ranked} of ${overview.rows.length}`);
-  const links = await page.locator('.links').first().locator('a').evaluateAll((all) => all.map((each) => each.href));
+  const links = await page
+    .locator('.links')
+    .first()
+    .locator('a')
+    .evaluateAll((all) => all.map((each) => each.href));
   assert.deepEqual(links, [servers.fastapi.link, 'https://github.com/example/pushbench/tree/HEAD/servers/fastapi']);
   assert.deepEqual(await page.locator('section[aria-labelledby=again] .command pre').allInnerTexts(), [
     './pushbench verify fastapi',

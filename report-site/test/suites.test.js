@@ -58,8 +58,8 @@ test('no page of a suite has a word or a server of another one', async () => {
       'CPU per token',
       'First token latency at stage 1000',
     ],
-    [`#/compare?${query({ c, of: 'runs' })}`, 'CPU per token', 'First token p95'],
-    [`#/compare?${query({ c, of: 'runs', server: 'go-sse' })}`, 'go-sse: first token latency at stage 1000'],
+    [`#/compare?${query({ c, of: 'runs', only: '0' })}`, 'CPU per token', 'First token p95'],
+    [`#/compare?${query({ c, of: 'runs', only: '0', server: 'go-sse' })}`, 'go-sse: first token latency at stage 1000'],
     [
       `#/run/${tokens.run}`,
       ...['Token stream, full', 'First token p95', 'Streams in', 'go-sse: first token latency, by stage'],

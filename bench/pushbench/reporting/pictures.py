@@ -18,6 +18,8 @@ LEFT, RIGHT, TOP, BOTTOM = 70, 24, 12, 38
 HEADING = 46
 """height of what stands above a picture of its own"""
 FONT = 12
+LETTER = 0.6 * FONT
+"""width of a letter, on average"""
 MARKS = 12
 """at most, on a line"""
 SMALLEST, LARGEST = 1e-12, 1e18
@@ -194,7 +196,9 @@ def _ground(chart: Chart, across: _Scale, up: _Scale) -> Iterator[str]:
         yield f'<path class="grid" stroke="{LIGHT["rule"]}" d="M{LEFT} {y}H{WIDTH - RIGHT}"/>'
         yield _text(LEFT - 6, y + 4, "end", chart.said(tick))
     for place, text in chart.marks or [(tick, f"{tick:g}") for tick in across.ticks]:
-        yield _text(across.at(place), bottom + 16, "middle", text)
+        x = across.at(place)
+        fits = x + len(text) * LETTER / 2 <= WIDTH
+        yield _text(x if fits else WIDTH - 2, bottom + 16, "middle" if fits else "end", text)
     yield _text((LEFT + WIDTH - RIGHT) // 2, HEIGHT - 6, "middle", chart.across)
     yield from _bounds(chart, across, up)
 

@@ -179,4 +179,4 @@ def _picture(setting: Setting, chart: Chart, about: str, points: Sequence[Point]
 
 
 def _said(metric: Metric, value: float) -> str:
-    return format_quantity(value, metric.unit)
+    return format_quantity(value, metric.unit).replace(" us", " \u00b5s")

@@ -105,6 +105,12 @@ def test_no_text_is_cut_at_the_top(limit: float, *, logarithmic: bool) -> None:
     assert all(y >= FONT for y in heights), heights
 
 
+def test_no_text_is_cut_at_the_right() -> None:
+    svg = draw(replace(make_chart(1.0, 2.0), marks=[(0.0, "2026-11-01"), (1.0, "2026-11-23")]))
+    assert f'x="{WIDTH - 2}" y="{HEIGHT - 22}" text-anchor="end"' in svg
+    assert 'text-anchor="middle"' in svg, "where there is room, below the point"
+
+
 def test_a_place_of_the_axis_has_its_name() -> None:
     found = make_chart(1.0, 2.0)
     svg = draw(replace(found, uprights=[Upright(4.0, "carries 400")]))

@@ -37,16 +37,17 @@ def _found(name: str, *pairs: tuple[int, int]) -> ServerCapacity:
 
 
 def _start(number: int, carried: int, refused: int) -> Start:
-    """A climb to what it carried."""
+    """A climb to what it carried, which was held, and what it refused."""
+    loads = [*range(200, carried, max(200, carried // 8)), carried]
+    climb = [make_probe(load, hold=load == carried, metrics=_metrics(load, carried)) for load in loads]
     start = make_start(carried, refused, number=number, metrics={"cpu_cores": 1.9, "delivery_seconds.p95": 0.812})
-    climb = [
-        make_probe(
-            load,
-            metrics={"cpu_cores": 1.8 * load / carried, "delivery_seconds.p95": 0.002 + 0.2 * (load / refused) ** 8},
-        )
-        for load in range(200, carried, max(200, carried // 8))
-    ]
-    return start.model_copy(update={"probes": [*climb, *start.probes]})
+    return start.model_copy(update={"probes": [*climb, start.probes[-1]]})
+
+
+def _metrics(load: int, carried: int) -> dict[str, float | None]:
+    """CPU grows with the load, latency at its end."""
+    share = load / carried
+    return {"cpu_cores": 1.8 * share, "delivery_seconds.p95": 0.002 + 0.3 * share**8}
 
 
 def _bound(name: str, load: int) -> ServerCapacity:

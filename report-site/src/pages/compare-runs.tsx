@@ -55,7 +55,6 @@ export function RunsCompared({ manifest, query, a, b, noise }: Props) {
   const servers = both.includes(server) ? [server] : both;
   const stages = b.servers.find((each) => servers.includes(each.server))?.stages ?? [];
   const stage = chosenStage(stages, query);
-  const different = query.get('only') !== '0';
   const [methodA, methodB] = [a.run.method ?? 1, b.run.method ?? 1];
   const otherwise = countedOtherwise(words, Object.keys(words.metrics), Math.min(methodA, methodB));
   if (!stage) {
@@ -67,6 +66,9 @@ export function RunsCompared({ manifest, query, a, b, noise }: Props) {
     );
   }
   const found = servers.map((each) => changesOf(manifest, a, b, each, stage.name, noise)).sort(worstFirst);
+  const known = found.some((each) => each.rows.some((row) => row.noise !== undefined));
+  const asked = query.get('only');
+  const different = asked === '1' || (asked !== '0' && known); // before the noise is known, nothing would be left
   const shown = different ? found.filter((each) => each.worse + each.better > 0) : found;
   const rows = found.flatMap((each) => each.rows);
   const left = different ? rows.filter((row) => !isDifferent(row)).length : null;
@@ -83,7 +85,7 @@ export function RunsCompared({ manifest, query, a, b, noise }: Props) {
         <RunLink id={b.run.id}>{formatTime(b.run.created)}</RunLink> <bdi>{b.run.subject}</bdi>
       </p>
       <Controls both={both} server={server} stages={stages} stage={stage} different={different} />
-      {noise ? (
+      {known ? (
         <Summary found={found} />
       ) : (
         <p class="warning" role="note">

@@ -33,13 +33,9 @@ export function paintBounds(chart: uPlot, { limit, uprights = [] }: Plot): void 
   const y = limit && chart.valToPos(limit.value, 'y', true);
   if (limit && y !== undefined && y >= bbox.top - ratio && y <= bbox.top + bbox.height) {
     dashed(ctx, LIMIT_DASH, colour('bad'), [bbox.left, y, bbox.left + bbox.width, y]);
-    ctx.textAlign = 'right';
-    // Below the line where there is no room above it.
-    ctx.fillText(
-      limit.label,
-      bbox.left + bbox.width - 4,
-      y - bbox.top < 2 * TEXT * ratio ? y + TEXT * 1.3 * ratio : y - 4,
-    );
+    ctx.textAlign = 'left'; // where loads are small and curves low
+    const below = y - bbox.top < 2 * TEXT * ratio; // there is no room above it
+    ctx.fillText(limit.label, bbox.left + 4, below ? y + TEXT * 1.3 * ratio : y - 4);
   }
   uprights.forEach((each, index) => {
     const x = chart.valToPos(each.x, 'x', true);

@@ -92,7 +92,7 @@ function bounds(plot: Plot, x: Scale, y: Scale, at: { top: number; bottom: numbe
   ]);
   if (!limit || nearLimit(plot, at.high) === null) return parts;
   const line = `<path d="M${LEFT} ${y.of(limit.value)}H${WIDTH - RIGHT}" ${dashes(LIMIT_DASH, 'bad')}/>`;
-  return [...parts, line, text(WIDTH - RIGHT, y.of(limit.value) - 5, limit.label, 'end', 12)];
+  return [...parts, line, text(LEFT + 4, y.of(limit.value) - 5, limit.label, 'start', 12)];
 }
 
 function dashes(dash: number[], tone: string): string {

@@ -185,7 +185,7 @@ export class Drawing {
         {
           ...axisColours(),
           ...(plot.time ? {} : { values: (_, ticks) => ticks.map(plot.xFormat) }),
-          ...(plot.xSteps ? { splits: () => plot.xSteps ?? [] } : {}),
+          ...(plot.xSteps ? { splits: () => plot.xSteps ?? [], filter: (_, steps) => steps } : {}),
           space: plot.xSteps ? 30 : 90,
         },
         {
