@@ -53,7 +53,7 @@ export function fileName(text: string): string {
   );
 }
 
-function inertMarkdown(text: string): string {
+export function inertMarkdown(text: string): string {
   return text.replace(/[\\`*_{}[\]<>|#]/g, '\\$&').replace(/\s+/g, ' ');
 }
 

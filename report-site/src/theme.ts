@@ -40,7 +40,7 @@ export function colour(name: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 }
 
-/** As many as in bench/pushbench/site/looks.py, which says which server has which. */
+/** As many as in bench/pushbench/reporting/looks.py, which says which server has which. */
 const COLOURS = 6;
 const DASHES: number[][] = [[], [8, 4], [2, 3], [9, 3, 2, 3]];
 const MARKERS = ['circle', 'square', 'triangle', 'diamond', 'cross', 'star'] as const;

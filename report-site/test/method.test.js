@@ -30,7 +30,7 @@ test('what was due stands beside a throughput below it, and older runs say how t
     [`#/run/${oldRun}?${behind}`, false, true],
     [`#/compare?run=${run}`, true, false],
     [`#/compare?run=${oldRun}`, false, true],
-    [`#/compare?of=runs&a=${oldRun}&b=${run}`, true, true],
+    [`#/compare?of=runs&a=${oldRun}&b=${run}&only=0`, true, true],
     [`#/trend?c=${encodeURIComponent(newest.id)}&metric=throughput_per_second`, false, false],
     [`#/trend?c=${encodeURIComponent(older.id)}&metric=throughput_per_second`, false, true],
     [`#/trend?c=${encodeURIComponent(older.id)}&metric=loss_ratio`, false, false],

@@ -109,7 +109,7 @@ test('every chart has a name, a table and a cursor for the keyboard', async () =
 
 test('the word for a change agrees with its interval and its margin', async () => {
   const server = await serve(small);
-  const { page, close } = await open(browser, `${server.url}#/compare?of=runs`);
+  const { page, close } = await open(browser, `${server.url}#/compare?of=runs&only=0`);
   const words = new Set();
   const newest = page.getByLabel('After (B)');
   const runs = await newest.locator('option').evaluateAll((options) => options.map((each) => each.value));
@@ -117,7 +117,7 @@ test('the word for a change agrees with its interval and its margin', async () =
     await newest.selectOption(run);
     await settled(page);
     for (const row of await page.locator('tbody tr').evaluateAll(textsOfRows)) {
-      const [, , , , change, interval, margin, word] = row;
+      const [, , , change, interval, margin, word] = row;
       words.add(word);
       if (interval === '-' || margin.includes('at least')) continue;
       const [low, high] = interval.split(' to ').map(percent);
@@ -136,11 +136,74 @@ test('the word for a change agrees with its interval and its margin', async () =
   await server.close();
 });
 
+test('two runs are compared server by server, the worst first, and begin with what differs', async () => {
+  const server = await serve(small);
+  const { page, complaints, close } = await open(browser, server.url);
+  const id = (await addresses(page)).run.slice('#/run/'.length);
+  const run = await read(page, `runs/${id}`);
+  const times = (index, metric, factor) => {
+    const { metrics } = run.servers[index].stages.at(-1);
+    metrics[metric] = metrics[metric].map((each) => each * factor);
+  };
+  times(3, 'cpu_seconds_per_delivery', 2);
+  times(3, 'delivery_seconds.p95', 20);
+  times(1, 'cpu_seconds_per_delivery', 0.5);
+  await page.route(`**/runs/${id}.js*`, (route) =>
+    route.fulfill({
+      contentType: 'text/javascript',
+      body: `pushbenchData('runs/${id}',${JSON.stringify(JSON.stringify(run))})\n`,
+    }),
+  );
+  const told = () =>
+    page.locator('section.changes').evaluateAll((all) =>
+      all.map((each) => ({
+        title: each.querySelector('h2').textContent.trim(),
+        words: [...each.querySelectorAll('tbody tr')].map((row) => row.lastElementChild.innerText.split(' ').at(-1)),
+      })),
+    );
+  await page.reload();
+  await visit(page, '#/compare?of=runs');
+  const [worse, better] = [3, 1].map((index) => run.servers[index].server);
+  assert.deepEqual(await told(), [
+    { title: `${worse}: 2 worse`, words: ['worse', 'worse'] },
+    { title: `${better}: 1 better`, words: ['better'] },
+  ]);
+  const said = `2 of ${run.servers.length} servers differ; no difference beyond margin and noise in `;
+  assert.ok((await page.locator('main').innerText()).includes(said));
+  await page.locator('fieldset:has(> legend:text-is("Rows"))').getByRole('link', { name: 'all' }).click();
+  await page.waitForTimeout(30);
+  await settled(page);
+  const all = await told();
+  assert.deepEqual(
+    all.map(({ title }) => title.replace(/:.*/, '')).sort(),
+    run.servers.map((each) => each.server).sort(),
+  );
+  assert.ok(all.every(({ words }) => words.length > 3));
+  assert.deepEqual(complaints, []);
+  await close();
+  await server.close();
+});
+
+test('before the noise is known, nothing is hidden for want of a difference', async () => {
+  const server = await serve(small);
+  const { page, close } = await open(browser, `${server.url}#/nowhere`);
+  await page.route('**/overview.js*', async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, body: (await response.text()).replace(/"noise":\{[^}]*\}/g, '"noise":{}') });
+  });
+  await visit(page, '#/compare?of=runs');
+  assert.match(await page.locator('main .warning').innerText(), /The noise between runs is not known/);
+  assert.ok((await page.locator('section.changes tbody tr').count()) > 6);
+  await close();
+  await server.close();
+});
+
 test('a run shows loss and network by the second, and an older one that they were not recorded', async () => {
   const server = await serve(small);
   const { page, close } = await open(browser, server.url);
   const wanted = await addresses(page);
-  const chart = (title) => page.locator('.stack figure.chart').filter({ hasText: new RegExp(`^${title}`) });
+  const chart = (title) =>
+    page.locator('section[aria-labelledby=timeline] figure.chart').filter({ hasText: new RegExp(`^${title}`) });
   const table = async (title) => {
     await chart(title).locator('details.data > summary').click();
     await chart(title)
@@ -169,11 +232,11 @@ test('the charts of a trial share their seconds and one cursor, for the keyboard
   const server = await serve(small);
   const { page, close } = await open(browser, server.url);
   await visit(page, (await addresses(page)).run);
-  const first = page.locator('.stack .canvas').first();
+  const first = page.locator('section[aria-labelledby=timeline] .canvas').first();
   await first.focus();
   await page.keyboard.press('Home');
   for (let second = 0; second < 42; second += 1) await page.keyboard.press('ArrowRight');
-  const charts = await page.locator('.stack figure.chart').allInnerTexts();
+  const charts = await page.locator('section[aria-labelledby=timeline] figure.chart').allInnerTexts();
   assert.ok(charts.length >= 8, String(charts.length));
   for (const chart of charts) assert.match(chart, /\bsecond 42\b/);
   await close();

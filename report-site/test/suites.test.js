@@ -58,8 +58,8 @@ test('no page of a suite has a word or a server of another one', async () => {
       'CPU per token',
       'First token latency at stage 1000',
     ],
-    [`#/compare?${query({ c, of: 'runs' })}`, 'CPU per token', 'First token p95'],
-    [`#/compare?${query({ c, of: 'runs', server: 'go-sse' })}`, 'go-sse: first token latency at stage 1000'],
+    [`#/compare?${query({ c, of: 'runs', only: '0' })}`, 'CPU per token', 'First token p95'],
+    [`#/compare?${query({ c, of: 'runs', only: '0', server: 'go-sse' })}`, 'go-sse: first token latency at stage 1000'],
     [
       `#/run/${tokens.run}`,
       ...['Token stream, full', 'First token p95', 'Streams in', 'go-sse: first token latency, by stage'],
@@ -169,6 +169,18 @@ test('what was measured stands beside a publication of its suite alone', async (
   assert.match(rows[fastapi + 1], /measured here\s+0 %\s+[\d.]+ ms/);
   await visit(page, '#/published/token-stream');
   assert.match(await page.locator('main').innerText(), /Nothing here measures this yet/);
+});
+
+test('a publication names its author, and links to it where its address is known', async () => {
+  for (const [hash, said, to] of [
+    ['#/published', /^Source: Kyung Hee University.* Not known here: title, year, address\.$/, []],
+    ['#/published/typing-game', /^Source: Sahaj Bhatt, .*, 2026, /, ['https://sahaj.dev/blog/socketio-benchmark']],
+  ]) {
+    await visit(page, hash);
+    const source = page.locator('.source');
+    assert.match(await source.innerText(), said);
+    assert.deepEqual(await source.locator('a').evaluateAll((all) => all.map((each) => each.href)), to);
+  }
 });
 
 test('a run of some servers says how many, and why not more', async () => {

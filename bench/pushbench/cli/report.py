@@ -43,11 +43,13 @@ def report(
     from pushbench.judging.verdict import judge
     from pushbench.records.store import read_found
     from pushbench.reporting import report as reporting
+    from pushbench.reporting.looks import read_listed
 
     project = Project.current(out)
     read = read_found(project.records, record)
     verdict = judge(read, thresholds_of(project))
     path = into or project.out / ("report.html" if html else "report.md")
-    text = reporting.html(read, verdict) if html else reporting.markdown(read, verdict)
+    listed = read_listed(project.pages / "looks.txt")
+    text = reporting.html(read, verdict, listed) if html else reporting.markdown(read, verdict)
     write_atomically(path, text.encode())
     note(f"report {project.relative(path)}, {len(text.encode()) / 1000:,.0f} kB")

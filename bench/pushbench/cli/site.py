@@ -22,6 +22,9 @@ RecordsOption = Annotated[
 StoreOption = Annotated[
     Path | None, typer.Option("--store", help="The history.", metavar="FOLDER", show_default="history")
 ]
+CapacitiesOption = Annotated[
+    Path | None, typer.Option("--capacities", help="Capacity records.", metavar="FOLDER", show_default="out/capacity")
+]
 RepositoryOption = Annotated[
     str,
     typer.Option(
@@ -55,6 +58,7 @@ def site(
     out: OutOption = None,
     records: RecordsOption = None,
     store: StoreOption = None,
+    capacities: CapacitiesOption = None,
     repository: RepositoryOption = "",
     keep_records: KeepRecordsOption = None,
     pages: PagesOption = True,
@@ -85,6 +89,7 @@ def site(
         repository or None,
         keep_records,
         read_tags(project.root),
+        capacities or project.capacities,
     )
     folder = (out or project.site).resolve()
     built_pages = build_pages(project, note) if pages else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 from pushbench.judging.verdict import Verdict
@@ -10,13 +10,16 @@ from pushbench.metrics.definitions import Metric, Unit, metrics_of
 from pushbench.metrics.units import format_quantity
 from pushbench.records.record import Record, Trial
 from pushbench.records.stages import is_named
+from pushbench.reporting import loads
+from pushbench.reporting.looks import Look
 from pushbench.reporting.pictures import Chart, Line, Point
 from pushbench.reporting.summary import StageSummary, Summary
 
 
-def charts(record: Record, summary: Summary) -> list[Chart]:
-    """Those that have anything to draw."""
-    return [chart for chart in (*_against_load(record, summary), *_by_second(record)) if any(_drawn(chart))]
+def charts(record: Record, summary: Summary, drawn: Mapping[str, Look]) -> list[Chart]:
+    """Those that have anything to draw; `drawn` has the look of each server."""
+    found = (*_against_load(record, summary, drawn), *_by_second(record, drawn))
+    return [chart for chart in found if any(_drawn(chart))]
 
 
 def _drawn(chart: Chart) -> Iterator[bool]:
@@ -24,18 +27,19 @@ def _drawn(chart: Chart) -> Iterator[bool]:
         yield from (value > 0 for _, value in line.points)
 
 
-def _against_load(record: Record, summary: Summary) -> Iterator[Chart]:
-    planned = record.schedule.stages
-    if len(planned) < 2:
+def _against_load(record: Record, summary: Summary, drawn: Mapping[str, Look]) -> Iterator[Chart]:
+    indices = loads.curve(record.schedule.stages)
+    planned = [record.schedule.stages[index] for index in indices]
+    if not planned:
         return
     metrics = metrics_of(record.words)
-    marks = [(float(index), each.name if is_named(each) else f"{each.clients:,}") for index, each in enumerate(planned)]
+    marks = [(float(place), each.name if is_named(each) else f"{each.clients:,}") for place, each in enumerate(planned)]
     across = "stage" if any(map(is_named, planned)) else "clients"
     for name in (record.words.headline, "loss_ratio", "cpu_cores"):
         metric = metrics[name]
         lines = [
-            Line(place, _of_stages(server.stages, name))
-            for place, server in enumerate(summary.servers)
+            Line(drawn[server.server], _of_stages([server.stages[index] for index in indices], name))
+            for server in summary.servers
             if server.trials
         ]
         yield Chart(
@@ -61,18 +65,19 @@ def _limit(verdict: Verdict, metric: Metric) -> float | None:
     return found.pop() if len(found) == 1 else None
 
 
-def _by_second(record: Record) -> Iterator[Chart]:
+def _by_second(record: Record, drawn: Mapping[str, Look]) -> Iterator[Chart]:
     """Of the first valid trial of each server."""
-    trials = [_first(record, server) for server in record.servers]
-    known = [trial for trial in trials if trial and trial.stages]
-    bands = [(stage.begin_seconds, stage.end_seconds) for stage in known[0].stages] if known else []
+    known = [trial for server in record.servers if (trial := _first(record, server))]
+    bands = next(
+        ([(stage.begin_seconds, stage.end_seconds) for stage in each.stages] for each in known if each.stages), []
+    )
     latency = record.words.latencies[record.words.headline_latency].title
     for title, unit, points in (
         (f"{latency} p95 by the second", Unit.SECONDS, _latency),
         ("CPU by the second", Unit.CORES, _cpu),
         ("Memory by the second", Unit.BYTES, _memory),
     ):
-        lines = [Line(place, points(trial)) for place, trial in enumerate(trials) if trial]
+        lines = [Line(drawn[trial.server], points(trial)) for trial in known]
         yield Chart(
             title=title,
             lines=lines,

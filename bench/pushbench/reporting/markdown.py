@@ -7,8 +7,10 @@ import re
 from collections.abc import Iterator, Sequence
 
 from pushbench.foundation.text import one_line
+from pushbench.metrics.definitions import metrics_of
 from pushbench.records.record import Record
 from pushbench.reporting import again, notes, rankings
+from pushbench.reporting.loads import load_table
 from pushbench.reporting.ranking import Ranking
 from pushbench.reporting.summary import Summary, largest_first
 from pushbench.reporting.table import Cell, Table, changes_table, levels_table, loud, stage_table
@@ -34,6 +36,9 @@ def render(record: Record, summary: Summary, ranking: Ranking | None = None) -> 
     if summary.verdict.changes:
         against = escape(notes.against(record))
         lines += [f"## Changes {against}", "", *table_lines(changes_table(summary.verdict)), ""]
+    if against_load := load_table(summary):
+        title = f"{metrics_of(record.words)[record.words.headline].title} against load"
+        lines += [f"## {escape(title)}", "", *table_lines(against_load), ""]
     for stage in largest_first(summary):
         title = escape(notes.stage_heading(summary.stages[stage]))
         lines += [f"## {title}", "", *table_lines(stage_table(summary, stage)), ""]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 
 from pushbench.foundation.text import one_line
@@ -16,14 +16,15 @@ from pushbench.judging.verdict import Verdict
 from pushbench.records.record import Record
 from pushbench.reporting import again, notes, pictures, rankings
 from pushbench.reporting.charts import charts
+from pushbench.reporting.looks import Look, looks
 from pushbench.reporting.page_style import STYLE
 from pushbench.reporting.ranking import Ranking
 from pushbench.reporting.summary import Summary, largest_first
 from pushbench.reporting.table import Cell, Table, changes_table, levels_table, loud, stage_table
 
 
-def render(record: Record, summary: Summary, ranking: Ranking | None) -> str:
-    """The whole document."""
+def render(record: Record, summary: Summary, ranking: Ranking | None, listed: Sequence[str] = ()) -> str:
+    """The whole document. `listed` are the servers whose looks are, as `looks` takes them."""
     title = notes.heading(record)
     return "\n".join(
         [
@@ -35,7 +36,7 @@ def render(record: Record, summary: Summary, ranking: Ranking | None) -> str:
             *_verdict(record, summary.verdict),
             *(_ranking(record, ranking) if ranking else []),
             *_sections(record, summary.verdict),
-            *_charts(record, summary),
+            *_charts(record, summary, looks(listed, record.servers)),
             *_tables(record, summary),
             *_environment(record),
             "</body>",
@@ -97,13 +98,13 @@ def _sections(record: Record, verdict: Verdict) -> Iterator[str]:
         yield "</ul>"
 
 
-def _charts(record: Record, summary: Summary) -> Iterator[str]:
-    found = charts(record, summary)
+def _charts(record: Record, summary: Summary, drawn: Mapping[str, Look]) -> Iterator[str]:
+    found = charts(record, summary, drawn)
     if not found:
         return
     yield '<h2>Charts</h2><ul class="legend">'
-    for place, server in enumerate(record.servers):
-        yield f"<li>{pictures.swatch(place)} {_text(server)}</li>"
+    for server in record.servers:
+        yield f"<li>{pictures.swatch(drawn[server])} {_text(server)}</li>"
     yield '</ul><div class="charts">'
     for chart in found:
         yield f"<figure><figcaption>{_text(chart.title)}</figcaption>{pictures.draw(chart)}</figure>"

@@ -1,6 +1,7 @@
 """Line charts as SVG, drawn without a script: mail and tickets show them, too. Pure.
 
-Lines differ in colour and in their dashes, so that they can be told apart without either; `page` has both in its style.
+A line has the look of its server. Its colours are attributes, so it can be read where a style sheet is not; a style
+sheet with the same classes has those of the dark theme.
 """
 
 from __future__ import annotations
@@ -10,11 +11,17 @@ from dataclasses import dataclass, field
 from html import escape
 from math import ceil, floor, log10
 
+from pushbench.reporting.looks import DARK, DARK_LINES, LIGHT, LIGHT_LINES, PATTERNS, Look, marker
+
 WIDTH, HEIGHT = 640, 220
 LEFT, RIGHT, TOP, BOTTOM = 70, 24, 12, 38
-COLOURS, DASHES = 8, 4
-FEW = 12
-"""points of a line, which are dots, too"""
+HEADING = 46
+"""height of what stands above a picture of its own"""
+FONT = 12
+LETTER = 0.6 * FONT
+"""width of a letter, on average"""
+MARKS = 12
+"""at most, on a line"""
 SMALLEST, LARGEST = 1e-12, 1e18
 """that are drawn, in base units"""
 MOST_POINTS = 300
@@ -25,10 +32,16 @@ Point = tuple[float, float]
 
 @dataclass(frozen=True)
 class Line:
-    """`look` is the place of the server in the run, so that it looks alike in all charts."""
-
-    look: int
+    look: Look
     points: Sequence[Point]
+
+
+@dataclass(frozen=True)
+class Upright:
+    """A named place of the horizontal axis."""
+
+    x: float
+    label: str
 
 
 @dataclass(frozen=True)
@@ -40,11 +53,13 @@ class Chart:
     across: str
     """what the horizontal axis has"""
     marks: Sequence[tuple[float, str]] = ()
-    """on the horizontal axis; seconds where there are none"""
+    """on the horizontal axis; its own numbers where there are none"""
     bands: Sequence[tuple[float, float]] = ()
     """what is measured of it"""
     limit: float | None = None
     logarithmic: bool = False
+    across_logarithmic: bool = False
+    uprights: Sequence[Upright] = ()
 
 
 @dataclass(frozen=True)
@@ -62,32 +77,55 @@ class _Scale:
         return round(self.begin + share * (self.end - self.begin), 1)
 
 
-def look(place: int) -> str:
-    """The classes of the line of a server."""
-    return f"c{place % COLOURS} d{(place + place // COLOURS) % DASHES}"
-
-
-def swatch(place: int) -> str:
+def swatch(look: Look) -> str:
     """A piece of a server's line, for a legend."""
-    line = f'<path class="line {look(place)}" d="M0 4h32"/>'
-    return f'<svg class="swatch" viewBox="0 0 32 8" aria-hidden="true">{line}</svg>'
+    line = f'<path {_line_style(look)} d="M0 6h32"/><path {_mark_style(look)} d="{marker(look.marker, 16, 6)}"/>'
+    return f'<svg class="swatch" viewBox="0 0 32 12" aria-hidden="true">{line}</svg>'
 
 
 def draw(chart: Chart) -> str:
-    """The chart; nothing where there is nothing to draw."""
+    """The chart for a page with `dark_style`; nothing where there is nothing to draw."""
+    if not (inside := _inside(chart)):
+        return ""
+    name = escape(chart.title)
+    return f'<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{name}">{inside}</svg>'
+
+
+def standalone(chart: Chart, about: str, newest: str) -> str:
+    """The chart as a file of its own, with a heading, what it is about below that, and the newest value beside it."""
+    if not (inside := _inside(chart)):
+        return ""
+    height = HEIGHT + HEADING
+    name = escape(f"{chart.title}: {newest}" if newest else chart.title)
+    bold = f'class="ink" y="22" font-size="14" font-weight="600" fill="{LIGHT["ink"]}"'
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}" '
+        f'role="img" aria-label="{name}" font-family="system-ui,Segoe UI,Helvetica,Arial,sans-serif">'
+        f"<title>{name}</title><style>@media (prefers-color-scheme:dark){{{dark_style()}}}</style>"
+        f'<rect class="paper" width="{WIDTH}" height="{height}" rx="6" fill="{LIGHT["paper"]}"/>'
+        f'<text {bold} x="14">{escape(chart.title)}</text>'
+        f'<text {bold} x="{WIDTH - RIGHT}" text-anchor="end">{escape(newest)}</text>'
+        f'<text class="text" x="14" y="39" font-size="{FONT - 1}" fill="{LIGHT["muted"]}">{escape(about)}</text>'
+        f'<g transform="translate(0 {HEADING})">{inside}</g></svg>\n'
+    )
+
+
+def dark_style() -> str:
+    """The rules of the dark theme."""
+    own = {"paper": "paper", "ink": "ink", "text": "muted", "band": "shade"}
+    fills = [f".{name}{{fill:{DARK[tone]}}}" for name, tone in own.items()]
+    strokes = [f".{name}{{stroke:{DARK[tone]}}}" for name, tone in (("grid", "rule"), ("limit", "bad"))]
+    lines = [f".c{number}{{stroke:{tone}}}.m{number}{{fill:{tone}}}" for number, tone in enumerate(DARK_LINES)]
+    return "".join([*fills, *strokes, f".bad{{fill:{DARK['bad']}}}", *lines])
+
+
+def _inside(chart: Chart) -> str:
     lines = [Line(each.look, _drawable(each.points, chart)) for each in chart.lines]
     values = [value for each in lines for _, value in each.points]
     if not values:
         return ""
     across, up = _across(lines, chart), _up(values, chart)
-    return "".join(
-        [
-            f'<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(chart.title)}">',
-            *_ground(chart, across, up),
-            *(_line(each, across, up) for each in lines if each.points),
-            "</svg>",
-        ]
-    )
+    return "".join([*_ground(chart, across, up), *(_line(each, across, up) for each in lines if each.points)])
 
 
 def _drawable(points: Sequence[Point], chart: Chart) -> list[Point]:
@@ -100,8 +138,10 @@ def _drawable(points: Sequence[Point], chart: Chart) -> list[Point]:
 
 def _across(lines: Sequence[Line], chart: Chart) -> _Scale:
     places = [x for each in lines for x, _ in each.points] + [x for x, _ in chart.marks]
+    places += [each.x for each in chart.uprights]
     low, high = min(places), max(places)
-    return _Scale(low, high, LEFT, WIDTH - RIGHT, _nice(low, high))
+    logarithmic = chart.across_logarithmic and low > 0
+    return _Scale(low, high, LEFT, WIDTH - RIGHT, _nice(low, high), logarithmic=logarithmic)
 
 
 def _up(values: Sequence[float], chart: Chart) -> _Scale:
@@ -149,26 +189,54 @@ def _ground(chart: Chart, across: _Scale, up: _Scale) -> Iterator[str]:
     bottom = HEIGHT - BOTTOM
     for begin, end in chart.bands:
         left, right = across.at(max(begin, across.low)), across.at(min(end, across.high))
-        yield f'<rect class="band" x="{left}" y="{TOP}" width="{max(0, right - left):.1f}" height="{bottom - TOP}"/>'
+        size = f'width="{max(0, right - left):.1f}" height="{bottom - TOP}"'
+        yield f'<rect class="band" fill="{LIGHT["shade"]}" x="{left}" y="{TOP}" {size}/>'
     for tick in up.ticks:
         y = up.at(tick)
-        yield f'<path class="grid" d="M{LEFT} {y}H{WIDTH - RIGHT}"/>'
-        yield f'<text x="{LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{escape(chart.said(tick))}</text>'
+        yield f'<path class="grid" stroke="{LIGHT["rule"]}" d="M{LEFT} {y}H{WIDTH - RIGHT}"/>'
+        yield _text(LEFT - 6, y + 4, "end", chart.said(tick))
     for place, text in chart.marks or [(tick, f"{tick:g}") for tick in across.ticks]:
-        yield f'<text x="{across.at(place)}" y="{bottom + 16}" text-anchor="middle">{escape(text)}</text>'
-    middle = (LEFT + WIDTH - RIGHT) // 2
-    yield f'<text x="{middle}" y="{HEIGHT - 6}" text-anchor="middle">{escape(chart.across)}</text>'
+        x = across.at(place)
+        fits = x + len(text) * LETTER / 2 <= WIDTH
+        yield _text(x if fits else WIDTH - 2, bottom + 16, "middle" if fits else "end", text)
+    yield _text((LEFT + WIDTH - RIGHT) // 2, HEIGHT - 6, "middle", chart.across)
+    yield from _bounds(chart, across, up)
+
+
+def _bounds(chart: Chart, across: _Scale, up: _Scale) -> Iterator[str]:
+    """The limit, and the named places. A text that would be cut above stands below its line."""
+    style = f'class="limit" fill="none" stroke="{LIGHT["bad"]}" stroke-width="1.5" stroke-dasharray="2 3"'
     if chart.limit is not None and up.low <= chart.limit <= up.high:
         y = up.at(chart.limit)
-        yield f'<path class="limit" d="M{LEFT} {y}H{WIDTH - RIGHT}"/>'
-        said = escape(f"limit {chart.said(chart.limit)}")
-        yield f'<text x="{WIDTH - RIGHT}" y="{y - 4:.1f}" text-anchor="end">{said}</text>'
+        yield f'<path {style} d="M{LEFT} {y}H{WIDTH - RIGHT}"/>'
+        beside = y - 4 if y - FONT - 2 > 0 else y + FONT + 2
+        yield _text(WIDTH - RIGHT, beside, "end", f"limit {chart.said(chart.limit)}", "bad")
+    for each in chart.uprights:
+        x = across.at(each.x)
+        yield f'<path class="grid" stroke="{LIGHT["muted"]}" stroke-dasharray="7 3" d="M{x} {TOP}V{HEIGHT - BOTTOM}"/>'
+        anchor, beside = ("end", x - 4) if x > WIDTH / 2 else ("start", x + 4)
+        yield _text(beside, HEIGHT - BOTTOM - 6, anchor, each.label)
+
+
+def _text(x: float, y: float, anchor: str, text: str, kind: str = "text") -> str:
+    tone = LIGHT["bad" if kind == "bad" else "muted"]
+    place = f'x="{x:g}" y="{y:g}" text-anchor="{anchor}" font-size="{FONT}"'
+    return f'<text class="{kind}" {place} fill="{tone}">{escape(text)}</text>'
 
 
 def _line(line: Line, across: _Scale, up: _Scale) -> str:
-    points = [f"{across.at(x):g} {up.at(y):g}" for x, y in line.points]
-    drawn = f'<path class="line {look(line.look)}" d="M{"L".join(points)}"/>'
-    if len(points) <= FEW:
-        dots = "".join("M{} {}h0".format(*each.split()) for each in points)
-        drawn += f'<path class="dots {look(line.look).split()[0]}" d="{dots}"/>'
-    return drawn
+    points = [(across.at(x), up.at(y)) for x, y in line.points]
+    path = "L".join(f"{x:g} {y:g}" for x, y in points)
+    every = ceil(len(points) / MARKS)
+    marks = "".join(marker(line.look.marker, x, y) for x, y in points[::every])
+    return f'<path {_line_style(line.look)} d="M{path}"/><path {_mark_style(line.look)} d="{marks}"/>'
+
+
+def _line_style(look: Look) -> str:
+    dash = f' stroke-dasharray="{PATTERNS[look.dash]}"' if look.dash else ""
+    tone = f'stroke="{LIGHT_LINES[look.colour]}" stroke-width="1.8"{dash}'
+    return f'class="line c{look.colour}" fill="none" stroke-linejoin="round" {tone}'
+
+
+def _mark_style(look: Look) -> str:
+    return f'class="m{look.colour}" fill="{LIGHT_LINES[look.colour]}"'

@@ -80,10 +80,10 @@ def markdown(record: Record, verdict: Verdict) -> str:
     return markdown_.render(record, summarize(record, verdict), ranking)
 
 
-def html(record: Record, verdict: Verdict) -> str:
-    """One file without a script, for mail and tickets."""
+def html(record: Record, verdict: Verdict, listed: Sequence[str] = ()) -> str:
+    """One file without a script, for mail and tickets. `listed` are the servers of report-site/looks.txt."""
     ranking = rank(record, verdict, largest_stages(record)[0])
-    return page.render(record, summarize(record, verdict), ranking)
+    return page.render(record, summarize(record, verdict), ranking, listed)
 
 
 def as_json(record: Record, verdict: Verdict) -> dict[str, Any]:

@@ -10,7 +10,20 @@ from pathlib import Path
 from pushbench.foundation.errors import UserError
 from pushbench.metrics.definitions import Metrics, metrics_of
 from pushbench.records.vocabulary import ORIGINAL, Vocabulary
-from pushbench.site import badges, context, feed, keeping, manifest, marks, overview, publications, releases, series
+from pushbench.site import (
+    badges,
+    capacities,
+    charts,
+    context,
+    feed,
+    keeping,
+    manifest,
+    marks,
+    overview,
+    publications,
+    releases,
+    series,
+)
 from pushbench.site.combining import Combination, read_combinations, write_series
 from pushbench.site.context import Context
 from pushbench.site.events import Event
@@ -52,7 +65,14 @@ def build(inputs: Inputs, out: Path, note: Note) -> Built:
     folder.data("publications", publications.read_publications(inputs.project.root / "docs" / "publications.yml"))
     folder.write("feed.xml", feed.feed(moved, metrics, known.repository).encode())
     _write_badges(folder, words, described, rows)
-    whole = manifest.manifest(known, inputs, described, rows, state.environments, words=words, all_runs=len(ids))
+    searched = capacities.file_capacities(folder, inputs.capacities, state, note)
+    drawn = charts.write_charts(
+        folder, known, inputs.thresholds, combinations, environments=state.environments, searched=searched
+    )
+    whole = manifest.manifest(known, inputs, described, rows, state.environments, words=words, all_runs=len(ids)) | {
+        "charts": drawn,
+        "capacities": searched,
+    }
     folder.data("manifest", whole)
     folder.write("data/manifest.json", manifest.as_json(whole))
     state.write(out)

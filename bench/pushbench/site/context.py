@@ -17,11 +17,12 @@ from pushbench.foundation.errors import UserError
 from pushbench.foundation.project import Project
 from pushbench.judging.thresholds import Thresholds
 from pushbench.metrics.definitions import cost, metrics_of
+from pushbench.records.capacity import CLIENTS
 from pushbench.records.vocabulary import Latency, Vocabulary
+from pushbench.reporting.looks import read_listed
 from pushbench.reporting.rows import groups
 from pushbench.site import protocols
 from pushbench.site.layout import Data
-from pushbench.site.looks import listed
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ def read_context(project: Project, repository: str | None) -> Context:
         _calibration(project.root / "docs" / "calibration.json"),
         repository or _of_workflow(),
         _text(project.root / "docs" / "protocols.md"),
-        listed(_text(project.pages / "looks.txt")),
+        read_listed(project.pages / "looks.txt"),
     )
 
 
@@ -67,13 +68,34 @@ def servers(context: Context) -> Data:
     }
 
 
-def suites(context: Context, measured: Iterable[str], words: Callable[[str], Vocabulary]) -> Data:
-    """The words and the metrics of each suite of the checkout, and of others that were measured."""
+def suites(
+    context: Context, measured: Iterable[str], words: Callable[[str], Vocabulary], thresholds: Thresholds
+) -> Data:
+    """The words, metrics, load and limits of each suite of the checkout, and of others that were measured."""
     names = sorted({*(suite.id for suite in context.suites), *measured})
-    return {name: _words(_title(context, name), words(name)) for name in names}
+    return {
+        name: _words(title_of(context, name), words(name))
+        | {"load": load_of(context, name), "limits": _limits(thresholds, name)}
+        for name in names
+    }
 
 
-def _title(context: Context, name: str) -> str:
+def load_of(context: Context, name: str) -> str:
+    """`clients`, or the parameter that is the rate of all clients together."""
+    suite = context.suite(name)
+    return suite.spec.capacity.searched if suite and suite.spec.capacity else CLIENTS
+
+
+def _limits(thresholds: Thresholds, suite: str) -> list[Data]:
+    """Those of all servers and stages: exceptions expire, and what holds in one stage bounds no curve."""
+    return [
+        {"metric": limit.metric, "side": limit.bound.side, "value": limit.bound.value}
+        for limit in thresholds.suite(suite).limits
+        if limit.server is None and limit.stages is None
+    ]
+
+
+def title_of(context: Context, name: str) -> str:
     suite = context.suite(name)
     return suite.spec.title if suite else name.replace("-", " ").capitalize()
 

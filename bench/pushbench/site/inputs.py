@@ -27,3 +27,5 @@ class Inputs:
     """how many full records the site keeps, see `keeping`; None for all"""
     released: Sequence[Release] = ()
     """releases that can be seen from here; those that an earlier site knew need not be among them"""
+    capacities: Path | None = None
+    """a folder of capacity records, beside those that the site has"""

@@ -63,6 +63,16 @@ class Folder:
     def data(self, name: str, data: Mapping[str, Any]) -> None:
         self.write(f"data/{name}.js", script(name, data))
 
+    def content(self, name: str) -> Data | None:
+        """Of a data file that was written here; None where it is not there, or not whole."""
+        try:
+            text = (self.root / f"data/{name}.js").read_text()
+            quoted = text[text.index(",'") + 2 : text.rindex("'")]
+            found: Data = json.loads(re.sub(r"\\([\\'])", r"\1", quoted))
+        except (OSError, ValueError):
+            return None
+        return found
+
     def write(self, path: str, content: bytes) -> None:
         """Whole or not at all, but without waiting for the disk, since it can be derived again. The old file goes
         first: file systems wait for the disk where a file is renamed onto another."""

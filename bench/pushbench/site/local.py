@@ -21,7 +21,14 @@ def write_local_site(project: Project, thresholds: Thresholds, note: Callable[[s
         return None
     try:
         pages = build_pages(project, note)
-        inputs = Inputs(project, project.records, project.history, thresholds, released=read_tags(project.root))
+        inputs = Inputs(
+            project,
+            project.records,
+            project.history,
+            thresholds,
+            released=read_tags(project.root),
+            capacities=project.capacities,
+        )
         build(inputs, project.site, note)
         install_pages(pages, Folder(project.site))
     except (UserError, OSError) as error:

@@ -7,12 +7,12 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 
 from pushbench.records.vocabulary import Vocabulary
+from pushbench.reporting.looks import looks
 from pushbench.site import context
 from pushbench.site.combining import Combination
 from pushbench.site.context import Context
 from pushbench.site.inputs import Inputs
 from pushbench.site.layout import SCHEMA, Data
-from pushbench.site.looks import looks
 from pushbench.site.series import Stage, metrics
 from pushbench.site.trust import error_rates
 from pushbench.site.windows import RunWindow
@@ -40,7 +40,7 @@ def manifest(
         "judged_by": inputs.thresholds.digest[:10],
         "servers": context.servers(known),
         "looks": looks(known.looks, _names(known, combinations)),
-        "suites": context.suites(known, measured, words),
+        "suites": context.suites(known, measured, words, inputs.thresholds),
         "judge": error_rates(known.calibration),
         "margins": context.margins(inputs.thresholds),
         "environments": {key: environments[key] for key in sorted(used) if key in environments},

@@ -39,11 +39,21 @@ class Beside(Document):
     rows: list[Row | None] = Field(description="one for each row")
 
 
+class Source(Document):
+    """Where a comparison was published, as far as that is known."""
+
+    author: Name
+    title: Name | None = None
+    year: int | None = Field(default=None, ge=1990, le=2100)
+    address: Annotated[str, Field(pattern=r"^https://\S+$")] | None = None
+
+
 class Publication(Document):
     """One comparison: its figures as printed."""
 
     id: str
     title: str
+    source: Source
     setting: str = Field(description="what was measured, on what, under which load")
     columns: list[str]
     rows: list[Annotated[list[Figure], Field(min_length=1)]]

@@ -33,6 +33,10 @@ class State:
         self._tools: dict[str, Data] = before.get("tools", {})
         self._measured_with: dict[str, str] = before.get("measured_with", {})
         """by the run's id its key in `_tools`: thousands of runs have the same"""
+        self._before_capacities: dict[str, Data] = before.get("capacities", {})
+        self.capacities: dict[str, Data] = {}
+        """what capacity records are about, by their ids"""
+        self._capacity_versions: dict[str, str] = {}
         self.runs: dict[str, str] = {}
         """the version of the file that it was made of, by id"""
         self.rows: dict[str, Data] = {}
@@ -86,6 +90,17 @@ class State:
         key = self._measured_with.get(run)
         return self._tools[key] if key else None
 
+    def capacity(self, record: str, version: str) -> bool:
+        """Whether its files were made of this version before; then it stays known."""
+        before = self._before_capacities.get(record)
+        if before is None or before["version"] != version:
+            return False
+        self.keep_capacity(record, version, before["about"])
+        return True
+
+    def keep_capacity(self, record: str, version: str, about: Data) -> None:
+        self.capacities[record], self._capacity_versions[record] = about, version
+
     def write(self, root: Path) -> None:
         measured_with = {run: key for run, key in sorted(self._measured_with.items()) if run in self.runs}
         content = {
@@ -95,6 +110,10 @@ class State:
             "words": dict(sorted(self._words.items())),
             "tools": {key: self._tools[key] for key in sorted(set(measured_with.values()))},
             "measured_with": measured_with,
+            "capacities": {
+                record: {"version": self._capacity_versions[record], "about": about}
+                for record, about in sorted(self.capacities.items())
+            },
             "runs": dict(sorted(self.runs.items())),
             "rows": dict(sorted(self.rows.items())),
             "combinations": dict(sorted(self.combinations.items())),

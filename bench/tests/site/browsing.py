@@ -40,6 +40,9 @@ def run_in_browser(sites: Path, test: str) -> None:
 
 
 OF_SMALL_SITES, OF_THE_LARGE_ONE = (
-    ("address", "looks", "marks", "method", "ranking", "reading", "run", "safety", "server", "suites", "tables"),
+    (
+        *("address", "capacity", "curves", "looks", "marks", "method", "ranking", "reading", "run", "safety", "server"),
+        *("suites", "tables"),
+    ),
     ("budget", "crowding"),
 )

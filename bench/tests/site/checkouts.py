@@ -36,7 +36,8 @@ class Site:
 
     def build(self, out: Path | None = None, *released: Release, keep: int | None = None) -> Built:
         thresholds = thresholds_of(self.project)
-        inputs = Inputs(self.project, self.records, self.store, thresholds, "https://example.org/r", keep, released)
+        given = (self.project, self.records, self.store, thresholds, "https://example.org/r", keep, released)
+        inputs = Inputs(*given, capacities=self.root / "capacity")
         return build(inputs, out or self.out, self.notes.append)
 
     def marks(self, combination: str) -> list[dict[str, Any]]:

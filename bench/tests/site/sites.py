@@ -12,6 +12,7 @@ from pathlib import Path
 
 from pushbench.foundation.project import Project
 from tests.site import demo
+from tests.site.demo_capacity import write_searches
 from tests.site.demo_setting import HOSTILE, SERVERS, Demo
 from tests.site.demo_suites import TOKENS
 
@@ -34,6 +35,8 @@ SITES: dict[str, tuple[Demo, ...]] = {
 """as report-site/test/sites.js names them"""
 KEPT = {"small": 6}
 """full records that a site keeps, of the eight that there are; others keep all"""
+SEARCHED = {"small", "hostile"}
+"""sites with capacity records"""
 REPOSITORY = "https://github.com/example/pushbench"
 
 
@@ -43,6 +46,8 @@ def write_site(folder: Path, *about: Demo) -> float:
     folder.mkdir(parents=True, exist_ok=True)
     for each in about:
         demo.write(folder, each)
+        if each.suite == "whiteboard" and folder.name in SEARCHED:
+            write_searches(folder, each)
     if any(each.suite != "whiteboard" for each in about):
         _write_checkout(folder / "checkout")
     return make_site(folder)
@@ -73,6 +78,7 @@ def _write_checkout(folder: Path) -> None:
 def make_site(folder: Path) -> float:
     """CPU seconds from the start of Python to its end: what it takes where nobody else needs the CPU."""
     inputs = ["--records", str(folder / "records"), "--store", str(folder / "history")]
+    inputs += ["--capacities", str(folder / "capacity")]
     if kept := KEPT.get(folder.name):
         inputs += ["--keep-records", str(kept)]
     command = [sys.executable, "-m", "pushbench", "site", *inputs, "--out", str(folder / "site")]

@@ -24,6 +24,16 @@ def test_the_published_figures_are_in_base_units_beside_words() -> None:
         assert {len(row) for row in each["rows"]} == {len(each["columns"])}
 
 
+def test_a_source_has_an_author_and_a_safe_address(tmp_path: Path) -> None:
+    sources = [each["source"] for each in read_publications(FILE)["publications"]]
+    assert all(each["author"] for each in sources)
+    assert sum(each["address"] is not None for each in sources) >= 4
+    file = tmp_path / "publications.yml"
+    file.write_text(FILE.read_text().replace("https://liljay", "javascript:liljay"))
+    with pytest.raises(UserError, match="address"):
+        read_publications(file)
+
+
 def test_what_stands_beside_a_publication_is_measured_here() -> None:
     project = Project.current()
     suites = {suite.id: suite.spec for suite in read_suites(project.scenarios)}

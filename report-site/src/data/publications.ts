@@ -6,9 +6,19 @@ import type { Combination, Manifest, Unit } from './types';
 /** A quantity in base units, or the words of the publication. */
 export type Figure = string | [number, Unit];
 
+/** What is known of where it was published. */
+export interface Source {
+  author: string;
+  title: string | null;
+  year: number | null;
+  address: string | null;
+}
+
 export interface Publication {
   id: string;
   title: string;
+  /** not in older files */
+  source?: Source;
   /** what was measured, on what, under which load */
   setting: string;
   columns: string[];

@@ -1,6 +1,6 @@
 // Which server is best by a metric, as far as the noise lets anybody know. Pure.
 
-import type { Manifest, Margin, OverviewRow, Words } from './types';
+import type { CapacitySeries, Combination, Manifest, Margin, OverviewRow, Words } from './types';
 
 export interface Ranked {
   row: OverviewRow;
@@ -110,4 +110,12 @@ export function medianNoise(rows: OverviewRow[], metric: string): number | null 
   const known = rows.map((row) => row.noise[metric]).filter((each) => each !== undefined);
   known.sort((a, b) => a - b);
   return known[Math.floor(known.length / 2)] ?? null;
+}
+
+/** The newest searches for capacities in an environment and a suite. */
+export function seriesOf(
+  manifest: Manifest,
+  { environment, suite }: Pick<Combination, 'environment' | 'suite'>,
+): CapacitySeries | undefined {
+  return manifest.capacities?.find((each) => each.environment === environment && each.suite === suite);
 }

@@ -28,6 +28,17 @@ export interface Words {
   /** the metrics of a table */
   columns: string[];
   metrics: Record<string, Metric>;
+  /** `clients`, or the parameter that is the rate of all clients together; not in older files */
+  load?: string;
+  /** not in older files */
+  limits?: Limit[];
+}
+
+/** A bound of a suite, for all servers and stages. */
+export interface Limit {
+  metric: string;
+  side: 'max' | 'min';
+  value: number;
 }
 
 export interface Server {
@@ -132,6 +143,10 @@ export interface Manifest {
   servers: Record<string, Server>;
   /** how each is drawn; not in older files */
   looks?: Record<string, Look>;
+  /** the pictures of each server: `charts/<server>-<name>.svg`; not in older files */
+  charts?: Record<string, string[]>;
+  /** the newest first; not in older files */
+  capacities?: CapacitySeries[];
   /** not in files of schema 2, which have the metrics of their one suite */
   suites?: Record<string, Words>;
   metrics?: Record<string, Metric>;
@@ -144,6 +159,39 @@ export interface Manifest {
   all_runs: number;
   /** full records that the site keeps; null: all */
   keep: number | null;
+}
+
+/** Searches that can be compared: of one environment and suite, with the same parameters and limits. */
+export interface CapacitySeries {
+  id: string;
+  /** of the newest */
+  created: string;
+  environment: string;
+  suite: string;
+  /** `clients`, or the parameter that is the rate */
+  searched: string;
+  parameters: Parameters;
+  servers: string[];
+  version: string;
+}
+
+/** What a server carries, by its newest search. */
+export interface Capacity {
+  record: string;
+  created: string;
+  commit: string | null;
+  carried: number | null;
+  low: number | null;
+  high: number | null;
+  at_least: boolean;
+  reason: string;
+  binding: { resource: string; sentence: string } | null;
+  per_1000: Record<string, number>;
+  starts: number[];
+  confirmed: boolean;
+  failure: string | null;
+  /** each load that was asked, the least first */
+  points: { load: number; carried: boolean; metrics: Record<string, number> }[];
 }
 
 export interface Margin {
@@ -224,6 +272,15 @@ export interface WindowSeries {
 /** The median, and where trials differ the smallest and the largest. */
 export type Spread = [number] | [number, number, number];
 
+/** A stage as it was planned. */
+export interface StagePlan {
+  name: string;
+  clients: number;
+  closed?: boolean;
+  parameters?: Parameters;
+  outage?: object | null;
+}
+
 export interface StageNumbers {
   name: string;
   clients?: number;
@@ -291,6 +348,7 @@ export interface Run {
   harness?: Record<string, string>;
   environment?: Environment;
   parameters: Parameters;
+  schedule?: { stages: StagePlan[] };
   planned?: number;
   skipped?: { server: string; reason: string }[];
   base?: string | null;

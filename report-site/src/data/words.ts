@@ -22,6 +22,11 @@ export function inSentence(title: string): string {
   return /^.[A-Z]/.test(title) ? title : title.charAt(0).toLowerCase() + title.slice(1);
 }
 
+/** What loads count, inside a sentence: `clients`, or `requests/s` where a parameter is their rate. */
+export function loadUnit(words: Words, searched: string): string {
+  return searched === 'clients' ? searched : `${words.exchanges}/s`;
+}
+
 export function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }

@@ -6,9 +6,11 @@ import { countedOtherwise } from '../data/method';
 import type { Manifest, Margin, Overview, Run, Spread, StageNumbers, Unit, Word, Words } from '../data/types';
 import { metricTitle, unitOf, wordsOf } from '../data/words';
 import { DistributionChart, LatencyChoice, latencyOf } from '../parts/distribution';
-import { Choice, Pick, RunLink, WordMark } from '../parts/page';
+import { Choice, Pick, RunLink, ServerLink, WordMark } from '../parts/page';
 import { chosenStage, metricCell, StagePick, stageOf } from '../parts/stages';
+import { Swatch } from '../parts/swatch';
 import { type Cell, Table } from '../parts/table';
+import { serverStroke } from '../theme';
 import { formatChange, formatQuantity, formatTime, NOT_MEASURED } from '../units';
 
 export interface Pair {
@@ -31,7 +33,6 @@ interface Props extends Pair {
 }
 
 interface Row {
-  server: string;
   metric: string;
   /** the stages that it is of */
   in: { a: StageNumbers | undefined; b: StageNumbers | undefined };
@@ -54,7 +55,6 @@ export function RunsCompared({ manifest, query, a, b, noise }: Props) {
   const servers = both.includes(server) ? [server] : both;
   const stages = b.servers.find((each) => servers.includes(each.server))?.stages ?? [];
   const stage = chosenStage(stages, query);
-  const different = query.get('only') === '1';
   const [methodA, methodB] = [a.run.method ?? 1, b.run.method ?? 1];
   const otherwise = countedOtherwise(words, Object.keys(words.metrics), Math.min(methodA, methodB));
   if (!stage) {
@@ -65,8 +65,13 @@ export function RunsCompared({ manifest, query, a, b, noise }: Props) {
       </p>
     );
   }
-  const found = servers.flatMap((each) => rowsOf(manifest, a, b, each, stage.name, noise));
-  const rows = different ? found.filter((row) => row.word === 'worse' || row.word === 'better') : found;
+  const found = servers.map((each) => changesOf(manifest, a, b, each, stage.name, noise)).sort(worstFirst);
+  const known = found.some((each) => each.rows.some((row) => row.noise !== undefined));
+  const asked = query.get('only');
+  const different = asked === '1' || (asked !== '0' && known); // before the noise is known, nothing would be left
+  const shown = different ? found.filter((each) => each.worse + each.better > 0) : found;
+  const rows = found.flatMap((each) => each.rows);
+  const left = different ? rows.filter((row) => !isDifferent(row)).length : null;
   return (
     <>
       {!alike(a.run, b.run) && (
@@ -80,14 +85,24 @@ export function RunsCompared({ manifest, query, a, b, noise }: Props) {
         <RunLink id={b.run.id}>{formatTime(b.run.created)}</RunLink> <bdi>{b.run.subject}</bdi>
       </p>
       <Controls both={both} server={server} stages={stages} stage={stage} different={different} />
-      {!noise && (
+      {known ? (
+        <Summary found={found} />
+      ) : (
         <p class="warning" role="note">
           The noise between runs is not known, so nothing can be said of what differs.
         </p>
       )}
-      {rows.length === 0 && <p class="empty">Nothing differs by more than its margin and the noise between runs.</p>}
-      {rows.length > 0 && <RowsTable words={words} rows={rows} name={`${a.run.id} ${b.run.id}`} />}
-      <Explanation left={different ? found.length - rows.length : null} noise={noise} stage={stage} />
+      {shown.map((each) => (
+        <ServerChanges
+          key={each.server}
+          manifest={manifest}
+          words={words}
+          found={each}
+          rows={different ? each.rows.filter(isDifferent) : each.rows}
+          name={`${a.run.id} ${b.run.id} ${each.server}`}
+        />
+      ))}
+      <Explanation left={left} noise={noise} stage={stage} />
       <h2>How the latencies are distributed</h2>
       {servers.length === 1 ? (
         <Distributions words={words} query={query} a={a} b={b} server={servers[0] ?? ''} stage={stage.name} />
@@ -95,6 +110,58 @@ export function RunsCompared({ manifest, query, a, b, noise }: Props) {
         <p class="empty">Choose one server to see its latencies in both runs.</p>
       )}
     </>
+  );
+}
+
+/** What differs in one server. */
+interface Found {
+  server: string;
+  rows: Row[];
+  worse: number;
+  better: number;
+}
+
+const isDifferent = ({ word }: Row) => word === 'worse' || word === 'better';
+
+function changesOf(manifest: Manifest, a: Run, b: Run, server: string, stage: string, noise: Noise | null): Found {
+  const rows = rowsOf(manifest, a, b, server, stage, noise);
+  const count = (word: Word) => rows.filter((row) => row.word === word).length;
+  return { server, rows, worse: count('worse'), better: count('better') };
+}
+
+const worstFirst = (one: Found, other: Found) => other.worse - one.worse || other.better - one.better;
+
+function Summary({ found }: { found: Found[] }) {
+  const same = found.filter((each) => each.worse + each.better === 0).map((each) => each.server);
+  if (same.length === found.length) {
+    return <p class="empty">Nothing differs by more than its margin and the noise between runs.</p>;
+  }
+  return (
+    <p>
+      {found.length - same.length} of {found.length} servers differ
+      {same.length > 0 && `; no difference beyond margin and noise in ${same.join(', ')}`}.
+    </p>
+  );
+}
+
+interface ServerChangesProps {
+  manifest: Manifest;
+  words: Words;
+  found: Found;
+  rows: Row[];
+  name: string;
+}
+
+function ServerChanges({ manifest, words, found: { server, worse, better }, rows, name }: ServerChangesProps) {
+  const counts = [...(worse ? [`${worse} worse`] : []), ...(better ? [`${better} better`] : [])].join(', ');
+  return (
+    <section class="changes" aria-label={server}>
+      <h2>
+        <Swatch stroke={serverStroke(manifest.looks, server)} /> <ServerLink server={server} />
+        {counts && `: ${counts}`}
+      </h2>
+      <RowsTable words={words} rows={rows} name={name} />
+    </section>
   );
 }
 
@@ -121,8 +188,8 @@ function Controls({ both, server, stages, stage, different }: ControlsProps) {
         name="only"
         value={different ? '1' : '0'}
         options={[
-          { value: '0', text: 'all' },
           { value: '1', text: 'only differences' },
+          { value: '0', text: 'all' },
         ]}
       />
     </div>
@@ -175,7 +242,6 @@ function RowsTable({ words, rows, name }: { words: Words; rows: Row[]; name: str
     <Table
       name={name}
       columns={[
-        { title: 'Server' },
         { title: 'Metric' },
         { title: 'A', numeric: true },
         { title: 'B', numeric: true },
@@ -187,7 +253,6 @@ function RowsTable({ words, rows, name }: { words: Words; rows: Row[]; name: str
       rows={rows.map((row): Cell[] => {
         const change = row.a && row.b && row.a[0] !== 0 ? row.b[0] / row.a[0] - 1 : null;
         return [
-          { text: row.server },
           { text: metricTitle(words, row.metric) },
           metricCell(words, row.metric, row.in.a),
           metricCell(words, row.metric, row.in.b),
@@ -233,7 +298,7 @@ function rowsOf(manifest: Manifest, a: Run, b: Run, server: string, stage: strin
       const alikeDefined = sameMethod || !metric.method_1;
       const word =
         before && after && alikeDefined ? wordFor(before[0], after[0], metric, margins[name], scatter) : 'unknown';
-      return { server, metric: name, in: stages, a: before, b: after, noise: scatter, margin: margins[name], word };
+      return { metric: name, in: stages, a: before, b: after, noise: scatter, margin: margins[name], word };
     });
 }
 

@@ -4,6 +4,7 @@ import { countedOtherwise } from '../data/method';
 import type { Manifest, Run, StageNumbers, Words } from '../data/types';
 import { capital, inSentence, metricTitle, unitOf, wordsOf, worthShowing } from '../data/words';
 import { DistributionChart, LatencyChoice, latencyOf } from '../parts/distribution';
+import { LoadCurves } from '../parts/load-curve';
 import { Choice, OutcomeMark, Pick, RunLink } from '../parts/page';
 import { sortedBy } from '../parts/sorting';
 import { chosenStage, metricCell, StagePick, stageOf, stageTitle } from '../parts/stages';
@@ -24,6 +25,10 @@ export function ServersCompared({ manifest, query, run }: { manifest: Manifest; 
   if (!stage) return <p class="empty">No stage of this run was measured.</p>;
   const otherwise = countedOtherwise(words, by === 'stage' ? metrics : [metric], run.run.method);
   const shown = run.servers.filter((server) => !hidden.includes(server.server));
+  const onToggle = (name: string) =>
+    go({ hide: hidden.includes(name) ? hidden.filter((each) => each !== name) : [...hidden, name] });
+  const onOnly = (name: string) =>
+    go({ hide: run.servers.map((server) => server.server).filter((each) => each !== name) });
   return (
     <>
       <p>
@@ -59,8 +64,17 @@ export function ServersCompared({ manifest, query, run }: { manifest: Manifest; 
         <MetricTable words={words} query={query} run={run} servers={shown} metric={metric} stages={stages} />
       )}
       {otherwise && <p class="aside">{otherwise}</p>}
+      <h2>Against load</h2>
+      <LoadCurves manifest={manifest} words={words} query={query} run={run} {...{ hidden, onToggle, onOnly }} />
       {run.run.whole && (
-        <Distributions manifest={manifest} words={words} query={query} run={run} stage={stage} hidden={hidden} />
+        <Distributions
+          manifest={manifest}
+          words={words}
+          query={query}
+          run={run}
+          stage={stage}
+          {...{ hidden, onToggle, onOnly }}
+        />
       )}
       {hidden.length > 0 && <a href={here({ hide: null })}>Show all servers</a>}
     </>
@@ -153,9 +167,11 @@ interface DistributionsProps {
   run: Run;
   stage: StageNumbers;
   hidden: string[];
+  onToggle: (server: string) => void;
+  onOnly: (server: string) => void;
 }
 
-function Distributions({ manifest, words, query, run, stage, hidden }: DistributionsProps) {
+function Distributions({ manifest, words, query, run, stage, hidden, onToggle, onOnly }: DistributionsProps) {
   const found = run.servers.map((server) => ({ server, at: stageOf(run, server.server, stage.name) }));
   const latency = latencyOf(
     words,
@@ -175,10 +191,8 @@ function Distributions({ manifest, words, query, run, stage, hidden }: Distribut
           const label = server.server;
           return [{ label, tail, shown: !hidden.includes(label), stroke: serverStroke(manifest.looks, label) }];
         })}
-        onToggle={(name) =>
-          go({ hide: hidden.includes(name) ? hidden.filter((each) => each !== name) : [...hidden, name] })
-        }
-        onOnly={(name) => go({ hide: run.servers.map((server) => server.server).filter((each) => each !== name) })}
+        onToggle={onToggle}
+        onOnly={onOnly}
       />
     </>
   );

@@ -2,12 +2,19 @@
 
 import { alike } from '../data/compare';
 import { useLoaded } from '../data/load';
-import { type Beside, combinationsBeside, type Figure, loadPublications, type Publication } from '../data/publications';
+import {
+  type Beside,
+  combinationsBeside,
+  type Figure,
+  loadPublications,
+  type Publication,
+  type Source,
+} from '../data/publications';
 import { loadRun } from '../data/run';
 import type { Combination, Manifest, Run, Words } from '../data/types';
 import { unitOf, wordsOf } from '../data/words';
 import { Inline } from '../parts/inline';
-import { CombinationPick, OutcomeMark, RunLink, Shown } from '../parts/page';
+import { CombinationPick, OutcomeMark, Outside, RunLink, Shown } from '../parts/page';
 import { chosenStage, StageChoice, stageOf } from '../parts/stages';
 import { type Cell, Table } from '../parts/table';
 import { href } from '../route';
@@ -62,12 +69,13 @@ interface ChosenProps extends Props {
 }
 
 function Chosen({ manifest, query, publication }: ChosenProps) {
-  const { title, setting, minds } = publication;
+  const { title, source, setting, minds } = publication;
   const combinations = combinationsBeside(manifest, publication);
   const chosen = combinations.find((each) => each.id === query.get('c')) ?? combinations[0];
   return (
     <>
       <h2>{title}</h2>
+      {source && <SourceLine source={source} />}
       <p>{setting}</p>
       <section class="panel" aria-labelledby="caveats">
         <h3 id="caveats">Read this first</h3>
@@ -97,6 +105,32 @@ function Chosen({ manifest, query, publication }: ChosenProps) {
       )}
     </>
   );
+}
+
+function SourceLine({ source: { author, title, year, address } }: { source: Source }) {
+  const unknown = [...(title ? [] : ['title']), ...(year ? [] : ['year']), ...(address ? [] : ['address'])];
+  return (
+    <p class="source">
+      Source: {author}
+      {title && (
+        <>
+          , <cite>{title}</cite>
+        </>
+      )}
+      {year && `, ${year}`}
+      {address && (
+        <>
+          , <Outside to={address}>{readable(address)}</Outside>
+        </>
+      )}
+      {unknown.length > 0 && `. Not known here: ${unknown.join(', ')}`}.
+    </p>
+  );
+}
+
+/** Without what an address needs and a reader does not. */
+function readable(address: string): string {
+  return address.replace(/^https:\/\//, '').replaceAll('%20', ' ');
 }
 
 /** Figures beside which nothing of this service stands. */

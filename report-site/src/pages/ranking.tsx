@@ -1,15 +1,18 @@
 // The servers of a suite, the best first: bars in multiples of the best, ties together, and what is not compared apart.
 
-import { type Ranked, rank, rankedBy } from '../data/ranking';
+import { useLoaded } from '../data/load';
+import { type Ranked, rank, rankedBy, seriesOf } from '../data/ranking';
 import type { Combination, Manifest, Overview, OverviewRow, Words } from '../data/types';
 import { inSentence, latencyTitle, metricTitle, unitOf } from '../data/words';
 import { Filters } from '../parts/filters';
-import { Choice, OutcomeMark, RunLink, ServerLink, serverTitle, WordMark } from '../parts/page';
+import { Choice, OutcomeMark, RunLink, ServerLink, Shown, serverTitle, WordMark } from '../parts/page';
 import { Swatch } from '../parts/swatch';
 import { serverStroke } from '../theme';
 import { formatDay, formatNumber, formatQuantity, formatterOf } from '../units';
+import type { CapacityProps } from './capacity-ranking';
 import { shortTitle } from './overview-table';
 
+const CAPACITY = 'capacity';
 /** Multiples of the best at which a bar is as long as it gets. */
 const LONGEST = 10;
 
@@ -25,6 +28,22 @@ interface Props {
 export function RankingPart({ manifest, query, overview, chosen, words, rows }: Props) {
   const metrics = rankedBy(words, overview.metrics).filter((metric) => rows.some((row) => row.values[metric] != null));
   const asked = query.get('rank') ?? '';
+  const searched = seriesOf(manifest, chosen);
+  const label = (each: string) => {
+    const title = shortTitle(words, each);
+    return title === metricTitle(words, each) || !/^[a-z]/.test(title) ? title.replace(/ peak$/, '') : title;
+  };
+  const options = metrics.map((value) => ({ value, text: label(value) }));
+  if (searched) options.push({ value: CAPACITY, text: 'Capacity' });
+  const controls = (value: string) => (
+    <div class="controls">
+      <Choice label="Ranked by" name="rank" value={value} options={options} />
+      <Filters manifest={manifest} servers={chosen.servers} query={query} />
+    </div>
+  );
+  if (searched && asked === CAPACITY) {
+    return <CapacityPart {...{ manifest, query, words }} series={searched} controls={controls(CAPACITY)} />;
+  }
   const metric = metrics.includes(asked) ? asked : (metrics[0] ?? words.headline);
   const ranking = rank(rows, metric, words, manifest.margins[chosen.suite]?.[metric]);
   const { ranked } = ranking;
@@ -35,24 +54,12 @@ export function RankingPart({ manifest, query, overview, chosen, words, rows }: 
     ranked.map((each) => each.value),
     unitOf(words, metric),
   );
-  const label = (each: string) => {
-    const title = shortTitle(words, each);
-    return title === metricTitle(words, each) || !/^[a-z]/.test(title) ? title.replace(/ peak$/, '') : title;
-  };
   return (
     <section aria-labelledby="ranking" class="ranking">
       <h2 id="ranking">
         Best {inSentence(metricTitle(words, metric))} at {at}
       </h2>
-      <div class="controls">
-        <Choice
-          label="Ranked by"
-          name="rank"
-          value={metric}
-          options={metrics.map((value) => ({ value, text: label(value) }))}
-        />
-        <Filters manifest={manifest} servers={chosen.servers} query={query} />
-      </div>
+      {controls(metric)}
       <ol>
         {ranked.map((each, index) => (
           <Place
@@ -81,6 +88,14 @@ export function RankingPart({ manifest, query, overview, chosen, words, rows }: 
       </p>
     </section>
   );
+}
+
+/** Its code is asked for when somebody wants it. */
+function CapacityPart(props: CapacityProps) {
+  const loaded = useLoaded('code of the capacities', async () => ({
+    Wanted: (await import('./capacity-ranking')).CapacityRanking,
+  }));
+  return <Shown loaded={loaded}>{({ Wanted }) => <Wanted {...props} />}</Shown>;
 }
 
 function shares(noisy: boolean, margin: boolean): string {

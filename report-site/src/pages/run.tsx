@@ -7,6 +7,7 @@ import type { Manifest, Run, RunServer, Words } from '../data/types';
 import { metricTitle, wordsOf, worthShowing } from '../data/words';
 import { Changes, Environment, Reproduce } from '../parts/about-run';
 import { DistributionChart, LatencyChoice, latencyOf } from '../parts/distribution';
+import { ServerCurves } from '../parts/load-curve';
 import { CommitLink, OutcomeMark, Pick, parametersText, Shown, Subject } from '../parts/page';
 import { RunSummary, worstFirst } from '../parts/run-summary';
 import { metricCell, stageTitle } from '../parts/stages';
@@ -70,7 +71,7 @@ function Whole({ manifest, query, run }: { manifest: Manifest; query: URLSearchP
       </section>
       <RunSummary manifest={manifest} words={words} query={query} run={run} chosen={server} />
       {run.verdict && run.verdict.changes.length > 0 && <Changes words={words} changes={run.verdict.changes} />}
-      {server && <ServerPart words={words} query={query} run={run} server={server} />}
+      {server && <ServerPart manifest={manifest} words={words} query={query} run={run} server={server} />}
       <Reproduce run={run} />
       <Environment run={run} />
     </>
@@ -136,13 +137,14 @@ function ReasonLink({ run, reason }: { run: Run; reason: string }) {
 }
 
 interface ServerProps {
+  manifest: Manifest;
   words: Words;
   query: URLSearchParams;
   run: Run;
   server: RunServer;
 }
 
-function ServerPart({ words, query, run, server }: ServerProps) {
+function ServerPart({ manifest, words, query, run, server }: ServerProps) {
   const outcome = run.verdict?.servers.find((each) => each.server === server.server)?.outcome ?? null;
   const hidden = query.getAll('hide');
   const latency = latencyOf(words, server.stages, query);
@@ -167,6 +169,8 @@ function ServerPart({ words, query, run, server }: ServerProps) {
       </div>
       <Trials server={server} />
       <StageTable words={words} run={run} server={server} />
+      <h3>Against load</h3>
+      <ServerCurves manifest={manifest} words={words} query={query} run={run} server={server} />
       {run.run.whole && server.of && server.of.length > 0 && (
         <TrialTimeline words={words} run={run} server={server} query={query} />
       )}

@@ -11,6 +11,9 @@ import { type Cell, Table } from '../parts/table';
 import { href } from '../route';
 import { serverStroke } from '../theme';
 import { formatDay, formatNumber, formatQuantity, NOT_MEASURED } from '../units';
+import { ServerCapacity } from './server-capacity';
+import { Embed } from './server-embed';
+import { ServerLoad } from './server-load';
 import { ServerTrend } from './server-trend';
 
 /** Of the newest combinations: each costs a file. */
@@ -23,8 +26,9 @@ interface Props {
   id: string;
 }
 
-export function ServerPage({ manifest, id }: Props) {
+export function ServerPage({ manifest, query, id }: Props & { query: URLSearchParams }) {
   const measured = manifest.combinations.filter((each) => each.servers.includes(id));
+  const searched = (manifest.capacities ?? []).filter((each) => each.servers.includes(id)).slice(0, SHOWN);
   const about = manifest.servers[id];
   return (
     <>
@@ -37,11 +41,22 @@ export function ServerPage({ manifest, id }: Props) {
         <p class="empty">No server {id} is in this checkout, and none was measured.</p>
       )}
       {about && measured.length === 0 && <p class="empty">It was not measured yet.</p>}
+      {searched.map((series) => (
+        <ServerCapacity key={series.id} manifest={manifest} series={series} id={id} />
+      ))}
       {measured.slice(0, SHOWN).map((combination, index) => (
-        <Measured key={combination.id} manifest={manifest} id={id} chosen={combination} drawn={index === 0} />
+        <Measured
+          key={combination.id}
+          manifest={manifest}
+          query={query}
+          id={id}
+          chosen={combination}
+          drawn={index === 0}
+        />
       ))}
       {measured.length > SHOWN && <Others manifest={manifest} id={id} others={measured.slice(SHOWN)} />}
       {about && <Reproduce id={id} measured={measured} />}
+      {manifest.charts?.[id] && <Embed id={id} names={manifest.charts[id]} />}
     </>
   );
 }
@@ -81,12 +96,13 @@ function About({ manifest, id }: Props) {
 }
 
 interface MeasuredProps extends Props {
+  query: URLSearchParams;
   chosen: Combination;
-  /** whether its trend is drawn */
+  /** whether its trend and its curves are drawn */
   drawn: boolean;
 }
 
-function Measured({ manifest, id, chosen, drawn }: MeasuredProps) {
+function Measured({ manifest, query, id, chosen, drawn }: MeasuredProps) {
   const words = wordsOf(manifest, chosen.suite);
   const loaded = useLoaded(chosen.id, () => load<Overview>(`${chosen.id}/overview`, chosen.overview));
   return (
@@ -99,6 +115,7 @@ function Measured({ manifest, id, chosen, drawn }: MeasuredProps) {
           return (
             <>
               <Numbers manifest={manifest} words={words} chosen={chosen} overview={overview} row={row} />
+              {drawn && <ServerLoad manifest={manifest} words={words} query={query} id={id} run={row.run} />}
               {drawn && overview.stage && (
                 <ServerTrend manifest={manifest} words={words} chosen={chosen} stage={overview.stage} id={id} />
               )}

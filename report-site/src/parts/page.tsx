@@ -212,7 +212,7 @@ export function CombinationPick({
 /** What an address says of one suite means nothing in another. */
 const OF_A_SUITE = [
   ...['stage', 'metric', 'sort', 'all', 'range', 'pin', 's', 'hide', 'server', 'kind', 'run', 'a', 'b', 'only'],
-  ...['rank', 'tier', 'language', 'protocol'],
+  ...['rank', 'tier', 'language', 'protocol', 'curve', 'load'],
 ];
 
 /** The suites that were measured, where there are several; a choice leads to the first combination of its suite. */

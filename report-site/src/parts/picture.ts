@@ -2,6 +2,7 @@
 
 import { colour, type Marker, markerPath } from '../theme';
 import { badges, MARK_DASHES } from './badges';
+import { LIMIT_DASH, nearLimit, UPRIGHT_DASH } from './bounds';
 import { axisFormat, type Line, type Plot } from './plot';
 
 const WIDTH = 960;
@@ -30,8 +31,10 @@ export function svg(title: string, plot: Plot): string {
     line.values.filter((value) => value !== null && (!plot.log || value > 0)),
   ) as number[];
   const low = plot.log ? least(values) : Math.min(0, least(values));
-  const x = scale(plot.x[0] ?? 0, plot.x.at(-1) ?? 1, LEFT, WIDTH - RIGHT, false);
-  const y = scale(low, greatest(values), bottom, top, plot.log ?? false);
+  const high = Math.max(greatest(values), nearLimit(plot, greatest(values)) ?? 0);
+  const [first, last] = plot.xRange ?? [plot.x[0] ?? 0, plot.x.at(-1) ?? 1];
+  const x = scale(first, last, LEFT, WIDTH - RIGHT, plot.xLog ?? false);
+  const y = scale(low, high, bottom, top, plot.log ?? false);
   const parts = [
     `<rect width="${WIDTH}" height="${height}" fill="${colour('paper')}"/>`,
     text(LEFT, 22, title, 'start', 15),
@@ -40,12 +43,15 @@ export function svg(title: string, plot: Plot): string {
   const format = axisFormat(plot, ticks);
   for (let tick = 0; tick <= TICKS; tick++) {
     const atY = y.at(tick / TICKS);
-    const atX = x.at(tick / TICKS);
     parts.push(`<path d="M${LEFT} ${y.of(atY)}H${WIDTH - RIGHT}" stroke="${colour('rule')}"/>`);
     parts.push(text(LEFT - 8, y.of(atY) + 4, format(atY), 'end', 12));
-    const anchor = tick === 0 ? 'start' : tick === TICKS ? 'end' : 'middle';
-    parts.push(text(x.of(atX), bottom + 20, plot.xFormat(atX), anchor, 12));
   }
+  const steps = plot.xSteps ?? Array.from({ length: TICKS + 1 }, (_, tick) => x.at(tick / TICKS));
+  steps.forEach((step, index) => {
+    const anchor = index === 0 ? 'start' : index === steps.length - 1 ? 'end' : 'middle';
+    parts.push(text(x.of(step), bottom + 20, plot.xFormat(step), anchor, 12));
+  });
+  parts.push(...bounds(plot, x, y, { top, bottom, high }));
   for (const badge of badges(plot.marks ?? [], (index) => x.of(plot.x[index] ?? 0), WIDTH, FONT)) {
     for (const { mark, x: at, long } of badge.lines) {
       const dash = long ? ` stroke-dasharray="${MARK_DASHES[mark.kind].join(' ')}"` : '';
@@ -75,6 +81,22 @@ export function svg(title: string, plot: Plot): string {
   const size = `width="${WIDTH}" height="${height}" viewBox="0 0 ${WIDTH} ${height}"`;
   const font = 'font-family="system-ui, sans-serif"';
   return `<svg xmlns="http://www.w3.org/2000/svg" ${size} ${font}>${parts.join('')}</svg>\n`;
+}
+
+/** The limit, where it is near, and the named places of the x axis. */
+function bounds(plot: Plot, x: Scale, y: Scale, at: { top: number; bottom: number; high: number }): string[] {
+  const { limit, uprights = [] } = plot;
+  const parts = uprights.flatMap((each, index) => [
+    `<path d="M${x.of(each.x)} ${at.top}V${at.bottom}" ${dashes(UPRIGHT_DASH, each.colour)}/>`,
+    text(x.of(each.x) + 4, at.bottom - 6 - index * 15, each.label, 'start', 12),
+  ]);
+  if (!limit || nearLimit(plot, at.high) === null) return parts;
+  const line = `<path d="M${LEFT} ${y.of(limit.value)}H${WIDTH - RIGHT}" ${dashes(LIMIT_DASH, 'bad')}/>`;
+  return [...parts, line, text(LEFT + 4, y.of(limit.value) - 5, limit.label, 'start', 12)];
+}
+
+function dashes(dash: number[], tone: string): string {
+  return `fill="none" stroke="${colour(tone)}" stroke-width="1.5" stroke-dasharray="${dash.join(' ')}"`;
 }
 
 function markers(plot: Plot, line: Line, x: Scale, y: Scale, marker: Marker): string {

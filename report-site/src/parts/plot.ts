@@ -6,6 +6,7 @@ import type { Level, Unit } from '../data/types';
 import { colour, markerPath, type Stroke } from '../theme';
 import { formatterOf } from '../units';
 import { type Badge, badges, type Mark } from './badges';
+import { heights, paintBounds, paintWhiskers, type Upright } from './bounds';
 import { ABOVE, badgeFont, cross, paintBadge, paintBadgeLines, paintEnds, stripHeight, triangle } from './painting';
 
 export interface Line {
@@ -19,6 +20,8 @@ export interface Line {
   changes?: { index: number; up: boolean }[];
   /** indices without a valid value, marked at the lower edge */
   invalid?: number[];
+  /** from where to where a value is known to lie */
+  whiskers?: ([number, number] | null)[];
 }
 
 export interface Span {
@@ -39,6 +42,12 @@ export interface Plot {
   xRange?: [number, number];
   time?: boolean;
   log?: boolean;
+  /** whether the x axis is logarithmic */
+  xLog?: boolean;
+  /** the worst allowed value, drawn where it is near */
+  limit?: { value: number; label: string } | undefined;
+  /** places of the x axis with a name */
+  uprights?: Upright[];
   lines: Line[];
   /** shaded parts of the x axis, such as steady windows */
   spans?: Span[];
@@ -64,7 +73,6 @@ export interface Listener {
 }
 
 const POINTS_UP_TO = 120;
-const RANGE: uPlot.Range.Config = { min: { pad: 0.08, soft: 0, mode: 2 }, max: { pad: 0.08 } };
 /** CSS pixels between the markers of a line, of few points and of many; and half of a marker */
 const [CLOSE, FAR_APART, MARKER] = [24, 110, 3.4];
 /** Lines are named at their ends where there are few, and CSS pixels for that */
@@ -160,8 +168,12 @@ export class Drawing {
       focus: { alpha: 0.25 },
       padding: [ABOVE, Math.max(RIGHT, this.endsRoom(), plot.time ? 0 : this.lastLabel() / 2), 0, 0],
       scales: {
-        x: { time: plot.time ?? false, ...(plot.xRange ? { range: plot.xRange } : {}) },
-        y: plot.log ? { distr: 3 } : { range: (_, low, high) => heights(low, high) },
+        x: {
+          time: plot.time ?? false,
+          ...(plot.xLog ? { distr: 3 } : {}),
+          ...(plot.xRange ? { range: plot.xRange } : {}),
+        },
+        y: { ...(plot.log ? { distr: 3 } : {}), range: (_, low, high) => heights(plot, low, high) },
       },
       cursor: {
         y: false,
@@ -173,7 +185,7 @@ export class Drawing {
         {
           ...axisColours(),
           ...(plot.time ? {} : { values: (_, ticks) => ticks.map(plot.xFormat) }),
-          ...(plot.xSteps ? { splits: () => plot.xSteps ?? [] } : {}),
+          ...(plot.xSteps ? { splits: () => plot.xSteps ?? [], filter: (_, steps) => steps } : {}),
           space: plot.xSteps ? 30 : 90,
         },
         {
@@ -201,7 +213,7 @@ export class Drawing {
       ],
       hooks: {
         drawClear: [(chart) => this.drawBehind(chart)],
-        drawAxes: [(chart) => this.drawPlaced(chart)],
+        drawAxes: [(chart) => this.drawPlaced(chart), (chart) => paintBounds(chart, plot)],
         draw: [(chart) => this.drawMarks(chart), (chart) => this.drawEnds(chart)],
         setCursor: [(chart) => this.listener.onCursor(chart.cursor.idx ?? null)],
         setSelect: [(chart) => this.selected(chart)],
@@ -334,6 +346,7 @@ export class Drawing {
     ctx.clip();
     for (const [index, line] of lines.entries()) this.drawMarkers(chart, line, index);
     for (const line of lines.filter((each) => each.shown)) {
+      if (line.whiskers) paintWhiskers(chart, x, line.whiskers, line.stroke.colour);
       ctx.fillStyle = colour(line.stroke.colour);
       for (const { index, up } of line.changes ?? []) {
         const at = line.values[index];
@@ -363,12 +376,6 @@ export function axisFormat(plot: Plot, ticks: (number | null)[]): (y: number) =>
 /** Whether no line leads to a point. */
 function isAlone(values: (number | null)[], at: number): boolean {
   return (values[at - 1] ?? null) === null && (values[at + 1] ?? null) === null;
-}
-
-/** The ends of the y axis: of zeros alone it goes to 1, which is 100 %, and not to the library's 100. */
-function heights(low: number | null, high: number | null): uPlot.Range.MinMax {
-  if (low === null || high === null) return [null, null];
-  return low === 0 && high === 0 ? [0, 1] : uPlot.rangeNum(low, high, RANGE);
 }
 
 function axisColours() {

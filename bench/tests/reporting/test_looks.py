@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Sequence
 from itertools import combinations
 
 import numpy as np
@@ -10,8 +12,22 @@ import pytest
 
 from pushbench.catalog.servers import read_catalog
 from pushbench.foundation.project import Project
-from pushbench.site.looks import COLOURS, DASHES, LISTED, LOOKS, MARKERS, Look, listed, looks
-from tests.site.colours import VISIONS, contrast, difference, seen_by
+from pushbench.reporting.looks import (
+    COLOURS,
+    DARK,
+    DARK_LINES,
+    DASHES,
+    LIGHT,
+    LIGHT_LINES,
+    LISTED,
+    LOOKS,
+    MARKERS,
+    PATTERNS,
+    Look,
+    listed,
+    looks,
+)
+from tests.reporting.colours import VISIONS, contrast, difference, seen_by
 
 PROJECT = Project.current()
 STYLE = (PROJECT.pages / "src" / "style.css").read_text()
@@ -86,3 +102,19 @@ def test_a_server_looks_the_same_when_others_come_and_go() -> None:
     before = looks(ORDER, ["go", "example"])
     after = looks([*ORDER, "another"], ["another", "example", "go", "third"])
     assert {server: after[server] for server in before} == before
+
+
+@pytest.mark.parametrize(("name", "tones", "lines"), [("light", LIGHT, LIGHT_LINES), ("dark", DARK, DARK_LINES)])
+def test_reports_and_pictures_have_the_colours_of_the_pages(
+    name: str, tones: dict[str, str], lines: Sequence[str]
+) -> None:
+    assert {key: theme(name)[key] for key in tones} == tones
+    assert list(lines) == colours(name)
+
+
+def test_reports_and_pictures_have_the_dashes_of_the_pages() -> None:
+    script = (PROJECT.pages / "src" / "theme.ts").read_text()
+    [dashes] = re.findall(r"const DASHES: number\[\]\[\] = (.*);", script)
+    assert [" ".join(map(str, each)) for each in json.loads(dashes)] == list(PATTERNS)
+    [markers] = re.findall(r"const MARKERS = \[(.*)\] as const", script)
+    assert len(markers.split(",")) == MARKERS

@@ -1,0 +1,182 @@
+"""Charts for other people's READMEs: a server's latency and CPU over its runs, and its latency against load. Pure.
+
+Each is a picture of its own, with both themes and without a script.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from math import isfinite, log
+
+from pushbench.foundation.text import counted, one_line
+from pushbench.judging.thresholds import Thresholds
+from pushbench.metrics.definitions import Metric, cost, metrics_of
+from pushbench.metrics.units import format_quantity
+from pushbench.records.capacity import CLIENTS
+from pushbench.records.record import StagePlan
+from pushbench.reporting.loads import Kind, kinds
+from pushbench.reporting.looks import Look
+from pushbench.reporting.pictures import Chart, Line, Point, Upright, standalone
+from pushbench.site.combining import Combination
+from pushbench.site.layout import Data, part
+from pushbench.site.series import Stage
+
+P95, CPU, LOAD = "p95", "cpu", "load"
+"""the ends of their names"""
+RUNS = 60
+"""of a trend, the newest"""
+WIDE = 8.0
+"""multiples between the least and the largest load from which the axis is logarithmic"""
+CLOSE = 0.08
+"""of the axis, between two of its numbers"""
+NAME, ABOUT = 60, 100
+"""characters of a server and of the line below a heading"""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What the charts of a combination share."""
+
+    combination: Combination
+    title: str
+    """of the suite"""
+    stage: Stage
+    """the largest"""
+    machine: str
+    looks: Mapping[str, Look]
+    thresholds: Thresholds
+    rate: str
+    """the parameter that is the load, or `clients`"""
+    carried: Mapping[str, Data]
+    """what servers carry, by searches with the parameters of the runs"""
+
+    def limit(self, metric: Metric) -> float | None:
+        """The upper one of all servers and stages."""
+        limits = self.thresholds.suite(self.combination.suite).limits
+        own = [each.bound for each in limits if (each.metric, each.server, each.stages) == (metric.name, None, None)]
+        return next((each.value for each in own if each.side == "max"), None)
+
+
+def file_of(server: str, name: str) -> str:
+    """`charts/node-ws-p95.svg`; `/` in an id is `--`, as in badges."""
+    return f"charts/{part(server.replace('/', '--'))}-{name}.svg"
+
+
+def of_server(setting: Setting, server: str, run: Data | None) -> Iterator[tuple[str, str]]:
+    """Names and contents; `run` is the file of its last run. What was not measured has no picture."""
+    words = setting.combination.words
+    metrics = metrics_of(words)
+    headline = metrics[words.headline]
+    found = {
+        P95: _trend(setting, server, headline),
+        CPU: _trend(setting, server, metrics[cost(words)]),
+        LOAD: _against_load(setting, server, headline, run) if run else "",
+    }
+    yield from ((name, picture) for name, picture in found.items() if picture)
+
+
+def _trend(setting: Setting, server: str, metric: Metric) -> str:
+    """One metric in the largest stage."""
+    runs = setting.combination.runs
+    column = runs.columns.get((server, setting.stage.name, metric.name))
+    if column is None:
+        return ""
+    having = [int(each) for each in runs.having(server)[-RUNS:]]
+    values = [float(runs.values[each, column]) for each in having]
+    points = [(float(index), value) for index, value in enumerate(values) if isfinite(value)]
+    days = [runs.heads[each].created[:10] for each in having]
+    chart = Chart(
+        title=f"{one_line(server, NAME)}: {metric.in_sentence}",
+        lines=[Line(setting.looks[server], points)],
+        said=partial(_said, metric),
+        across="",
+        marks=[(0.0, days[0]), (float(len(days) - 1), days[-1])][: len(set(days))],
+        limit=setting.limit(metric),
+    )
+    at = f"{setting.stage.clients:,} clients" if setting.stage.name.isdigit() else setting.stage.name
+    return _picture(setting, chart, f"at {at}, {counted(len(points), 'run')}", points)
+
+
+def _against_load(setting: Setting, server: str, metric: Metric, run: Data) -> str:
+    own = next((each for each in run["servers"] if each["server"] == server), None)
+    curve = next(iter(kinds(_plans(run), setting.rate)), None)
+    if own is None or curve is None or len(curve.stages) < 2:
+        return ""
+    points = list(_points(own, curve, metric.name, run))
+    loads = [load for _, load in curve.stages]
+    chart = Chart(
+        title=f"{one_line(server, NAME)}: {metric.in_sentence} against load",
+        lines=[Line(setting.looks[server], points)],
+        said=partial(_said, metric),
+        across=f"{setting.combination.words.exchange.plural.lower()}/s" if curve.is_rate else "clients",
+        marks=_numbers(loads),
+        limit=setting.limit(metric),
+        logarithmic=True,
+        across_logarithmic=_is_wide(loads),
+        uprights=_carried(setting, server, curve),
+    )
+    return _picture(setting, chart, run["run"]["created"][:10], points if len(points) > 1 else [], newest=False)
+
+
+def _carried(setting: Setting, server: str, curve: Kind) -> list[Upright]:
+    """What it carries, where the curve has the load of the search."""
+    found = setting.carried.get(server)
+    if not found or not found["carried"] or not curve.is_plain or curve.is_rate == (setting.rate == CLIENTS):
+        return []
+    least = "at least " if found["at_least"] else ""
+    return [Upright(found["carried"], f"carries {least}{found['carried']:,}")]
+
+
+def _plans(run: Data) -> list[StagePlan]:
+    """Of a run without its record the stages are known by their names alone: a number is one of clients."""
+    if schedule := run.get("schedule"):
+        return [StagePlan.model_validate(each) for each in schedule["stages"]]
+    names = {stage["name"]: None for server in run["servers"] for stage in server["stages"] if stage["name"].isdigit()}
+    return [StagePlan(clients=int(name), ramp_seconds=0, settle_seconds=0, steady_seconds=1) for name in names]
+
+
+def _points(server: Data, curve: Kind, metric: str, run: Data) -> Iterator[Point]:
+    """Of stages with a valid trial."""
+    stages = {stage["name"]: stage for stage in server["stages"]}
+    plans = _plans(run)
+    for index, load in curve.stages:
+        stage = stages.get(plans[index].name, {})
+        value = _value(stage, metric, run)
+        if value is not None and server["valid"] and stage.get("believed") is not False:
+            yield load, value
+
+
+def _value(stage: Data, metric: str, run: Data) -> float | None:
+    """In a run without its record metrics are named once."""
+    if "values" in stage:
+        return dict(zip(run["metrics"], stage["values"], strict=True)).get(metric)
+    found = stage.get("metrics", {}).get(metric)
+    return float(found[0]) if found else None
+
+
+def _is_wide(loads: Sequence[float]) -> bool:
+    return loads[0] > 0 and loads[-1] / loads[0] >= WIDE
+
+
+def _numbers(loads: Sequence[float]) -> list[tuple[float, str]]:
+    """Of the axis: the loads, the largest and those that do not overlap with a larger one."""
+    scale = log if _is_wide(loads) else float
+    width = scale(loads[-1]) - scale(loads[0]) or 1.0
+    found: list[tuple[float, str]] = []
+    for load in reversed(loads):
+        if not found or (scale(found[-1][0]) - scale(load)) / width >= CLOSE:
+            found.append((load, f"{load:,.0f}"))
+    return found[::-1]
+
+
+def _picture(setting: Setting, chart: Chart, about: str, points: Sequence[Point], *, newest: bool = True) -> str:
+    if not points:
+        return ""
+    whole = one_line(f"{setting.title} {about}; {setting.machine}", ABOUT)
+    return standalone(chart, whole, chart.said(points[-1][1]) if newest else "")
+
+
+def _said(metric: Metric, value: float) -> str:
+    return format_quantity(value, metric.unit).replace(" us", " \u00b5s")

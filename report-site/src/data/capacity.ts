@@ -1,0 +1,102 @@
+// What servers carry: which searches can be compared, and which of them is best. Pure but for `loadCapacities`.
+
+import { CLIENTS, type Kind } from './curves';
+import { load } from './load';
+import type { Capacity, CapacitySeries, Manifest, Run } from './types';
+
+/** As bench/pushbench/reporting/capacities.py says them. */
+export const BINDS: Record<string, string> = {
+  process: 'the process',
+  connections: 'connections',
+  cpu: 'CPU',
+  core: 'one core',
+  services: 'services',
+  memory: 'memory',
+  event_loop: 'event loop',
+  queue: 'a queue',
+  unknown: 'unknown',
+};
+
+export type Capacities = Record<string, Capacity>;
+
+export async function loadCapacities(series: CapacitySeries): Promise<Capacities> {
+  return (await load<{ servers: Capacities }>(series.id, series.version)).servers;
+}
+
+/** Searches with the very load of a run's curve: what they found may be marked there. */
+export function seriesBeside(manifest: Manifest, { run, parameters }: Run, kind: Kind): CapacitySeries | undefined {
+  if (kind.title) return undefined;
+  return manifest.capacities?.find(
+    (each) =>
+      each.environment === run.environment &&
+      each.suite === run.suite &&
+      (each.searched === CLIENTS) === (kind.unit === CLIENTS) &&
+      sameParameters(parameters, each),
+  );
+}
+
+function sameParameters(parameters: Run['parameters'], { parameters: own, searched }: CapacitySeries): boolean {
+  const sorted = (of: Run['parameters']) =>
+    JSON.stringify(
+      Object.entries(of)
+        .filter(([name]) => name !== searched)
+        .sort(([a], [b]) => (a < b ? -1 : 1)),
+    );
+  return sorted(parameters) === sorted(own);
+}
+
+/** `5,260 clients`, `at least 320 requests/s`. */
+export function capacityText({ carried, at_least }: Capacity, unit: string): string {
+  if (carried === null) return 'no number';
+  if (carried === 0) return 'nothing';
+  return `${at_least ? 'at least ' : ''}${carried.toLocaleString('en-US')} ${unit}`;
+}
+
+/** From the least that a start carried to the most that one refused; nothing for a lower bound, which has no end. */
+export function intervalText({ low, high, at_least }: Capacity): string {
+  if (low === null || high === null || at_least) return '';
+  return `${low.toLocaleString('en-US')} to ${high.toLocaleString('en-US')}`;
+}
+
+export interface Carrier {
+  server: string;
+  capacity: Capacity;
+  /** counted from 1; servers whose intervals overlap share one */
+  place: number;
+  /** of the most */
+  share: number;
+}
+
+export interface CapacityRanking {
+  ranked: Carrier[];
+  /** a lower bound below what another one carries has no place, and neither has a server without a number */
+  apart: { server: string; capacity: Capacity }[];
+}
+
+/** The most first. */
+export function rankCapacities(capacities: Capacities, wanted: (server: string) => boolean): CapacityRanking {
+  const all = Object.entries(capacities)
+    .filter(([server]) => wanted(server))
+    .map(([server, capacity]) => ({ server, capacity, carried: capacity.carried ?? 0 }))
+    .sort((a, b) => b.carried - a.carried || (a.server < b.server ? -1 : 1));
+  const highest = Math.max(
+    0,
+    ...all.map(({ capacity, carried }) => (capacity.at_least ? 0 : (capacity.high ?? carried))),
+  );
+  const fits = ({ capacity, carried }: (typeof all)[number]) =>
+    carried > 0 && (!capacity.at_least || carried >= highest);
+  const most = all.find(fits)?.carried ?? 1;
+  const ranked: Carrier[] = [];
+  all.filter(fits).forEach(({ server, capacity, carried }, index) => {
+    const first = ranked.find((each) => each.place === ranked.at(-1)?.place);
+    const place = first && overlap(first.capacity, capacity) ? first.place : index + 1;
+    ranked.push({ server, capacity, place, share: carried / most });
+  });
+  return { ranked, apart: all.filter((each) => !fits(each)) };
+}
+
+/** Of two that are in the order of what they carry. A lower bound may be anything above it. */
+function overlap(more: Capacity, less: Capacity): boolean {
+  if (more.at_least && less.at_least) return true;
+  return (less.high ?? Number.POSITIVE_INFINITY) >= (more.low ?? 0) && !more.at_least;
+}

@@ -1,0 +1,243 @@
+// A metric of one or several servers of a run against the load of its stages, with the limit.
+
+import { type Capacities, loadCapacities, seriesBeside } from '../data/capacity';
+import { type Curve, curveMetrics, curveOf, type Kind, kindsOf, limitOf } from '../data/curves';
+import { useLoaded } from '../data/load';
+import type { Capacity, Manifest, Run, RunServer, Words } from '../data/types';
+import { metricTitle, unitOf } from '../data/words';
+import { serverStroke } from '../theme';
+import { formatNumber, formatQuantity } from '../units';
+import { nearLimit, type Upright } from './bounds';
+import { Chart } from './chart';
+import { Choice } from './page';
+import type { Plot } from './plot';
+
+const HEIGHT = 320;
+const HEIGHT_OF_SMALL = 230;
+/** Multiples between the least and the largest load from which the axis is logarithmic */
+const WIDE = 8;
+/** of the axis, between two of its numbers */
+const CLOSE = 0.07;
+/** beyond the first and the last load, on a logarithmic and on another axis */
+const [BEYOND_FACTOR, BEYOND_SHARE] = [1.12, 0.05];
+/** Fewer points say little of what lies between them. */
+const ENOUGH = 4;
+
+interface CurveProps {
+  manifest: Manifest;
+  words: Words;
+  run: Run;
+  servers: RunServer[];
+  kind: Kind;
+  metric: string;
+  hidden?: string[];
+  /** what they carry, where that is known at the same load */
+  capacities: Capacities;
+  onToggle?: (server: string) => void;
+  onOnly?: (server: string) => void;
+}
+
+interface Props {
+  manifest: Manifest;
+  words: Words;
+  query: URLSearchParams;
+  run: Run;
+}
+
+/** All servers of a run in one chart, of the metric that a reader chooses. */
+export function LoadCurves({
+  manifest,
+  words,
+  query,
+  run,
+  hidden,
+  onToggle,
+  onOnly,
+}: Props & Required<Pick<CurveProps, 'hidden' | 'onToggle' | 'onOnly'>>) {
+  const { kinds, kind } = chosenKind(words, query, run);
+  const capacities = useCapacities(manifest, run, kind);
+  if (!kind) return <TooFew run={run} words={words} />;
+  const metrics = curveMetrics(words, run.servers, kind);
+  const asked = query.get('curve') ?? '';
+  const metric = metrics.includes(asked) ? asked : (metrics[0] ?? words.headline);
+  return (
+    <>
+      <div class="controls">
+        <Choice
+          label="Metric"
+          name="curve"
+          value={metric}
+          options={metrics.map((value) => ({ value, text: metricTitle(words, value) }))}
+        />
+        <KindChoice kinds={kinds} kind={kind} />
+      </div>
+      <CurveChart
+        {...{ manifest, words, run, kind, metric, hidden, capacities, onToggle, onOnly }}
+        servers={run.servers.filter((server) => server.stages.length)}
+        height={HEIGHT}
+      />
+      <About kind={kind} />
+    </>
+  );
+}
+
+/** One server of a run: latency, loss and CPU beside each other. */
+export function ServerCurves({ manifest, words, query, run, server }: Props & { server: RunServer }) {
+  const { kinds, kind } = chosenKind(words, query, run);
+  const capacities = useCapacities(manifest, run, kind);
+  if (!kind) return <TooFew run={run} words={words} />;
+  return (
+    <>
+      <KindChoice kinds={kinds} kind={kind} />
+      <div class="stack">
+        {curveMetrics(words, [server], kind).map((metric) => (
+          <CurveChart
+            key={metric}
+            {...{ manifest, words, run, kind, metric, capacities }}
+            servers={[server]}
+            height={HEIGHT_OF_SMALL}
+          />
+        ))}
+      </div>
+      <About kind={kind} />
+    </>
+  );
+}
+
+/** A curve does without them until they are there. */
+function useCapacities(manifest: Manifest, run: Run, kind: Kind | undefined): Capacities {
+  const series = kind && seriesBeside(manifest, run, kind);
+  const loaded = useLoaded(series?.id ?? '', async () => (series ? loadCapacities(series) : {}));
+  return loaded.state === 'ready' ? loaded.value : {};
+}
+
+/** Those with several loads, and the one that the address names. */
+function chosenKind(words: Words, query: URLSearchParams, run: Run): { kinds: Kind[]; kind: Kind | undefined } {
+  const kinds = kindsOf(run, words).filter((each) => each.stages.length > 1);
+  return { kinds, kind: kinds.find((each) => each.key === query.get('load')) ?? kinds[0] };
+}
+
+function KindChoice({ kinds, kind }: { kinds: Kind[]; kind: Kind }) {
+  if (kinds.length < 2) return null;
+  const options = kinds.map(({ key, title, unit }) => ({ value: key, text: title ? `${unit}, ${title}` : unit }));
+  return <Choice label="Load" name="load" value={kind.key} options={options} />;
+}
+
+function TooFew({ run, words }: { run: Run; words: Words }) {
+  const [kind] = kindsOf(run, words);
+  const [stage] = kind?.stages ?? [];
+  return (
+    <p class="empty">
+      {kind && stage
+        ? `This run has one load, ${formatNumber(stage.load)} ${kind.unit}: a curve needs several.`
+        : 'This run has no stages whose loads can be compared.'}
+    </p>
+  );
+}
+
+function About({ kind: { stages } }: { kind: Kind }) {
+  return (
+    <p class="aside">
+      {stages.length < ENOUGH && `Only ${stages.length} loads were measured, and nothing between them. `}
+      All points are of this run. A whisker reaches from the smallest to the largest trial; a cross at the lower edge is
+      a stage without a valid trial.
+    </p>
+  );
+}
+
+function CurveChart(props: CurveProps & { height: number }) {
+  const { words, run, servers, kind, metric, hidden = [], onToggle, onOnly } = props;
+  const plot = plotOf(props);
+  const loads = kind.stages.map((each) => each.load);
+  const limit = limitOf(words, metric);
+  const highest = Math.max(
+    0,
+    ...plot.lines.flatMap((line) => (line.shown ? line.values.map((each) => each ?? 0) : [])),
+  );
+  const title = `${metricTitle(words, metric)} against ${kind.unit}${kind.title && ` (${kind.title})`}`;
+  const near = limit && nearLimit(plot, highest) !== null;
+  return (
+    <Chart
+      title={limit && !near ? `${title}; the limit is ${formatQuantity(limit.value, unitOf(words, metric))}` : title}
+      version={JSON.stringify([
+        run.run.id,
+        kind.key,
+        metric,
+        plot.uprights,
+        servers.map((each) => each.server),
+        hidden,
+      ])}
+      plot={plot}
+      describe={(index) => `${formatNumber(loads[index] ?? 0)} ${kind.unit}`}
+      rows={{
+        titles: [kind.unit],
+        cells: (index) => [{ text: formatNumber(loads[index] ?? 0), value: loads[index] ?? null }],
+      }}
+      {...(onToggle ? { onToggle } : {})}
+      {...(onOnly ? { onOnly } : {})}
+      empty="No stage has a valid value."
+    />
+  );
+}
+
+function plotOf(props: CurveProps & { height: number }): Plot {
+  const { manifest, words, servers, kind, metric, hidden = [], height } = props;
+  const loads = kind.stages.map((each) => each.load);
+  const unit = unitOf(words, metric);
+  const curves = servers.map((server) => curveOf(server, kind, metric));
+  const limit = limitOf(words, metric);
+  const uprights = uprightsOf(props);
+  return {
+    x: loads,
+    xFormat: formatNumber,
+    ...axisOf(loads, uprights),
+    uprights,
+    yFormat: (value) => formatQuantity(value, unit),
+    unit,
+    log: unit === 'seconds' && metric === words.headline && curves.some(isPositive),
+    lines: servers.map((server, index) => ({
+      label: server.server,
+      stroke: serverStroke(manifest.looks, server.server),
+      shown: !hidden.includes(server.server),
+      ...(curves[index] ?? { values: [] }),
+    })),
+    ends: true,
+    ...(limit ? { limit: { value: limit.value, label: `limit ${formatQuantity(limit.value, unit)}` } } : {}),
+    height,
+  };
+}
+
+/** What each shown server carries, the most first: its name would not fit beside all others. */
+function uprightsOf({ manifest, servers, hidden = [], capacities }: CurveProps): Upright[] {
+  const shown = servers.filter(({ server }) => !hidden.includes(server) && (capacities[server]?.carried ?? 0) > 0);
+  const several = servers.length > 1;
+  return shown
+    .map(({ server }) => {
+      const capacity = capacities[server] as Capacity;
+      const text = `${capacity.at_least ? '\u2265 ' : ''}${formatNumber(capacity.carried ?? 0)}`;
+      const label = `${several ? server : 'carries'} ${text}`;
+      return { x: capacity.carried ?? 0, label, colour: serverStroke(manifest.looks, server).colour };
+    })
+    .sort((a, b) => b.x - a.x);
+}
+
+const isPositive = ({ values }: Curve) => values.some((value) => value !== null && value > 0);
+
+/** With room at both ends; its numbers are the loads, without those that would overlap. */
+function axisOf(loads: number[], uprights: { x: number }[]): Pick<Plot, 'xLog' | 'xRange' | 'xSteps'> {
+  const least = loads[0] ?? 1;
+  const largest = Math.max(loads.at(-1) ?? 1, ...uprights.map(({ x }) => x));
+  const xLog = least > 0 && largest / least >= WIDE;
+  const room = (largest - least || largest) * BEYOND_SHARE;
+  const xRange: [number, number] = xLog
+    ? [least / BEYOND_FACTOR, largest * BEYOND_FACTOR]
+    : [Math.max(0, least - room), largest + room];
+  const place = (load: number) =>
+    xLog ? Math.log(load / least) / Math.log(largest / least) : (load - least) / (largest - least || 1);
+  const xSteps: number[] = [];
+  for (const load of [...loads].reverse()) {
+    const next = xSteps[0];
+    if (next === undefined || place(next) - place(load) >= CLOSE) xSteps.unshift(load);
+  }
+  return { xLog, xRange, xSteps };
+}
