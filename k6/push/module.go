@@ -54,7 +54,7 @@ func (m *module) NewModuleInstance(vu modules.VU) modules.Instance {
 }
 
 func (i *instance) Exports() modules.Exports {
-	return modules.Exports{Named: map[string]any{"load": i.load}}
+	return modules.Exports{Named: map[string]any{"load": i.load, "converse": i.converse}}
 }
 
 // Plan is what `load` takes: where and how to play. The suite's own parameters are only reported.
