@@ -12,7 +12,8 @@ Pointer = Annotated[str, StringConstraints(pattern=r"^/", max_length=200)]
 Token = Annotated[str, StringConstraints(pattern=r"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$", max_length=100)]
 """RFC 9110, section 5.6.2"""
 SecretName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]*$", max_length=50)]
-Variable = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=100)]
+Variable = Annotated[str, StringConstraints(pattern=r"^PUSHBENCH_SECRET_[A-Z0-9_]+$", max_length=100)]
+"""A protocol.yml of a pull request can have these sent to its server, and no other variable of the machine."""
 Text = Annotated[str, StringConstraints(min_length=1, max_length=40_000)]
 Scalar = str | int | float | bool | None
 Pattern = Annotated[

@@ -40,7 +40,7 @@ ignore:
   - {/type: joined}
   - {/type: pong}
 secrets:
-  token: {env: CHAT_TOKEN}
+  token: {env: PUSHBENCH_SECRET_TOKEN}
 """
 
 
@@ -71,11 +71,11 @@ def test_an_example_has_at_most_thirty_lines(file: Path) -> None:
 
 
 def test_a_chat_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CHAT_TOKEN", "t0ken")
+    monkeypatch.setenv("PUSHBENCH_SECRET_TOKEN", "t0ken")
     file = tmp_path / "protocol.yml"
     file.write_text(CHAT)
     read = read_protocol(file)
-    assert read.environment() == {"CHAT_TOKEN": "t0ken"}
+    assert read.environment() == {"PUSHBENCH_SECRET_TOKEN": "t0ken"}
     assert "t0ken" not in read.declaration.model_dump_json(), "a secret stays in the environment"
     [same] = read.declaration.message.received.same
     assert same.at == "/body"
@@ -112,20 +112,37 @@ def test_a_chat_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
         (", every_seconds: 20", "", "15: keep_alive: expected send with every_seconds"),
         ("  - {/type: pong}", '  - {/type: "p{any}"}', "19: ignore.1./type: {any} stands alone"),
         ("  - {/type: pong}", "  - {/type: [pong]}", "19: ignore.1"),
-        ("{env: CHAT_TOKEN}", "{}", "21: secrets.token: expected either env or file_env"),
-        ("{env: CHAT_TOKEN}", "{env: CHAT_NOTHING}", "21: secrets.token: the variable CHAT_NOTHING is not set"),
-        ("{env: CHAT_TOKEN}", "{file_env: CHAT_TOKEN}", "21: secrets.token: the file that CHAT_TOKEN names cannot"),
-        ("{env: CHAT_TOKEN}", "{file_env: CHAT_EMPTY}", "21: secrets.token: the file that CHAT_EMPTY names is empty"),
-        ("{env: CHAT_TOKEN}", "{env: CHAT_LINES}", "21: secrets.token: what CHAT_LINES has is not one line"),
+        ("{env: PUSHBENCH_SECRET_TOKEN}", "{}", "21: secrets.token: expected either env or file_env"),
+        (
+            "{env: PUSHBENCH_SECRET_TOKEN}",
+            "{env: PUSHBENCH_SECRET_NOTHING}",
+            "21: secrets.token: the variable PUSHBENCH_SECRET_NOTHING is not set",
+        ),
+        (
+            "{env: PUSHBENCH_SECRET_TOKEN}",
+            "{file_env: PUSHBENCH_SECRET_TOKEN}",
+            "21: secrets.token: the file that PUSHBENCH_SECRET_TOKEN names cannot",
+        ),
+        (
+            "{env: PUSHBENCH_SECRET_TOKEN}",
+            "{file_env: PUSHBENCH_SECRET_EMPTY}",
+            "21: secrets.token: the file that PUSHBENCH_SECRET_EMPTY names is empty",
+        ),
+        (
+            "{env: PUSHBENCH_SECRET_TOKEN}",
+            "{env: PUSHBENCH_SECRET_LINES}",
+            "21: secrets.token: what PUSHBENCH_SECRET_LINES has is not one line",
+        ),
+        ("{env: PUSHBENCH_SECRET_TOKEN}", "{env: GITHUB_TOKEN}", "21: secrets.token.env: "),
         ("  token: {", "  other: {", "3: websocket.headers.Authorization: no secret 'token'"),
     ],
 )
 def test_a_mistake_is_told_with_its_line(
     old: str, new: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("CHAT_TOKEN", "t0ken")
-    monkeypatch.setenv("CHAT_LINES", "a\nb")
-    monkeypatch.setenv("CHAT_EMPTY", "/dev/null")
+    monkeypatch.setenv("PUSHBENCH_SECRET_TOKEN", "t0ken")
+    monkeypatch.setenv("PUSHBENCH_SECRET_LINES", "a\nb")
+    monkeypatch.setenv("PUSHBENCH_SECRET_EMPTY", "/dev/null")
     assert CHAT.count(old) >= 1
     what = wrong(tmp_path, CHAT.replace(old, new, 1))
     assert what.startswith(said), what
