@@ -96,7 +96,7 @@ func TestValuesAreFoundAsEncodingJSONFindsThem(t *testing.T) {
 	}
 }
 
-func FuzzValuesAreFoundAsEncodingJSONFindsThem(f *testing.F) {
+func FuzzFind(f *testing.F) {
 	for _, text := range documents {
 		f.Add([]byte(text))
 	}

@@ -135,7 +135,7 @@ func TestEveryKindOfMessageIsUnderstood(t *testing.T) {
 	}
 }
 
-func FuzzNoMessagePanics(f *testing.F) {
+func FuzzRead(f *testing.F) {
 	f.Setenv("TALK_KEY", "x")
 	drawn, talked := whiteboard(f), talk(f)
 	writer := drawn.NewWriter(own)
