@@ -41,8 +41,8 @@ test-fast: $(DEV)/stamp ## run what takes less than a minute
 fuzz: $(DEV)/stamp ## feed mutated inputs to each reader of what others wrote: 10,000 (INPUTS=N, TARGET=NAME, SEED=N), the generator's 30 s each
 	cd bench && PYTHONPATH=../compose/runner ../$(BIN)/python -m tests.fuzz.campaign $(if $(INPUTS),--inputs $(INPUTS)) $(if $(TARGET),--target "$(TARGET)") \
 		$(if $(SEED),--seed $(SEED))
-	$(if $(TARGET),,cd k6 && for target in http1/FuzzReader http1/FuzzRequest socketio/FuzzLink socketio/FuzzPacket \
-		sse/FuzzEvents wire/FuzzAnswer wire/FuzzMessage wire/FuzzNext; do \
+	$(if $(TARGET),,cd k6 && for target in declared/FuzzFind declared/FuzzRead http1/FuzzReader http1/FuzzRequest \
+		socketio/FuzzLink socketio/FuzzPacket sse/FuzzEvents wire/FuzzAnswer wire/FuzzMessage wire/FuzzNext; do \
 		go test ./internal/$${target%/*} -run '^$$' -fuzz "^$${target#*/}\$$" -fuzztime 30s || exit 1; done)
 
 test-workflows: $(DEV)/stamp ## run the GitHub workflows on this machine, with act: real servers, a forge in a folder

@@ -20,6 +20,7 @@ import (
 	"go.k6.io/k6/v2/js/modules"
 	"go.k6.io/k6/v2/lib"
 
+	"github.com/pushbench/pushbench/k6/internal/declared"
 	"github.com/pushbench/pushbench/k6/internal/engine"
 	"github.com/pushbench/pushbench/k6/internal/schedule"
 )
@@ -53,16 +54,18 @@ func (m *module) NewModuleInstance(vu modules.VU) modules.Instance {
 }
 
 func (i *instance) Exports() modules.Exports {
-	return modules.Exports{Named: map[string]any{"load": i.load}}
+	return modules.Exports{Named: map[string]any{"load": i.load, "converse": i.converse}}
 }
 
 // Plan is what `load` takes: where and how to play. The suite's own parameters are only reported.
 type Plan struct {
-	URL        string            `json:"url"`
-	Protocol   string            `json:"protocol"`
-	Seed       uint64            `json:"seed"`
-	Parameters map[string]any    `json:"parameters"`
-	Schedule   schedule.Schedule `json:"schedule"`
+	URL      string `json:"url"`
+	Protocol string `json:"protocol"`
+	// Declaration is the protocol where it is declared by the server's files, instead of a built-in one.
+	Declaration *declared.Declaration `json:"declaration"`
+	Seed        uint64                `json:"seed"`
+	Parameters  map[string]any        `json:"parameters"`
+	Schedule    schedule.Schedule     `json:"schedule"`
 	// Generators is how many k6 processes share the clients, by execution segments; 0 means one.
 	Generators int `json:"generators"`
 	// Latencies are the suite's names of what is measured, by kind: own, each, first, last, gap.
@@ -253,7 +256,7 @@ func (m *module) newEngine(l *Load, state *lib.State) (*engine.Engine, error) {
 		return nil, fmt.Errorf("the load is played already: `generators` of the plan must be the number of k6 processes")
 	}
 	config := engine.Config{
-		URL: l.plan.URL, Protocol: l.plan.Protocol, Seed: l.plan.Seed, Sources: l.plan.Sources,
+		URL: l.plan.URL, Protocol: l.plan.Protocol, Declaration: l.plan.Declaration, Seed: l.plan.Seed, Sources: l.plan.Sources,
 		Spin:     time.Duration(l.plan.SpinUS) * time.Microsecond,
 		Schedule: l.plan.Schedule, Groups: l.groups, Headline: l.plan.Headline,
 		Segment:  state.Options.ExecutionSegment.String(),

@@ -8,6 +8,7 @@ const plan = __ENV.PUSH_LOAD
   : {
       url: __ENV.URL || 'ws://127.0.0.1:8080',
       protocol: __ENV.PROTOCOL || 'whiteboard-json',
+      declaration: __ENV.DECLARATION ? JSON.parse(open(__ENV.DECLARATION)) : null,
       seed: Number(__ENV.SEED || 1),
       parameters: {
         board_size: Number(__ENV.BOARD_SIZE || 10),

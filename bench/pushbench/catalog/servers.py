@@ -22,6 +22,13 @@ Tier = Literal["baseline", "scaled", "tuned"]
 Outage = Literal["keeps-clients", "ends-connections"]
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
 
+ProtocolName = Annotated[
+    str,
+    StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*(\.yml)?$"),
+    Field(description="one of the suite's, or a file of the folder that declares one, such as protocol.yml"),
+]
+DECLARED = ".yml"
+
 
 def _specifier(text: str) -> str:
     try:
@@ -58,7 +65,7 @@ class ServerSpec(Document):
     link: str = Field(description="the framework's home", pattern=r"^https?://")
     language: str
     suite: Name
-    protocol: Name
+    protocol: ProtocolName
     tier: Tier
     services: list[Name] = Field(default=[], description="backing services, such as redis")
     supervises_workers: bool = Field(
@@ -85,7 +92,7 @@ class Variant(Document):
     title: str | None = None
     link: str | None = None
     language: str | None = None
-    protocol: Name | None = None
+    protocol: ProtocolName | None = None
     tier: Tier | None = None
     services: list[Name] | None = None
     outage: Outage | None = None
@@ -114,6 +121,11 @@ class Server:
     @property
     def file(self) -> Path:
         return self.folder / "server.yml"
+
+    @property
+    def protocol_file(self) -> Path | None:
+        """The file that declares its protocol; None for a protocol of its suite."""
+        return self.folder / self.spec.protocol if self.spec.protocol.endswith(DECLARED) else None
 
     @property
     def slug(self) -> str:

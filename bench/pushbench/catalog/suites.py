@@ -22,6 +22,7 @@ from pydantic import (
 )
 
 from pushbench.catalog.limits import SuiteEntry
+from pushbench.catalog.protocols import read_protocol
 from pushbench.catalog.servers import Name, Server
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.model import Document
@@ -133,6 +134,9 @@ class SuiteFile(SuiteEntry):
     title: str
     description: str
     protocols: Annotated[list[Name], Field(min_length=1)]
+    declared_protocols: bool = Field(
+        default=False, description="its servers may declare protocols: clients send messages to the members of groups"
+    )
     parameters: Parameters = Field(description="with their defaults")
     choices: dict[str, list[Value]] = Field(default={}, description="of a parameter, where not every value will do")
     minimum: dict[str, float] = Field(default={}, description="of a parameter that is a number")
@@ -239,8 +243,12 @@ class Suite:
         return value
 
     def check(self, server: Server) -> None:
-        """Raises UserError when the suite has no client for the server's protocol."""
-        if server.spec.protocol not in self.spec.protocols:
+        """Raises UserError when the suite has no client for the server's protocol, or when its declaration is wrong."""
+        if server.protocol_file:
+            if not self.spec.declared_protocols:
+                raise UserError(f"the suite {self.id} has no declared protocols", where=str(server.file))
+            read_protocol(server.protocol_file).environment()
+        elif server.spec.protocol not in self.spec.protocols:
             raise unknown(f"protocol of {self.id}", server.spec.protocol, self.spec.protocols, where=str(server.file))
 
 

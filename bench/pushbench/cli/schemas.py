@@ -8,6 +8,7 @@ from pathlib import Path
 from pydantic.json_schema import GenerateJsonSchema
 
 from pushbench.calibration.error_rates import Calibration
+from pushbench.catalog.protocol_file import ProtocolFile
 from pushbench.catalog.servers import ServerFile
 from pushbench.catalog.suites import SuiteFile
 from pushbench.ci.doctor.finding import Diagnosis
@@ -23,6 +24,7 @@ from pushbench.records.record import Record
 
 MODELS: dict[str, type[Document]] = {
     "server": ServerFile,
+    "protocol": ProtocolFile,
     "suite": SuiteFile,
     "thresholds": ThresholdsFile,
     "load-report": LoadReport,

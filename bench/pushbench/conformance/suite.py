@@ -13,7 +13,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Protocol, runtime_checkable
 
-from pushbench.catalog.servers import Outage
+from pushbench.catalog.servers import DECLARED, Outage
 from pushbench.conformance.rule import Rule
 from pushbench.conformance.target import Target
 from pushbench.foundation.errors import UserError
@@ -39,6 +39,11 @@ class SuiteRules:
     """The rules and the clients for one protocol. Raises UserError when there are none."""
 
     def __init__(self, name: str, protocol: str) -> None:
+        if protocol.endswith(DECLARED):
+            raise UserError(
+                f"there are no rules for declared protocols yet, such as {protocol} of {name}",
+                hint="play a conversation with `pushbench protocol check`, and run with --skip-verify",
+            )
         package = f"{__package__}.{_identifier(name)}"
         self._package = _find(package, f"suite {name!r}")
         self._protocol = _find(f"{package}.{_identifier(protocol)}", f"protocol {protocol!r} of {name}")

@@ -20,6 +20,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from pushbench.catalog.declaration import Declaration
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.files import tail
 from pushbench.foundation.model import Document
@@ -46,6 +47,8 @@ class LoadPlan(Document):
 
     url: str
     protocol: str
+    declaration: Declaration | None = None
+    """of the protocol, where the server's files declare it"""
     seed: int
     parameters: dict[str, str | int | float | bool]
     schedule: Schedule

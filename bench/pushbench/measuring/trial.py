@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from pushbench.catalog.failures import ServerFailed
+from pushbench.catalog.protocols import declared_by
 from pushbench.catalog.servers import Server
 from pushbench.catalog.suites import Load
 from pushbench.drivers.driver import STOP_SECONDS, Build, Driver, Instance, WrongServer
@@ -157,14 +158,18 @@ def _load(
         schedule, without = schedule_for(plan.schedule, server.spec, workers)
         course.warnings += without
         plan = plan.model_copy(update={"schedule": schedule})
-        _drive(_Play(bench, plan, instance, company, feed), course, watch)
+        declared = declared_by(server)
+        secrets = declared.environment() if declared else {}
+        _drive(_Play(bench, plan, instance, company, feed, secrets), course, watch)
 
 
 def _load_plan(bench: Bench, planned: PlannedTrial, server: Server, instance: Instance, company: Company) -> LoadPlan:
     words = bench.load.words
+    declared = declared_by(server)
     return LoadPlan(
         url=instance.url,
         protocol=server.spec.protocol,
+        declaration=declared.declaration if declared else None,
         seed=planned.seed,
         parameters=bench.load.parameters,
         schedule=bench.load.schedule,
@@ -192,6 +197,8 @@ class _Play:
     instance: Instance
     company: Company
     feed: Feed
+    secrets: Mapping[str, str]
+    """variables of the environment that the protocol names; for the generator alone"""
 
 
 def _drive(play: _Play, course: _Course, watch: LoadWatch) -> None:
@@ -200,7 +207,8 @@ def _drive(play: _Play, course: _Course, watch: LoadWatch) -> None:
     The load goes on without a server until the end of the stage: what was due in it and did not come is lost.
     """
     instance, feed = play.instance, play.feed
-    generator = replace(play.bench.generator, arguments=feed.k6_arguments, environment=feed.k6_environment)
+    environment = {**feed.k6_environment, **play.secrets}
+    generator = replace(play.bench.generator, arguments=feed.k6_arguments, environment=environment)
     sampler: Sampler | None = None
     listener: Listener | None = None
     outages: list[Outages] = []

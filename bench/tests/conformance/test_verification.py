@@ -151,6 +151,7 @@ def test_a_server_that_was_not_built_is_not_verified() -> None:
     ("suite", "protocol", "told"),
     [
         ("knitting", "wool", "there are no rules for the suite 'knitting'"),
+        ("whiteboard", "protocol.yml", "there are no rules for declared protocols yet"),
         ("whiteboard", "telepathy", "there are no rules for the protocol 'telepathy' of whiteboard"),
     ],
 )

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -72,6 +73,23 @@ func (b bench) socketIO() error {
 	if !all.sustained(script) {
 		fmt.Println("(k6/websockets did not take every delivery at this rate; its cost is that of those it took)")
 	}
+	return nil
+}
+
+// declared compares deliveries of a protocol that is declared with those of the built-in client of the same protocol.
+func (b bench) declared() error {
+	file, err := filepath.Abs(filepath.Join(b.sources, "internal", "declared", "testdata", "whiteboard.json"))
+	if err != nil {
+		return err
+	}
+	builtIn, declared := b.push(), b.push()
+	declared.name = "push, declared"
+	declared.environment = []string{"DECLARATION=" + file}
+	all, err := b.compare(onBoards(clients, 20), declared, builtIn)
+	if err != nil {
+		return err
+	}
+	printRatio("ratio to the built-in client", all.cost(declared), all.cost(builtIn))
 	return nil
 }
 

@@ -146,12 +146,11 @@ func (l *loop) answered(c *client, event *protocol.Event, now time.Duration) {
 	}
 	line := &l.sidelines[event.Beside]
 	place := c.asks[event.Beside].place
-	var receipt ledger.Receipt
-	if event.SentAt != 0 {
-		receipt = place.Receive(0, event.Seq, event.SentAt)
-	} else {
-		receipt = place.Answer(event.Seq)
+	due := event.SentAt
+	if due == 0 {
+		due = ledger.Undated
 	}
+	receipt := place.Receive(0, event.Seq, due)
 	switch {
 	case receipt.Outcome == ledger.Unknown:
 		line.ledger.Corrupt(l.engine.stageOf(now))

@@ -286,7 +286,11 @@ func (l *loop) deliver(c *client, event *protocol.Event, now time.Duration) {
 	if l.rooms != nil {
 		slot = c.playing.room.slotOf(event.Sender)
 	}
-	receipt := c.place.Receive(slot, event.Seq, event.SentAt)
+	sentAt := event.SentAt
+	if event.Undated {
+		sentAt = ledger.Undated
+	}
+	receipt := c.place.Receive(slot, event.Seq, sentAt)
 	switch receipt.Outcome {
 	case ledger.Received:
 	case ledger.Unknown:

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/pushbench/pushbench/k6/internal/declared"
 	"github.com/pushbench/pushbench/k6/internal/ledger"
 	"github.com/pushbench/pushbench/k6/internal/protocol"
 	"github.com/pushbench/pushbench/k6/internal/schedule"
@@ -28,10 +29,12 @@ const (
 
 // Config describes the load to play.
 type Config struct {
-	URL      string
-	Protocol string
-	Seed     uint64
-	Schedule schedule.Schedule
+	URL string
+	// Protocol is the name of a built-in protocol. Where there is a Declaration, that is played instead.
+	Protocol    string
+	Declaration *declared.Declaration
+	Seed        uint64
+	Schedule    schedule.Schedule
 	// Groups are of each stage.
 	Groups []schedule.Groups
 	// Segment is this generator's part of the clients, such as 0:1/2; 0:1 and nothing are all of them.
@@ -84,7 +87,7 @@ func New(config Config) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := protocol.Find(config.Protocol)
+	found, err := protocolOf(config)
 	if err != nil {
 		return nil, err
 	}
@@ -134,6 +137,18 @@ func New(config Config) (*Engine, error) {
 		e.loops = append(e.loops, l)
 	}
 	return e, nil
+}
+
+// protocolOf finds the protocol that the clients speak.
+func protocolOf(config Config) (protocol.Protocol, error) {
+	if config.Declaration == nil {
+		return protocol.Find(config.Protocol)
+	}
+	found, err := protocol.Declare(*config.Declaration)
+	if own := part(config.Segment); err == nil && !found.Plays(own) {
+		return found, fmt.Errorf("declared protocol: too many generators: ids are exact up to number %d", own)
+	}
+	return found, err
 }
 
 // Play plays the load until it is over or ctx is done, in which case the clients leave at once. Origin is when the

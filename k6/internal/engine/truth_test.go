@@ -54,20 +54,24 @@ func startScripted(t testing.TB, faults scripted.Faults) *scripted.Server {
 	return server
 }
 
-func newEngine(t testing.TB, server *scripted.Server, s schedule.Schedule) *Engine {
+func newEngine(t testing.TB, server *scripted.Server, s schedule.Schedule, speak ...tongue) *Engine {
 	t.Helper()
 	groups := make([]schedule.Groups, len(s.Stages))
 	for i := range groups {
 		groups[i] = schedule.Groups{Size: groupSize, Pattern: schedule.Patterns["steady"]}
 	}
-	return newEngineOf(t, server, s, groups)
+	return newEngineOf(t, server, s, groups, speak...)
 }
 
-func newEngineOf(t testing.TB, server *scripted.Server, s schedule.Schedule, groups []schedule.Groups) *Engine {
+func newEngineOf(
+	t testing.TB, server *scripted.Server, s schedule.Schedule, groups []schedule.Groups, speak ...tongue,
+) *Engine {
 	t.Helper()
-	e, err := New(Config{
-		URL: server.URL(), Protocol: "whiteboard-json", Seed: 7, Schedule: s, Groups: groups, Loops: 2,
-	})
+	config := Config{URL: server.URL(), Seed: 7, Schedule: s, Groups: groups, Loops: 2}
+	for _, say := range append([]tongue{builtIn}, speak...) {
+		say(t, &config)
+	}
+	e, err := New(config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,9 +121,9 @@ func TestAKnownDelayComesBackInAllThreeLatencies(t *testing.T) {
 	t.Parallel()
 	for _, delay := range []time.Duration{0, 5 * time.Millisecond, 50 * time.Millisecond} {
 		t.Run(delay.String(), func(t *testing.T) {
-			playTruthTest(t, func(t testing.TB) {
+			inBoth(t, playTruthTest, func(t testing.TB, speak tongue) {
 				server := startScripted(t, scripted.Faults{Delay: delay})
-				stage := play(t, newEngine(t, server, oneStage), server).Stages[0]
+				stage := play(t, newEngine(t, server, oneStage, speak), server).Stages[0]
 
 				wantDeliveries := int64(players * groupSize * 3)
 				if stage.Receipts.Received != wantDeliveries || stage.Receipts.Lost != 0 {
@@ -189,11 +193,11 @@ func TestALoopThatSpinsPlaysTheSameLoadAndTellsHowLong(t *testing.T) {
 }
 
 func TestAStallIsSeenByEveryMessageThatWasDueInIt(t *testing.T) {
-	truthTest(t, func(t testing.TB) {
+	inBoth(t, truthTest, func(t testing.TB, speak tongue) {
 		const stall, floor = 500 * time.Millisecond, 100 * time.Millisecond
 		begin := 2500 * time.Millisecond
 		server := startScripted(t, scripted.Faults{StallAt: begin, StallFor: stall})
-		e := newEngine(t, server, oneStage)
+		e := newEngine(t, server, oneStage, speak)
 		stage := play(t, e, server).Stages[0]
 
 		// A message due at t inside the stall is late by what is left of it: above the floor when t < begin + stall -
@@ -252,10 +256,12 @@ func TestFaultsAreCountedExactly(t *testing.T) {
 		"all at once":    {DropEvery: 101, DuplicateEvery: 103, SwapEvery: 107, CorruptEvery: 109},
 	} {
 		t.Run(name, func(t *testing.T) {
-			truthTest(t, func(t testing.TB) {
-				faults.After = time.Second // everybody has joined, so that no fault hits a delivery that nobody is owed
+			inBoth(t, truthTest, func(t testing.TB, speak tongue) {
+				// After a second everybody has joined, so that no fault hits a delivery that nobody is owed.
+				faults := faults
+				faults.After = time.Second
 				server := startScripted(t, faults)
-				e := newEngine(t, server, oneStage)
+				e := newEngine(t, server, oneStage, speak)
 				play(t, e, server)
 				did, saw := server.Counts(), everything(e)
 				neverReleased := did.Held - did.Swapped // its sender sent nothing more
@@ -295,7 +301,7 @@ func TestFaultsAreCountedExactly(t *testing.T) {
 }
 
 func TestLateJoinersAndLeaversCostNoLoss(t *testing.T) {
-	truthTest(t, func(t testing.TB) {
+	inBoth(t, truthTest, func(t testing.TB, speak tongue) {
 		// so that messages are on their way at any time
 		server := startScripted(t, scripted.Faults{Delay: 20 * time.Millisecond})
 		coming := func(clients int) schedule.Stage {
@@ -303,7 +309,7 @@ func TestLateJoinersAndLeaversCostNoLoss(t *testing.T) {
 		}
 		s := schedule.Schedule{Stages: []schedule.Stage{coming(players), coming(players / 3), coming(players)},
 			DrainSeconds: 3}
-		e := newEngine(t, server, s)
+		e := newEngine(t, server, s, speak)
 		report := play(t, e, server)
 		counts := everything(e)
 		if counts.Lost() != 0 || counts.Duplicate != 0 || counts.OutOfOrder != 0 || counts.Corrupt != 0 {
@@ -322,9 +328,9 @@ func TestLateJoinersAndLeaversCostNoLoss(t *testing.T) {
 }
 
 func TestAServerThatDeliversNothingLosesEverything(t *testing.T) {
-	truthTest(t, func(t testing.TB) {
+	inBoth(t, truthTest, func(t testing.TB, speak tongue) {
 		server := startScripted(t, scripted.Faults{Silent: true})
-		stage := play(t, newEngine(t, server, oneStage), server).Stages[0]
+		stage := play(t, newEngine(t, server, oneStage, speak), server).Stages[0]
 		if want := int64(players * groupSize * 3); stage.Receipts.Lost != want || stage.Receipts.Expected != want {
 			t.Errorf("%+v: expected %d lost", stage.Receipts, want)
 		}
@@ -332,9 +338,9 @@ func TestAServerThatDeliversNothingLosesEverything(t *testing.T) {
 }
 
 func TestAServerThatDiesLosesWhatWasStillDue(t *testing.T) {
-	truthTest(t, func(t testing.TB) {
+	inBoth(t, truthTest, func(t testing.TB, speak tongue) {
 		server := startScripted(t, scripted.Faults{})
-		e := newEngine(t, server, oneStage)
+		e := newEngine(t, server, oneStage, speak)
 		time.AfterFunc(3*time.Second, server.Close)
 		stage := play(t, e, server).Stages[0]
 		if stage.Messages.Due != players*3 || stage.Messages.Unsent < players {
@@ -350,9 +356,9 @@ func TestAServerThatDiesLosesWhatWasStillDue(t *testing.T) {
 }
 
 func TestRefusedClientsAreCountedAndKeepTrying(t *testing.T) {
-	truthTest(t, func(t testing.TB) {
+	inBoth(t, truthTest, func(t testing.TB, speak tongue) {
 		server := startScripted(t, scripted.Faults{RefuseBeyond: 30})
-		e := newEngine(t, server, oneStage)
+		e := newEngine(t, server, oneStage, speak)
 		report := play(t, e, server)
 		clients := report.Stages[0].Clients
 		if clients.Target != players || clients.Playing != players || clients.Connected != 30 ||

@@ -5,6 +5,7 @@
 package ledger
 
 import (
+	"math"
 	"slices"
 	"sort"
 	"time"
@@ -314,8 +315,11 @@ type Receipt struct {
 	First, Complete bool
 }
 
+// Undated is the time of a message whose content does not say when it was due.
+const Undated time.Duration = math.MinInt64
+
 // Receive books that the member got message seq of the client in that slot of its group, whose content says that it was
-// due then.
+// due then, or is Undated.
 func (m *Member) Receive(slot int, seq uint32, due time.Duration) Receipt {
 	g := m.group
 	if slot < 0 || slot >= len(g.members) || g.members[slot] == nil {
@@ -332,10 +336,10 @@ func (m *Member) Receive(slot int, seq uint32, due time.Duration) Receipt {
 		return Receipt{Outcome: Unknown, Stage: Unmeasured}
 	}
 	sent := sender.message(index)
-	if sent.due() != due {
+	if due != Undated && due != sent.due() {
 		return Receipt{Outcome: Unknown, Stage: Unmeasured}
 	}
-	receipt := Receipt{Due: due, Stage: sent.stage()}
+	receipt := Receipt{Due: sent.due(), Stage: sent.stage()}
 	counts := &g.ledger.stages[receipt.Stage+1]
 	word, bit := m.slot/64, uint64(1)<<(m.slot%64)
 	owed, received := &sent[header+word], &sent[header+len(g.present)+word]
@@ -363,15 +367,6 @@ func (m *Member) Receive(slot int, seq uint32, due time.Duration) Receipt {
 		counts.OutOfOrder++
 	}
 	return receipt
-}
-
-// Answer books that the only member of a group got back its message seq, whose content does not say when it was due.
-func (m *Member) Answer(seq uint32) Receipt {
-	var due time.Duration
-	if index := int(seq) - int(m.base); index >= 0 && index < m.sent() {
-		due = m.message(index).due()
-	}
-	return m.Receive(m.slot, seq, due)
 }
 
 // Corrupt books a message that arrived with wrong content.

@@ -350,3 +350,20 @@ func TestMissingTellsOfOneStageAndOfWhatWasDueSince(t *testing.T) {
 		t.Errorf("since 3 s: %d missing, the last of %s", receipts, last)
 	}
 }
+
+func TestAReceiptWithoutATimeIsBookedByItsNumber(t *testing.T) {
+	l := New(1)
+	g := l.NewGroup(1, Terms{})
+	m := g.Place(0)
+	m.Join()
+	seq := m.Send(3*time.Second, 0)
+	if got := m.Receive(0, seq+1, Undated); got.Outcome != Unknown {
+		t.Errorf("a message that was not sent: %+v", got)
+	}
+	if got := m.Receive(0, seq, Undated); got.Outcome != Received || got.Due != 3*time.Second || !got.Complete {
+		t.Errorf("%+v, expected what was due at 3 s", got)
+	}
+	if got := m.Receive(0, seq, Undated); got.Outcome != Duplicate {
+		t.Errorf("the same again: %+v", got)
+	}
+}

@@ -32,7 +32,7 @@ func newLocationSocket(id Identity) Conversation {
 
 // Open is of Conversation, as are the methods below.
 func (l *locationSocket) Open(Send) bool { return true }
-func (l *locationSocket) Join(Send)      {}
+func (l *locationSocket) Join(Send) bool { return false }
 func (l *locationSocket) Leave(Send)     {}
 
 func (l *locationSocket) Message(buf []byte, seq uint32, due time.Duration) []byte {
@@ -88,7 +88,10 @@ func newLocationStomp(id Identity) Conversation {
 }
 
 // Join is of Conversation, as are the methods below.
-func (l *locationStomp) Join(send Send) { send(l.join) }
+func (l *locationStomp) Join(send Send) bool {
+	send(l.join)
+	return false
+}
 
 func (l *locationStomp) Message(buf []byte, seq uint32, due time.Duration) []byte {
 	l.body = append(l.user(append(l.body[:0], `{"user":"`...)), `",`...)

@@ -5,6 +5,7 @@ package protocol
 import (
 	"fmt"
 	"maps"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -34,6 +35,10 @@ type Protocol struct {
 	// locate makes the path of each client where they differ, and its query.
 	locate       func(Identity) (path, query string)
 	subprotocols string
+	// header makes fields of each client's opening handshake; nil for none.
+	header func(Identity) http.Header
+	// mostParts is how many generators can share a load; 0 for any number.
+	mostParts int
 	// NewConversation begins a client's conversation, without the frames that carry it.
 	NewConversation func(Identity) Conversation
 	newRequests     func(*url.URL, Identity) Requests
@@ -63,6 +68,9 @@ var protocols = map[string]Protocol{}
 // register adds a protocol by its name. Each file registers its own; there is no other list.
 func register(name string, p Protocol) { protocols[name] = p }
 
+// Plays tells whether a client of this part of a load has numbers of its own.
+func (p Protocol) Plays(part int) bool { return p.mostParts == 0 || part < p.mostParts }
+
 // Requests tells whether clients make requests of their own, and are no members of a group.
 func (p Protocol) Requests() bool { return p.newRequests != nil }
 
@@ -87,7 +95,11 @@ func (p Protocol) NewSession(target *url.URL, id Identity) Session {
 		own.Path, own.RawQuery = own.Path+path, query
 		target = &own
 	}
-	return newWebSocket(target, p.subprotocols, p.NewConversation(id))
+	var header http.Header
+	if p.header != nil {
+		header = p.header(id)
+	}
+	return newWebSocket(target, p.subprotocols, header, p.NewConversation(id))
 }
 
 // Aside tells whether members have a second connection, over which they send their messages.

@@ -37,7 +37,9 @@ type Event struct {
 	Sender int
 	Seq    uint32
 	SentAt time.Duration
-	Index  int
+	// Undated says of a Delivery that its content does not say when it was due.
+	Undated bool
+	Index   int
 	// Beside is the place of an Answer's exchange in Protocol.Beside.
 	Beside int
 	// Last says of Done that the connection cannot be used again.

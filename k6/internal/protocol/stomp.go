@@ -89,8 +89,9 @@ func newWhiteboardStomp(id Identity) Conversation {
 	return &whiteboardStomp{draw: newDraw(id), stomp: newStomp("board."+id.Group, "board"), id: id}
 }
 
-func (w *whiteboardStomp) Join(send Send) {
+func (w *whiteboardStomp) Join(send Send) bool {
 	send(w.frame(nil, membership(nil, "join", w.id)))
+	return false
 }
 
 func (w *whiteboardStomp) Message(buf []byte, seq uint32, sentAt time.Duration) []byte {

@@ -38,7 +38,7 @@ func newTypingGame(id Identity) Conversation {
 
 // Open is of Conversation, as are the methods below. The server speaks first, and rooms are entered one by one.
 func (t *typingGame) Open(Send) bool  { return false }
-func (t *typingGame) Join(Send)       {}
+func (t *typingGame) Join(Send) bool  { return false }
 func (t *typingGame) Leave(send Send) { send(socketio.AppendDisconnect(nil)) }
 
 func (t *typingGame) enter(send Send, group string) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"math/rand/v2"
+	"net/http"
 	"net/url"
 	"strconv"
 	"time"
@@ -20,8 +21,9 @@ type Send func(payload []byte)
 type Conversation interface {
 	// Open starts the conversation once connected; it says whether the client may join at once.
 	Open(send Send) (ready bool)
-	// Join asks for membership. It may be repeated until the server acknowledges.
-	Join(send Send)
+	// Join asks for membership; it says whether the client has it at once. Otherwise it may be repeated until the server
+	// acknowledges.
+	Join(send Send) (member bool)
 	// Receive reads one payload, which it does not keep, and fills in an empty event. After a Broken event the session
 	// ends with an error.
 	Receive(payload []byte, send Send, event *Event)
@@ -34,15 +36,16 @@ type Conversation interface {
 // webSocket is a session over a WebSocket.
 type webSocket struct {
 	conversation Conversation
-	ready        bool // is due, without further bytes
+	ready        bool // is due, without further bytes; so is member
+	member       bool
 	reader       wire.Reader
 	send         Send // adds to reply
 	reply        []byte
 	handshake    *wire.Handshake // nil once its request was sent
 }
 
-func newWebSocket(target *url.URL, subprotocols string, conversation Conversation) Session {
-	handshake := wire.NewHandshake(target, subprotocols)
+func newWebSocket(target *url.URL, subprotocols string, header http.Header, conversation Conversation) Session {
+	handshake := wire.NewHandshake(target, subprotocols, header)
 	w := &webSocket{conversation: conversation, handshake: &handshake, reader: wire.NewReader(&handshake)}
 	w.send = func(payload []byte) { w.reply = wire.Append(w.reply, wire.Text, mask(), payload) }
 	return w
@@ -59,6 +62,10 @@ func (w *webSocket) Next(data []byte, event *Event) (int, error) {
 	*event = Event{}
 	if w.ready {
 		w.ready, event.Kind = false, Ready
+		return 0, nil
+	}
+	if w.member {
+		w.member, event.Kind = false, Joined
 		return 0, nil
 	}
 	found, n, err := w.reader.Next(data)
@@ -97,7 +104,7 @@ func (w *webSocket) understand(found wire.Event, event *Event) {
 }
 
 func (w *webSocket) Join(buf []byte) []byte {
-	w.conversation.Join(w.send)
+	w.member = w.conversation.Join(w.send)
 	return w.said(buf)
 }
 
@@ -123,6 +130,17 @@ func (w *webSocket) Ask(buf []byte, beside int, seq uint32, due time.Duration) [
 		return wire.Enclose(w.conversation.(Asker).Ask(buf, beside, seq, due), len(buf), wire.Text, mask())
 	}
 	return wire.Append(buf, wire.Ping, mask(), binary.BigEndian.AppendUint32([]byte(pingMark), seq))
+}
+
+// Poll is of Poller.
+func (w *webSocket) Poll(buf []byte) []byte {
+	w.conversation.(poller).poll(w.send)
+	return w.said(buf)
+}
+
+// poller is a conversation with something to send at times of its own.
+type poller interface {
+	poll(send Send)
 }
 
 // player is a conversation whose client is a member of groups that the server names.

@@ -119,7 +119,10 @@ func newWhiteboard(id Identity) Conversation {
 
 func (w *whiteboard) Open(Send) bool { return true }
 
-func (w *whiteboard) Join(send Send) { send(membership(nil, "join", w.id)) }
+func (w *whiteboard) Join(send Send) bool {
+	send(membership(nil, "join", w.id))
+	return false
+}
 
 func (w *whiteboard) Leave(send Send) { send(membership(nil, "leave", w.id)) }
 

@@ -30,7 +30,10 @@ func newWhiteboardSocketIO(id Identity) Conversation {
 // Open is of Conversation, as are the methods below. The server speaks first.
 func (w *whiteboardSocketIO) Open(Send) bool { return false }
 
-func (w *whiteboardSocketIO) Join(send Send) { w.say(send, "join", w.acks.Ask()) }
+func (w *whiteboardSocketIO) Join(send Send) bool {
+	w.say(send, "join", w.acks.Ask())
+	return false
+}
 
 func (w *whiteboardSocketIO) Leave(send Send) {
 	w.say(send, "leave", socketio.NoID)

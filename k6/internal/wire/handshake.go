@@ -7,6 +7,7 @@ import (
 	"crypto/sha1" //nolint:gosec // RFC 6455 prescribes it
 	"encoding/base64"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -29,8 +30,9 @@ type Handshake struct {
 	subprotocols []string
 }
 
-// NewHandshake makes the handshake for a ws:// URL; subprotocols is a comma-separated list, empty for none.
-func NewHandshake(target *url.URL, subprotocols string) Handshake {
+// NewHandshake makes the handshake for a ws:// URL; subprotocols is a comma-separated list, empty for none. Further
+// fields of its header must not be those of the handshake itself.
+func NewHandshake(target *url.URL, subprotocols string, further http.Header) Handshake {
 	nonce := make([]byte, 16)
 	_, _ = rand.Read(nonce) // never fails
 	h := Handshake{key: base64.StdEncoding.EncodeToString(nonce)}
@@ -40,6 +42,7 @@ func NewHandshake(target *url.URL, subprotocols string) Handshake {
 		"Sec-WebSocket-Version": {"13"},
 		"Sec-WebSocket-Key":     {h.key},
 	}
+	maps.Copy(header, further)
 	if subprotocols != "" {
 		header.Set("Sec-WebSocket-Protocol", subprotocols)
 		h.subprotocols = tokens(subprotocols)

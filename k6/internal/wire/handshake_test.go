@@ -15,7 +15,7 @@ func handshakeOf(t testing.TB, subprotocols string) Handshake {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return NewHandshake(target, subprotocols)
+	return NewHandshake(target, subprotocols, nil)
 }
 
 // answer is what a server sends that does everything right, with some of its header lines replaced.

@@ -1,0 +1,96 @@
+"""A declared protocol as the generator takes it: every template split into its parts, nothing left to parse.
+
+`k6/internal/declared/declaration.go` has the same shapes and says what they mean.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pushbench.foundation.model import Document
+
+
+class Part(Document):
+    """A literal, a value by its name, or a secret by its name."""
+
+    literal: str = ""
+    value: str = ""
+    secret: str = ""
+
+
+Template = list[Part]
+
+
+class Header(Document):
+    name: str
+    value: Template
+
+
+class Condition(Document):
+    """A condition on the value at a JSON pointer."""
+
+    at: str
+    json_is: Template = []
+    """the JSON that it has to be"""
+    json_sorted: Template = []
+    """the same, with the members of objects in the order of their names"""
+    like: Template = []
+    """the content of a string or a number"""
+
+
+class Pattern(Document):
+    """What recognises a message: the whole text, or values in its JSON."""
+
+    like: Template = []
+    where: list[Condition] = []
+
+
+class Step(Document):
+    send: Template = []
+    acknowledged: Pattern | None = None
+
+
+class Receipt(Pattern):
+    id: Condition | None = None
+    time: Condition | None = None
+    same: list[Condition] = []
+
+
+class Message(Document):
+    send: Template
+    received: Receipt
+    others: bool = False
+
+
+class KeepAlive(Document):
+    every_seconds: float = 0
+    send: Template = []
+    received: Pattern | None = None
+    answer: Template = []
+
+
+class Failure(Pattern):
+    reason: str = ""
+
+
+class Secret(Document):
+    """The variable of the environment that has a secret, or the one that names a file with it."""
+
+    env: str = ""
+    file_env: str = ""
+
+
+class Declaration(Document):
+    format: Literal["json", "text"]
+    path: Template
+    query: Template = []
+    subprotocol: str = ""
+    headers: list[Header] = []
+    open: Step | None = None
+    join: Step | None = None
+    message: Message
+    leave: Template = []
+    keep_alive: KeepAlive | None = None
+    error: Failure | None = None
+    ignore: list[Pattern] = []
+    secrets: dict[str, Secret] = {}

@@ -1,0 +1,137 @@
+"""A `protocol.yml`: the keys, as people write them. `protocols` reads it and says what is wrong with it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Self
+
+from pydantic import ConfigDict, Field, PositiveFloat, StringConstraints, model_validator
+
+from pushbench.foundation.model import Document
+
+Pointer = Annotated[str, StringConstraints(pattern=r"^/", max_length=200)]
+Token = Annotated[str, StringConstraints(pattern=r"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$", max_length=100)]
+"""RFC 9110, section 5.6.2"""
+SecretName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]*$", max_length=50)]
+Variable = Annotated[str, StringConstraints(pattern=r"^PUSHBENCH_SECRET_[A-Z0-9_]+$", max_length=100)]
+"""A protocol.yml of a pull request can have these sent to its server, and no other variable of the machine."""
+Text = Annotated[str, StringConstraints(min_length=1, max_length=40_000)]
+Scalar = str | int | float | bool | None
+Pattern = Annotated[
+    dict[Pointer, Scalar] | Text,
+    Field(description="of JSON: values at JSON pointers, such as {/type: joined}; of text: a template of all of it"),
+]
+Send = Annotated[Text, Field(description="a template, such as {group} {client}")]
+
+_TEXT_OF = "a template of messages: {group}, {client}, {id}, {time}, {text:200}, {secret:name}"
+
+
+class WebSocket(Document):
+    """Where clients connect."""
+
+    path: str = Field(description="a template, such as /chat/{group}?token={secret:token}", pattern="^/")
+    subprotocol: Token | None = Field(default=None, description="what clients offer")
+    headers: dict[Token, str] = Field(default={}, description="of the opening handshake; values are templates")
+
+
+class Opening(Document):
+    """What comes before a client may join: something to send, something to wait for, or both."""
+
+    send: Send | None = None
+    acknowledged: Pattern | None = None
+
+    @model_validator(mode="after")
+    def _something(self) -> Self:
+        if self.send is None and self.acknowledged is None:
+            raise ValueError("expected send, acknowledged, or both")
+        return self
+
+
+class Joining(Document):
+    """What makes a client a member of its group."""
+
+    send: Send
+    acknowledged: Pattern | None = Field(
+        default=None, description="when left out, a client counts as a member as soon as it has asked"
+    )
+
+
+class Within(Document):
+    """A value with more around it."""
+
+    at: Pointer
+    like: Text = Field(description="a template of the whole value, such as '{id} {any}'")
+
+
+Place = Annotated[Pointer | Within, Field(description="a JSON pointer, or {at: pointer, like: template}")]
+
+
+class MessageEntry(Document):
+    """The message that clients send to their group, and how the others recognise it."""
+
+    send: Text = Field(description=f"{_TEXT_OF}; it needs an {{id}}")
+    received: Pattern
+    id: Place | None = Field(
+        default=None, description="where the {id} is in what is received; of text, `received` says it"
+    )
+    time: Place | None = Field(default=None, description="where the {time} is; a receipt of another time is corrupt")
+    same: list[Pointer] | dict[Pointer, Pointer] = Field(
+        default=[],
+        description="what comes as it was sent: pointers, or {pointer in what is received: pointer in what was sent}",
+    )
+    receivers: Literal["everybody", "others"] = Field(
+        default="everybody", description="of a message: whether its sender gets it, too"
+    )
+
+
+class KeepAliveEntry(Document):
+    """What keeps a connection alive, beside the pings of WebSocket, which are always answered."""
+
+    send: Send | None = Field(default=None, description="what each member sends every so often")
+    every_seconds: PositiveFloat | None = None
+    received: Pattern | None = Field(default=None, description="what the server sends, and clients answer")
+    answer: Send | None = None
+
+    @model_validator(mode="after")
+    def _pairs(self) -> Self:
+        if (self.send is None) != (self.every_seconds is None) or (self.received is None) != (self.answer is None):
+            raise ValueError("expected send with every_seconds, received with answer, or all four")
+        if self.send is None and self.received is None:
+            raise ValueError("expected send with every_seconds, received with answer, or all four")
+        return self
+
+
+class ErrorEntry(Document):
+    """What an error of the server looks like."""
+
+    received: Pattern
+    reason: Pointer | None = Field(default=None, description="where its text is; without it, the whole message")
+
+
+class SecretEntry(Document):
+    """Where a secret comes from. The variable has it, or names a file that has it."""
+
+    model_config = ConfigDict(json_schema_extra={"oneOf": [{"required": ["env"]}, {"required": ["file_env"]}]})
+
+    env: Variable | None = Field(default=None, description="the variable of the environment with the secret")
+    file_env: Variable | None = Field(default=None, description="the variable that names the file with the secret")
+
+    @model_validator(mode="after")
+    def _one(self) -> Self:
+        if (self.env is None) == (self.file_env is None):
+            raise ValueError("expected either env or file_env")
+        return self
+
+
+class ProtocolFile(Document):
+    """A `protocol.yml`: how clients talk to a server."""
+
+    websocket: WebSocket
+    format: Literal["json", "text"] = Field(default="json", description="what the messages are")
+    open: Opening | None = None
+    join: Joining | None = Field(default=None, description="when left out, who is connected is a member")
+    message: MessageEntry
+    leave: Send | None = Field(default=None, description="sent before a member closes the connection")
+    keep_alive: KeepAliveEntry | None = None
+    error: ErrorEntry | None = None
+    ignore: list[Pattern] = Field(default=[], description="what else the server sends; the rest counts as corrupt")
+    secrets: dict[SecretName, SecretEntry] = {}

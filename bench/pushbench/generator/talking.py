@@ -1,0 +1,78 @@
+"""One conversation: two clients talk to a running server as a protocol is declared, and tell what they understood."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import ValidationError
+
+from pushbench.catalog.declaration import Declaration
+from pushbench.foundation.errors import UserError
+from pushbench.foundation.files import tail
+from pushbench.foundation.model import Document
+from pushbench.machine import processes
+
+WITHIN_SECONDS = 3.0
+"""for each answer of the server, as people wait for it"""
+MOST_SECONDS = 60.0
+"""for the whole conversation, with the start of k6 on a busy machine"""
+
+
+class Line(Document):
+    """A message, or the beginning or the end of a connection."""
+
+    at_us: int
+    client: int
+    kind: Literal["sent", "received", "connection"]
+    text: str
+    meaning: str
+    understood: bool
+
+
+class Fault(Document):
+    """What does not fit, and the key of the declaration that says it; empty for none in particular."""
+
+    at: str
+    what: str
+
+
+class Talked(Document):
+    lines: list[Line] | None
+    fault: Fault | None
+    error: str
+    """why there was no conversation at all"""
+
+
+def converse(binary: Path, folder: Path, url: str, declaration: Declaration, secrets: Mapping[str, str]) -> Talked:
+    """Play one conversation by the k6 of `binary`, from the module in `folder`. Raises UserError if nobody answers."""
+    with tempfile.TemporaryDirectory(prefix="pushbench-") as workspace:
+        talk, report, log = (Path(workspace) / name for name in ("talk.json", "report.json", "k6.log"))
+        plan = {"url": url, "declaration": declaration.model_dump(), "within_seconds": WITHIN_SECONDS}
+        talk.write_text(json.dumps(plan))
+        program = processes.start(
+            [str(binary), "run", "--quiet", "--no-usage-report", "--address", "", "conversation.js"],
+            folder=folder,
+            environment=processes.clean_environment(secrets, {"PUSH_TALK": str(talk), "PUSH_REPORT": str(report)}),
+            cpus=os.sched_getaffinity(0),
+            log=log,
+        )
+        if program.wait(MOST_SECONDS) is None:
+            program.stop(0)
+        talked = _read(report, tail(log))
+    if talked.error:
+        raise UserError(talked.error, where=url)
+    return talked
+
+
+def _read(report: Path, log: str) -> Talked:
+    try:
+        content: Any = json.loads(report.read_text())
+        return Talked.model_validate(content)
+    except (OSError, ValueError, ValidationError):
+        last = log.strip().splitlines()[-1:] or ["it printed nothing"]
+        raise UserError(f"the generator (k6) told no conversation: {last[0]}") from None

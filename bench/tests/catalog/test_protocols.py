@@ -1,0 +1,182 @@
+"""Declared protocols: what the generator gets, and what is wrong with a file, with its line."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from pushbench.catalog.protocols import declared_by, read_protocol
+from pushbench.catalog.servers import read_servers
+from pushbench.catalog.suites import find_suite
+from pushbench.foundation.errors import UserError
+from pushbench.foundation.project import Project
+from tests.support import add_server, make_project
+
+CHECKOUT = Project.at(Path(__file__).parents[3])
+EXAMPLES = CHECKOUT.root / "docs" / "examples"
+COMPILED = CHECKOUT.generator / "internal" / "declared" / "testdata"
+
+CHAT = """\
+websocket:
+  path: /chat/{group}?user={client}
+  headers: {Authorization: "Bearer {secret:token}"}
+open: {acknowledged: {/type: welcome}}
+join:
+  send: '{"type": "join", "user": "{client}"}'
+  acknowledged: {/type: joined, /user: "{client}", /ok: true}
+message:
+  send: '{"type": "chat", "id": "{id}", "at": {time}, "text": "{text:20}"}'
+  received: {/type: chat}
+  id: /id
+  time: /at
+  same: {/body: /text}
+leave: '{"type": "leave"}'
+keep_alive: {send: '{"type": "ping"}', every_seconds: 20}
+error: {received: {/type: error}, reason: /why}
+ignore:
+  - {/type: joined}
+  - {/type: pong}
+secrets:
+  token: {env: PUSHBENCH_SECRET_TOKEN}
+"""
+
+
+def wrong(tmp_path: Path, text: str) -> str:
+    """What is said about a file."""
+    file = tmp_path / "protocol.yml"
+    file.write_text(text)
+    with pytest.raises(UserError) as raised:
+        read_protocol(file).environment()
+    return str(raised.value).removeprefix(f"{file}:")
+
+
+@pytest.mark.parametrize("name", ["whiteboard", "ws-chat"])
+def test_the_examples_are_what_the_generators_tests_play(name: str) -> None:
+    """PUSHBENCH_GOLDEN=write writes them."""
+    declaration = read_protocol(EXAMPLES / name / "protocol.yml").declaration
+    text = json.dumps(declaration.model_dump(exclude_defaults=True), indent=2) + "\n"
+    file = COMPILED / f"{name}.json"
+    if os.environ.get("PUSHBENCH_GOLDEN") == "write":
+        file.write_text(text)
+    assert file.read_text() == text
+
+
+@pytest.mark.parametrize("file", sorted(EXAMPLES.glob("*/protocol.yml")), ids=lambda file: file.parent.name)
+def test_an_example_has_at_most_thirty_lines(file: Path) -> None:
+    assert len(file.read_text().splitlines()) <= 30
+    assert file.read_text().startswith("# yaml-language-server: $schema=../../schemas/protocol.json\n")
+
+
+def test_a_chat_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PUSHBENCH_SECRET_TOKEN", "t0ken")
+    file = tmp_path / "protocol.yml"
+    file.write_text(CHAT)
+    read = read_protocol(file)
+    assert read.environment() == {"PUSHBENCH_SECRET_TOKEN": "t0ken"}
+    assert "t0ken" not in read.declaration.model_dump_json(), "a secret stays in the environment"
+    [same] = read.declaration.message.received.same
+    assert same.at == "/body"
+    assert same.json_is[0].literal == '"The quick brown fox."'
+    assert read.declaration.join
+    assert read.declaration.join.acknowledged
+    where = read.declaration.join.acknowledged.where
+    assert [(each.at, "".join(part.literal or part.value for part in each.json_is)) for each in where] == [
+        ("/type", '"joined"'),
+        ("/user", '"client"'),
+        ("/ok", "true"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("  path: /chat/{group}?user={client}", "  path: chat", "2: websocket.path: "),
+        ("path: /chat/{group}", "path: /chat room/{group}", "2: websocket.path: characters that an address"),
+        ("{Authorization:", "{Sec-WebSocket-Key:", "3: websocket.headers.Sec-WebSocket-Key: belongs to the opening"),
+        ("websocket:", "socket:", "1: "),
+        ("open: {acknowledged: {/type: welcome}}", "open: {}", "4: open: expected send, acknowledged, or both"),
+        ('"user": "{client}"}', '"user": "{clint}"}', "6: join.send: no value {clint} here; did you mean {client}?"),
+        ('"user": "{client}"}', '"user": {client}', "6: join.send: with values in their places it is no JSON"),
+        ("{/type: joined, /user", "{type: joined, /user", "7: join.acknowledged"),
+        ('"id": "{id}", ', "", "9: message.send: no {id}"),
+        ('"at": {time}, ', "", "12: message.time: what is sent has no {time}"),
+        ("  id: /id\n", "", "8: message: id: missing"),
+        ("  id: /id\n", '  id: {at: /id, like: "m-{any}"}\n', "11: message.id.like: expected one {id} in it"),
+        ("{/body: /text}", "{/body: /txt}", "13: message.same./body: the pointer /txt finds nothing in what is sent"),
+        ("{/body: /text}", "[/type, /txt]", "13: message.same.1: the pointer /txt finds nothing in what is sent"),
+        ("  received: {/type: chat}", "  received: chat", "10: message.received: expected values at JSON pointers"),
+        ("  received: {/type: chat}", "  received: {}", "10: message.received: expected at least one value"),
+        (", every_seconds: 20", "", "15: keep_alive: expected send with every_seconds"),
+        ("  - {/type: pong}", '  - {/type: "p{any}"}', "19: ignore.1./type: {any} stands alone"),
+        ("  - {/type: pong}", "  - {/type: [pong]}", "19: ignore.1"),
+        ("{env: PUSHBENCH_SECRET_TOKEN}", "{}", "21: secrets.token: expected either env or file_env"),
+        (
+            "{env: PUSHBENCH_SECRET_TOKEN}",
+            "{env: PUSHBENCH_SECRET_NOTHING}",
+            "21: secrets.token: the variable PUSHBENCH_SECRET_NOTHING is not set",
+        ),
+        (
+            "{env: PUSHBENCH_SECRET_TOKEN}",
+            "{file_env: PUSHBENCH_SECRET_TOKEN}",
+            "21: secrets.token: the file that PUSHBENCH_SECRET_TOKEN names cannot",
+        ),
+        (
+            "{env: PUSHBENCH_SECRET_TOKEN}",
+            "{file_env: PUSHBENCH_SECRET_EMPTY}",
+            "21: secrets.token: the file that PUSHBENCH_SECRET_EMPTY names is empty",
+        ),
+        (
+            "{env: PUSHBENCH_SECRET_TOKEN}",
+            "{env: PUSHBENCH_SECRET_LINES}",
+            "21: secrets.token: what PUSHBENCH_SECRET_LINES has is not one line",
+        ),
+        ("{env: PUSHBENCH_SECRET_TOKEN}", "{env: GITHUB_TOKEN}", "21: secrets.token.env: "),
+        ("  token: {", "  other: {", "3: websocket.headers.Authorization: no secret 'token'"),
+    ],
+)
+def test_a_mistake_is_told_with_its_line(
+    old: str, new: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PUSHBENCH_SECRET_TOKEN", "t0ken")
+    monkeypatch.setenv("PUSHBENCH_SECRET_LINES", "a\nb")
+    monkeypatch.setenv("PUSHBENCH_SECRET_EMPTY", "/dev/null")
+    assert CHAT.count(old) >= 1
+    what = wrong(tmp_path, CHAT.replace(old, new, 1))
+    assert what.startswith(said), what
+    assert "t0ken" not in what
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        ('  received: "{any} says {text:9}"', "5: message.received: expected one {id} in it"),
+        ('  received: "{id}"\n  id: /id', "6: message.id: the format is text"),
+        ("  received: {/id: 3}", "5: message.received: expected a template of the whole message"),
+    ],
+)
+def test_a_mistake_about_text_is_told_with_its_line(lines: str, said: str, tmp_path: Path) -> None:
+    text = f'websocket: {{path: /}}\nformat: text\nmessage:\n  send: "{{id}} {{text:9}}"\n{lines}\n'
+    assert wrong(tmp_path, text).startswith(said)
+
+
+def test_a_server_names_the_file_of_its_folder(tmp_path: Path) -> None:
+    project = make_project(tmp_path)
+    server = add_server(project, "chat")
+    assert declared_by(server) is None
+    server.file.write_text(server.file.read_text().replace("tiny-json", "protocol.yml"))
+    [server] = read_servers(server.folder)
+    suite = find_suite(project.scenarios, "tiny")
+    with pytest.raises(UserError, match="the suite tiny has no declared protocols"):
+        suite.check(server)
+    suite_file = project.scenarios / "tiny.yml"
+    suite_file.write_text("declared_protocols: true\n" + suite_file.read_text())
+    suite = find_suite(project.scenarios, "tiny")
+    with pytest.raises(UserError, match=r"protocol\.yml: no such file"):
+        suite.check(server)
+    (server.folder / "protocol.yml").write_text((EXAMPLES / "ws-chat" / "protocol.yml").read_text())
+    suite.check(server)
+    declared = declared_by(server)
+    assert declared and declared.declaration.format == "text"

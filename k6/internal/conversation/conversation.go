@@ -1,0 +1,177 @@
+// Package conversation plays one conversation of two clients against a running server, and tells every message and what
+// it means. It finds out whether a declared protocol is the one that the server speaks.
+package conversation
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"time"
+
+	"github.com/pushbench/pushbench/k6/internal/declared"
+	"github.com/pushbench/pushbench/k6/internal/protocol"
+)
+
+// Config says which server is asked, and how long each answer may take.
+type Config struct {
+	URL         string
+	Declaration declared.Declaration
+	Within      time.Duration
+}
+
+// Report is what was said.
+type Report struct {
+	Lines []Line `json:"lines"`
+	// Fault is what is wrong with the declaration; nil if everything was as it says.
+	Fault *Fault `json:"fault"`
+}
+
+// Line is a message, or the beginning or end of a connection.
+type Line struct {
+	AtUS   int64  `json:"at_us"`
+	Client int    `json:"client"`
+	Kind   string `json:"kind"` // sent, received or connection
+	Text   string `json:"text"`
+	// Meaning is empty for what is sent.
+	Meaning    string `json:"meaning"`
+	Understood bool   `json:"understood"`
+}
+
+// Fault is what does not fit, and the key of the declaration that says it.
+type Fault struct {
+	At   string `json:"at"`
+	What string `json:"what"`
+}
+
+// Error is of error.
+func (f *Fault) Error() string { return f.At + ": " + f.What }
+
+// undeclared is the key of messages that nothing declares.
+const undeclared = "ignore"
+
+// settle is how long clients wait for what nobody announces, such as a second delivery.
+const settle = 100 * time.Millisecond
+
+// Play plays a conversation. An error is none of the declaration: nobody answers, or a secret cannot be had.
+func Play(config Config) (*Report, error) {
+	declaration, err := protocol.Declare(config.Declaration)
+	if err != nil {
+		return nil, err
+	}
+	redactor, err := declared.Compile(config.Declaration)
+	if err != nil {
+		return nil, err
+	}
+	p := &play{
+		config: config, redact: redactor.Redact, began: time.Now(), report: &Report{Lines: []Line{}},
+		due: map[sent]time.Duration{}, heard: make(chan chunk), over: make(chan struct{}),
+	}
+	defer close(p.over)
+	p.protocol = declaration.Tapped(p.tap)
+	if p.target, err = p.protocol.Target(config.URL); err != nil {
+		return nil, err
+	}
+	err = p.all()
+	for _, s := range p.speakers {
+		_ = s.conn.Close()
+	}
+	if errors.As(err, &p.report.Fault) {
+		err = nil
+	}
+	return p.report, err
+}
+
+// all is the whole conversation.
+func (p *play) all() error {
+	group := "check-" + strconv.FormatInt(p.began.Unix(), 36) // no group that a server remembers
+	for number := range 2 {
+		if err := p.enter(protocol.Identity{Group: group, Client: number, Epoch: p.began}); err != nil {
+			return err
+		}
+	}
+	for _, turn := range []sent{{0, 0}, {1, 0}, {0, 1}} {
+		if err := p.speak(turn); err != nil {
+			return err
+		}
+	}
+	if err := p.keepAlive(); err != nil {
+		return err
+	}
+	return p.leave()
+}
+
+// enter makes a client a member.
+func (p *play) enter(id protocol.Identity) error {
+	conn, err := net.DialTimeout("tcp", p.target.Host, p.config.Within)
+	if err != nil {
+		return fmt.Errorf("no server answers: %w", err)
+	}
+	s := p.newSpeaker(id, conn)
+	if err := s.write(s.session.Open(nil)); err != nil {
+		return err
+	}
+	for _, step := range []struct {
+		done *bool
+		at   string
+		what string
+	}{
+		{&s.opened, "websocket.path", "the opening handshake is not answered"},
+		{&s.ready, "open.acknowledged", "the acknowledgement never comes"},
+		{&s.joined, "join.acknowledged", "the acknowledgement never comes"},
+	} {
+		if err := p.await(func() bool { return *step.done }, step.at, step.what); err != nil {
+			return err
+		}
+	}
+	return p.listen(settle) // for a server that acknowledges nothing, and for what it says to new members
+}
+
+// speak sends a message and waits until everybody has it who is owed it.
+func (p *play) speak(turn sent) error {
+	s := p.speakers[turn.client]
+	p.due[turn] = time.Since(p.began).Truncate(time.Microsecond)
+	if err := s.write(s.session.Message(nil, turn.seq, p.due[turn])); err != nil {
+		return err
+	}
+	for number, receiver := range p.speakers {
+		if p.protocol.Others && number == turn.client {
+			continue
+		}
+		what := fmt.Sprintf("client %d never receives message %d of client %d", number, turn.seq, turn.client)
+		if err := p.await(func() bool { return receiver.got[turn] > 0 }, "message.received", what); err != nil {
+			return err
+		}
+	}
+	return p.listen(settle)
+}
+
+func (p *play) keepAlive() error {
+	if p.protocol.PollPeriod == 0 {
+		return nil
+	}
+	for _, s := range p.speakers {
+		if err := s.write(s.session.(protocol.Poller).Poll(nil)); err != nil {
+			return err
+		}
+	}
+	return p.listen(settle)
+}
+
+func (p *play) leave() error {
+	for _, s := range p.speakers {
+		if err := s.write(s.session.Leave(nil)); err != nil {
+			return err
+		}
+	}
+	if err := p.listen(settle); err != nil {
+		return err
+	}
+	for _, s := range p.speakers {
+		_ = s.write(s.session.Close(nil))
+	}
+	if p.foreign != nil {
+		return p.foreign
+	}
+	return nil
+}

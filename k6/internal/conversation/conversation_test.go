@@ -1,0 +1,107 @@
+package conversation
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pushbench/pushbench/k6/internal/declared"
+	"github.com/pushbench/pushbench/k6/internal/scripted"
+)
+
+// talk plays a conversation with a scripted server, as docs/examples/whiteboard/protocol.yml declares it but for a
+// change.
+func talk(t *testing.T, faults scripted.Faults, change func(*declared.Declaration)) *Report {
+	t.Helper()
+	server, err := scripted.Start("127.0.0.1:0", faults)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	server.Arm(time.Now())
+	config := Config{URL: server.URL(), Within: 300 * time.Millisecond}
+	text, err := os.ReadFile("../declared/testdata/whiteboard.json")
+	if err == nil {
+		err = json.Unmarshal(text, &config.Declaration)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if change != nil {
+		change(&config.Declaration)
+	}
+	report, err := Play(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report
+}
+
+func TestEverybodyUnderstandsEveryMessage(t *testing.T) {
+	t.Parallel()
+	report := talk(t, scripted.Faults{}, nil)
+	if report.Fault != nil {
+		t.Fatal(report.Fault)
+	}
+	meanings := map[string]int{}
+	for _, line := range report.Lines {
+		if line.Kind == "received" {
+			meanings[line.Meaning]++
+		}
+	}
+	for meaning, want := range map[string]int{
+		"join.acknowledged": 2, "message 0 of client 0": 2, "message 0 of client 1": 2, "message 1 of client 0": 2,
+	} {
+		if meanings[meaning] != want {
+			t.Errorf("%q %d times, expected %d: %v", meaning, meanings[meaning], want, meanings)
+		}
+	}
+}
+
+func TestWhatDoesNotFitIsAFaultOfItsKey(t *testing.T) {
+	t.Parallel()
+	silent := declared.Pattern{Where: []declared.Condition{{At: "/never", Is: declared.Template{{Value: "any"}}}}}
+	for name, test := range map[string]struct {
+		faults   scripted.Faults
+		change   func(*declared.Declaration)
+		at, what string
+	}{
+		"no acknowledgement": {scripted.Faults{}, func(d *declared.Declaration) {
+			d.Ignore = []declared.Pattern{*d.Join.Acknowledged}
+			d.Join.Acknowledged = &silent
+		}, "join.acknowledged", "never comes within 0.3 s"},
+		"another acknowledgement": {scripted.Faults{}, func(d *declared.Declaration) {
+			d.Join.Acknowledged = &silent
+		}, "join.acknowledged", "never comes within 0.3 s; what came is a message that is not declared: "},
+		"an acknowledgement that nobody expects": {scripted.Faults{}, func(d *declared.Declaration) {
+			d.Join.Acknowledged = nil
+		}, "ignore", "a message that is not declared"},
+		"no opening": {scripted.Faults{}, func(d *declared.Declaration) {
+			d.Open = &declared.Step{Acknowledged: &silent}
+		}, "open.acknowledged", "never comes"},
+		"nothing is delivered": {scripted.Faults{Silent: true}, nil, "message.received",
+			"client 0 never receives message 0 of client 0"},
+		"everything twice": {scripted.Faults{DuplicateEvery: 1}, nil, "message.id", "is not unique"},
+		"altered":          {scripted.Faults{CorruptEvery: 2}, nil, "message.same", "/stroke"},
+		"refused":          {scripted.Faults{RefuseFor: time.Hour}, nil, "websocket.path", "HTTP 503"},
+		"ended":            {scripted.Faults{CloseFirst: 1}, nil, "", "the connection ends"},
+		"binary":           {scripted.Faults{BinaryFirst: 1}, nil, "", "binary"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			fault := talk(t, test.faults, test.change).Fault
+			if fault == nil || fault.At != test.at || !strings.Contains(fault.What, test.what) {
+				t.Errorf("%+v, expected %q at %q", fault, test.what, test.at)
+			}
+		})
+	}
+}
+
+func TestNobodyAnswersIsNoFaultOfTheDeclaration(t *testing.T) {
+	if _, err := Play(Config{URL: "ws://127.0.0.1:1", Declaration: declared.Declaration{Format: "text"}, Within: time.Second}); err ==
+		nil || !strings.Contains(err.Error(), "no server answers") {
+		t.Errorf("%v", err)
+	}
+}

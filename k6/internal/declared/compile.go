@@ -1,0 +1,207 @@
+package declared
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+// Protocol is a compiled Declaration. All conversations of a load share it; it does not change.
+type Protocol struct {
+	Subprotocol string
+	// Others says that a message is owed to the other members alone.
+	Others bool
+	// KeepAlive is how often members send what keeps a connection alive; 0 for never.
+	KeepAlive time.Duration
+
+	json        bool
+	finder      *finder
+	secrets     secrets
+	path, query template
+	headers     []header
+	open, join  *step
+	send, leave template
+	alive       template
+	aliveAsked  *pattern
+	aliveAnswer template
+	received    pattern
+	id, time    *condition
+	same        []condition
+	refusal     *pattern
+	reason      int // the pointer of its text; -1 for the whole message
+	ignored     []pattern
+}
+
+type header struct {
+	name  string
+	value template
+}
+
+type step struct {
+	send         template
+	acknowledged *pattern // nil where nothing is
+}
+
+// compiler keeps the first error, so that its callers need not.
+type compiler struct {
+	made *Protocol
+	err  error
+}
+
+// Compile reads the secrets and makes a protocol.
+func Compile(d Declaration) (*Protocol, error) {
+	if d.Format != "json" && d.Format != "text" {
+		return nil, fmt.Errorf("format %q: expected json or text", d.Format)
+	}
+	known, err := read(d.Secrets)
+	if err != nil {
+		return nil, err
+	}
+	c := compiler{made: &Protocol{
+		Subprotocol: d.Subprotocol, Others: d.Message.Others, json: d.Format == "json", secrets: known,
+		finder: newFinder(), reason: -1,
+	}}
+	c.transport(d)
+	c.conversation(d)
+	c.receipt(d.Message.Received) // last, for what a receipt has at a pointer is the likeliest value there
+	if c.err != nil {
+		return nil, c.err
+	}
+	return c.made, nil
+}
+
+func (c *compiler) transport(d Declaration) {
+	c.made.path = c.template(d.Path, asIs) // the URL escapes it
+	c.made.query = c.template(d.Query, url.QueryEscape)
+	for _, each := range d.Headers {
+		c.made.headers = append(c.made.headers, header{each.Name, c.template(each.Value, asIs)})
+	}
+}
+
+func (c *compiler) conversation(d Declaration) {
+	p := c.made
+	p.open, p.join = c.step(d.Open), c.step(d.Join)
+	p.send, p.leave = c.payload(d.Message.Send), c.payload(d.Leave)
+	if k := d.KeepAlive; k != nil {
+		p.KeepAlive = time.Duration(k.EverySeconds * float64(time.Second))
+		p.alive, p.aliveAnswer = c.payload(k.Send), c.payload(k.Answer)
+		if k.Received != nil {
+			p.aliveAsked = c.pattern(*k.Received)
+		}
+	}
+	if d.Error != nil {
+		p.refusal = c.pattern(d.Error.Pattern)
+		if d.Error.Reason != "" {
+			p.reason = c.pointer(d.Error.Reason)
+		}
+	}
+	for _, each := range d.Ignore {
+		p.ignored = append(p.ignored, *c.pattern(each))
+	}
+}
+
+func (c *compiler) receipt(r Receipt) {
+	p := c.made
+	p.received = *c.pattern(r.Pattern)
+	if !p.json {
+		return
+	}
+	if r.ID == nil {
+		c.fail(fmt.Errorf("message: nothing says where the id of a receipt is"))
+		return
+	}
+	id := c.condition(*r.ID)
+	p.id = &id
+	if r.Time != nil {
+		at := c.condition(*r.Time)
+		p.time = &at
+	}
+	for _, each := range r.Same {
+		made := c.condition(each)
+		p.same = append(p.same, made)
+		if text, ok := made.is.constant(); ok {
+			p.finder.expect(made.pointer, text)
+		}
+	}
+}
+
+func (c *compiler) step(s *Step) *step {
+	if s == nil {
+		return nil
+	}
+	made := &step{send: c.payload(s.Send)}
+	if s.Acknowledged != nil {
+		made.acknowledged = c.pattern(*s.Acknowledged)
+	}
+	return made
+}
+
+func (c *compiler) pattern(p Pattern) *pattern {
+	made := &pattern{}
+	if !c.made.json {
+		made.like = c.payload(p.Like)
+		return made
+	}
+	for _, each := range p.Where {
+		condition := c.condition(each)
+		made.where = append(made.where, condition)
+		if text, ok := condition.is.constant(); ok {
+			c.made.finder.expect(condition.pointer, text)
+		}
+	}
+	return made
+}
+
+func (c *compiler) condition(d Condition) condition {
+	made := condition{
+		pointer: c.pointer(d.At), at: d.At, is: c.payload(d.Is), sorted: c.payload(d.Sorted), like: c.payload(d.Like),
+	}
+	made.any = len(made.is) == 1 && made.is[0].kind == anything
+	return made
+}
+
+func (c *compiler) pointer(at string) int {
+	number, err := c.made.finder.add(at)
+	c.fail(err)
+	return number
+}
+
+// payload is a template of messages.
+func (c *compiler) payload(t Template) template {
+	if c.made.json {
+		return c.template(t, escaped)
+	}
+	return c.template(t, asIs)
+}
+
+func (c *compiler) template(t Template, escape func(string) string) template {
+	made, err := t.compile(c.made.secrets, escape)
+	c.fail(err)
+	return made
+}
+
+func (c *compiler) fail(err error) {
+	if c.err == nil {
+		c.err = err
+	}
+}
+
+func asIs(text string) string { return text }
+
+// Location is the path and the query that a client dials.
+func (p *Protocol) Location(v Values) (path, query string) {
+	return string(p.path.append(nil, &v)), string(p.query.append(nil, &v))
+}
+
+// Header is the header of a client's opening handshake.
+func (p *Protocol) Header(v Values) http.Header {
+	made := http.Header{}
+	for _, each := range p.headers {
+		made.Add(each.name, string(each.value.append(nil, &v)))
+	}
+	return made
+}
+
+// Redact replaces secrets in a text that people may read.
+func (p *Protocol) Redact(text string) string { return p.secrets.redact(text) }

@@ -1,0 +1,98 @@
+// Package declared understands protocols that are data: a declaration says what clients send and how they recognise what
+// a server sends. It is compiled once into byte templates and into conditions on the values at JSON pointers. Nothing
+// here waits, reads clocks or uses sockets.
+package declared
+
+// Declaration is a protocol.yml as `pushbench` passes it on: templates are split into their parts, and lengths of text
+// are written out. docs/own-server.md describes the file.
+type Declaration struct {
+	// Format is json or text: what messages are.
+	Format      string   `json:"format"`
+	Path        Template `json:"path"`
+	Query       Template `json:"query"`
+	Subprotocol string   `json:"subprotocol"`
+	Headers     []Header `json:"headers"`
+	// Open is what comes before a join, Join what makes a client a member; nil where being connected is enough.
+	Open      *Step             `json:"open"`
+	Join      *Step             `json:"join"`
+	Message   Message           `json:"message"`
+	Leave     Template          `json:"leave"`
+	KeepAlive *KeepAlive        `json:"keep_alive"`
+	Error     *Failure          `json:"error"`
+	Ignore    []Pattern         `json:"ignore"`
+	Secrets   map[string]Secret `json:"secrets"`
+}
+
+// Template is a text with values in it.
+type Template []Part
+
+// Part is a literal, a value (group, client, id, time, any), or a secret by its name.
+type Part struct {
+	Literal string `json:"literal,omitempty"`
+	Value   string `json:"value,omitempty"`
+	Secret  string `json:"secret,omitempty"`
+}
+
+// Header is one of the opening handshake.
+type Header struct {
+	Name  string   `json:"name"`
+	Value Template `json:"value"`
+}
+
+// Step is something that a client asks for; a Send without parts sends nothing. Without Acknowledged it counts as done.
+type Step struct {
+	Send         Template `json:"send"`
+	Acknowledged *Pattern `json:"acknowledged"`
+}
+
+// Message is the message of the suite.
+type Message struct {
+	Send     Template `json:"send"`
+	Received Receipt  `json:"received"`
+	// Others says that a message is owed to the other members alone.
+	Others bool `json:"others"`
+}
+
+// Pattern recognises a message: by the whole text, or by the values in its JSON.
+type Pattern struct {
+	Like  Template    `json:"like"`
+	Where []Condition `json:"where"`
+}
+
+// Condition is on the value at a JSON pointer. Is and Sorted are the JSON that it has to be, Sorted with the members of
+// objects in the order of their names. Like is the content of an id or a time, which may be a string or a number.
+type Condition struct {
+	At     string   `json:"at"`
+	Is     Template `json:"json_is"`
+	Sorted Template `json:"json_sorted"`
+	Like   Template `json:"like"`
+}
+
+// Receipt recognises a delivery, and says where its id is, its time, and what has to be the same as it was sent.
+type Receipt struct {
+	Pattern
+	ID   *Condition  `json:"id"`
+	Time *Condition  `json:"time"`
+	Same []Condition `json:"same"`
+}
+
+// KeepAlive is what a member sends every so often, and what it answers to a message of the server.
+type KeepAlive struct {
+	EverySeconds float64  `json:"every_seconds"`
+	Send         Template `json:"send"`
+	Received     *Pattern `json:"received"`
+	Answer       Template `json:"answer"`
+}
+
+// Failure recognises an error that the server reports.
+type Failure struct {
+	Pattern
+	// Reason is the pointer of its text; empty where the whole message is the reason.
+	Reason string `json:"reason"`
+}
+
+// Secret is where a secret comes from: a variable of the environment that has it, or one that names a file.
+type Secret struct {
+	Env     string `json:"env"`
+	FileEnv string `json:"file_env"`
+}

@@ -1,0 +1,98 @@
+package declared
+
+import (
+	"bytes"
+	"encoding/json"
+)
+
+// condition is a compiled Condition.
+type condition struct {
+	pointer    int
+	at         string
+	any        bool
+	is, sorted template
+	like       template
+	path       string // of the declaration, for what is wrong
+}
+
+// pattern is a compiled Pattern.
+type pattern struct {
+	like  template
+	where []condition
+}
+
+// message is a text, with the places of what the declaration asks for.
+type message struct {
+	text  []byte
+	found []span
+}
+
+// matches tells whether a message is what the pattern describes, with these values.
+func (p *pattern) matches(m message, v *Values) bool {
+	if p.like != nil {
+		return p.like.match(m.text, v)
+	}
+	for i := range p.where {
+		if !p.where[i].holds(m, v) {
+			return false
+		}
+	}
+	return true
+}
+
+// holds compares JSON: byte by byte first, then without blanks, escapes and the order of members.
+func (c *condition) holds(m message, v *Values) bool {
+	where := m.found[c.pointer]
+	if !where.exists() {
+		return false
+	}
+	raw := where.of(m.text)
+	if c.any {
+		return true
+	}
+	before := *v
+	if c.is.match(raw, v) {
+		return true
+	}
+	*v = before
+	if !hasForms(raw) {
+		return false
+	}
+	text, ok := canonical(raw)
+	return ok && c.sorted.match(text, v)
+}
+
+// content reads the content of a string or a number.
+func (c *condition) content(m message, v *Values) (found, understood bool) {
+	where := m.found[c.pointer]
+	if !where.exists() {
+		return false, false
+	}
+	raw := where.of(m.text)
+	if raw[0] == '"' {
+		raw = unescaped(raw[1 : len(raw)-1])
+	}
+	return true, c.like.match(raw, v)
+}
+
+// hasForms tells whether a value can be written in several ways that mean the same.
+func hasForms(raw []byte) bool {
+	return raw[0] == '{' || raw[0] == '[' || raw[0] == '"' && bytes.IndexByte(raw, '\\') >= 0
+}
+
+// canonical is a value without blanks, with as few escapes as can be, and members in the order of their names.
+func canonical(raw []byte) ([]byte, bool) {
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.UseNumber()
+	var value any
+	if decoder.Decode(&value) != nil {
+		return nil, false
+	}
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	if encoder.Encode(value) != nil {
+		return nil, false
+	}
+	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), true
+}

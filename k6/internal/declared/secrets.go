@@ -1,0 +1,63 @@
+package declared
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"os"
+	"strings"
+)
+
+// secrets are the values by their names.
+type secrets map[string]string
+
+// read finds the secrets. An error names the variable, never what is in it.
+func read(named map[string]Secret) (secrets, error) {
+	found := secrets{}
+	for name, from := range named {
+		value, err := from.read()
+		if err != nil {
+			return nil, fmt.Errorf("secret %s: %w", name, err)
+		}
+		found[name] = value
+	}
+	return found, nil
+}
+
+func (s Secret) read() (string, error) {
+	variable := s.Env + s.FileEnv
+	value := os.Getenv(variable)
+	if value == "" {
+		return "", fmt.Errorf("the variable %s is not set", variable)
+	}
+	if s.FileEnv == "" {
+		return value, nil
+	}
+	content, err := os.ReadFile(value)
+	if err != nil {
+		return "", fmt.Errorf("the file that %s names cannot be read", variable)
+	}
+	if value = strings.TrimSpace(string(content)); value == "" {
+		return "", fmt.Errorf("the file that %s names is empty", variable)
+	}
+	return value, nil
+}
+
+// redact replaces secrets in a text that people may read.
+func (s secrets) redact(text string) string {
+	for name, value := range s {
+		for _, form := range []string{value, escaped(value), url.QueryEscape(value)} {
+			text = strings.ReplaceAll(text, form, "{secret:"+name+"}")
+		}
+	}
+	return text
+}
+
+// escaped is a text inside the quotes of a JSON string.
+func escaped(text string) string {
+	quoted, err := json.Marshal(text)
+	if err != nil {
+		return text // every string has a form in JSON
+	}
+	return string(quoted[1 : len(quoted)-1])
+}

@@ -1,0 +1,58 @@
+package protocol
+
+import "time"
+
+// Tap hears every message of a client's conversation: what is sent, without an event, and what is received, with its
+// meaning. Fault is the key of a declaration that a received message does not fit.
+type Tap func(id Identity, text []byte, event *Event, fault string)
+
+// Tapped is the protocol with a tap on all conversations.
+func (p Protocol) Tapped(tap Tap) Protocol {
+	begin := p.NewConversation
+	p.NewConversation = func(id Identity) Conversation { return &tapped{begin(id), id, tap} }
+	return p
+}
+
+type tapped struct {
+	Conversation
+	id  Identity
+	tap Tap
+}
+
+func (t *tapped) heard(send Send) Send {
+	return func(payload []byte) {
+		t.tap(t.id, payload, nil, "")
+		send(payload)
+	}
+}
+
+func (t *tapped) Open(send Send) bool { return t.Conversation.Open(t.heard(send)) }
+
+func (t *tapped) Join(send Send) bool { return t.Conversation.Join(t.heard(send)) }
+
+func (t *tapped) Leave(send Send) { t.Conversation.Leave(t.heard(send)) }
+
+func (t *tapped) poll(send Send) { t.Conversation.(poller).poll(t.heard(send)) }
+
+func (t *tapped) Message(buf []byte, seq uint32, due time.Duration) []byte {
+	from := len(buf)
+	buf = t.Conversation.Message(buf, seq, due)
+	t.tap(t.id, buf[from:], nil, "")
+	return buf
+}
+
+func (t *tapped) Receive(payload []byte, send Send, event *Event) {
+	answers := [][]byte(nil)
+	t.Conversation.Receive(payload, func(answer []byte) {
+		answers = append(answers, append([]byte(nil), answer...))
+		send(answer)
+	}, event)
+	fault := ""
+	if declared, ok := t.Conversation.(*declaredConversation); ok {
+		fault = declared.fault
+	}
+	t.tap(t.id, payload, event, fault)
+	for _, answer := range answers { // after what they answer
+		t.tap(t.id, answer, nil, "")
+	}
+}
