@@ -16,6 +16,7 @@ from pushbench.foundation.model import Document
 from pushbench.judging.thresholds_file import ThresholdsFile
 from pushbench.judging.verdict import Verdict
 from pushbench.metrics.carrying import CapacityReport
+from pushbench.profiling.explanation import Explanation
 from pushbench.records.capacity import CapacityRecord
 from pushbench.records.load_report import LoadReport
 from pushbench.records.record import Record
@@ -29,6 +30,7 @@ MODELS: dict[str, type[Document]] = {
     "verdict": Verdict,
     "calibration": Calibration,
     "diagnosis": Diagnosis,
+    "explanation": Explanation,
     "capacity": CapacityRecord,
     "capacity-report": CapacityReport,
 }

@@ -7,8 +7,9 @@ import re
 from collections.abc import Iterator, Sequence
 
 from pushbench.foundation.text import one_line
+from pushbench.profiling.explanation import Explanation
 from pushbench.records.record import Record
-from pushbench.reporting import again, notes, rankings
+from pushbench.reporting import again, explained, notes, rankings
 from pushbench.reporting.ranking import Ranking
 from pushbench.reporting.summary import Summary, largest_first
 from pushbench.reporting.table import Cell, Table, changes_table, levels_table, loud, stage_table
@@ -20,7 +21,12 @@ _BEFORE_A_UNIT = re.compile(r"(?<=[0-9]) (?=[^ (]+$)")
 _SPECIAL = re.compile(r"([\\`*_\[\]<>#|~$])")
 
 
-def render(record: Record, summary: Summary, ranking: Ranking | None = None) -> str:
+def render(
+    record: Record,
+    summary: Summary,
+    ranking: Ranking | None = None,
+    explanations: Sequence[Explanation] = (),
+) -> str:
     lines = [
         f"# {escape(notes.heading(record))}",
         "",
@@ -34,6 +40,8 @@ def render(record: Record, summary: Summary, ranking: Ranking | None = None) -> 
     if summary.verdict.changes:
         against = escape(notes.against(record))
         lines += [f"## Changes {against}", "", *table_lines(changes_table(summary.verdict)), ""]
+    for each in explanations:
+        lines += [f"## {escape(explained.heading(each))}", "", *table_lines(explained.table(each)), ""]
     for stage in largest_first(summary):
         title = escape(notes.stage_heading(summary.stages[stage]))
         lines += [f"## {title}", "", *table_lines(stage_table(summary, stage)), ""]
