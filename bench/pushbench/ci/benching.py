@@ -23,6 +23,7 @@ from pushbench.foundation.text import one_line
 from pushbench.judging.thresholds import Thresholds
 from pushbench.judging.verdict import judge
 from pushbench.measuring.common import GiveWay
+from pushbench.profiling.explanation import read_explanations
 from pushbench.records import store
 from pushbench.records.record import Record
 from pushbench.records.runs import Past, past_of
@@ -89,7 +90,7 @@ class Bench:
             ]
             return Result(plan=self.plan, steps=steps)
         for number, measured in self.earlier.measured.items():
-            write_measured(self.folder, number, measured.record, measured.verdict)
+            write_measured(self.folder, number, measured.record, measured.verdict, measured.explanations)
         return self.earlier.result
 
     def _carried_out(self, result: Result, index: int) -> Result:
@@ -132,7 +133,8 @@ class Bench:
             said = one_line(played.last_line, 500) or f"ended with code {played.code} and said nothing"
             return StepResult(step=step, outcome="error", seconds=played.seconds, said=said, measured=None)
         verdict = judge(record, self.thresholds, self._past(step, record))
-        write_measured(self.folder, number, record, verdict)
+        explanations = read_explanations(out / "explanations", record.id)
+        write_measured(self.folder, number, record, verdict, explanations)
         ended = played.code in (EXIT_PASS, EXIT_FAIL, EXIT_UNDECIDED)
         said = "" if ended else one_line(played.last_line, 500)
         outcome: Outcome = verdict.outcome if ended else "unfinished"
