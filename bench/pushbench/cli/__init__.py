@@ -11,6 +11,7 @@ import typer
 
 from pushbench.cli import (
     bake,
+    bisect,
     build,
     calibrate,
     capacity,
@@ -99,6 +100,7 @@ for command in (
     run,
     compare,
     explain,
+    bisect,
     capacity,
     judge,
     history,

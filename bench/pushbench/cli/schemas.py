@@ -15,6 +15,7 @@ from pushbench.foundation.files import write_atomically
 from pushbench.foundation.model import Document
 from pushbench.judging.thresholds_file import ThresholdsFile
 from pushbench.judging.verdict import Verdict
+from pushbench.measuring.bisection import Bisection
 from pushbench.metrics.carrying import CapacityReport
 from pushbench.profiling.explanation import Explanation
 from pushbench.records.capacity import CapacityRecord
@@ -31,6 +32,7 @@ MODELS: dict[str, type[Document]] = {
     "calibration": Calibration,
     "diagnosis": Diagnosis,
     "explanation": Explanation,
+    "bisection": Bisection,
     "capacity": CapacityRecord,
     "capacity-report": CapacityReport,
 }

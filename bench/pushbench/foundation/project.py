@@ -85,6 +85,11 @@ class Project:
         return self.out / "explanations"
 
     @property
+    def bisections(self) -> Path:
+        """Searches for the commit of a regression."""
+        return self.out / "bisections"
+
+    @property
     def site(self) -> Path:
         """The site of the runs in `out`."""
         return self.out / "site"
