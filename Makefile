@@ -14,7 +14,7 @@ JAVA_FORMAT := mvn -q -B -ntp com.spotify.fmt:fmt-maven-plugin:2.29
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help bench bench-all test test-fast stack stack-down images test-images test-workflows fuzz agreement bench-judge capacity-truth screenshots check format schemas lock lock-images bench-generator clean
+.PHONY: help bench bench-all test test-fast stack stack-down images test-images test-workflows fuzz agreement bench-judge capacity-truth explain-truth bisect-truth screenshots check format schemas lock lock-images bench-generator clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | awk -F '\t' '{printf "  make %-18s %s\n", $$1, $$2}'
@@ -58,6 +58,12 @@ bench-judge: $(DEV)/stamp ## measure what judging by a history of 5,000 runs tak
 
 capacity-truth: $(DEV)/stamp ## measure whether set capacities of scripted servers are found: an hour on a quiet machine (KIND=rate, clients, bytes or pause)
 	cd bench && ../$(BIN)/python -m pytest -q -s -m measurement tests/measuring/test_capacity_truth.py $(if $(KIND),-k "$(KIND)")
+
+explain-truth: $(DEV)/stamp ## put a burn into one function of a Node.js, a Python, a Java and a Go server, and see it named (SERVER=go: one)
+	cd bench && ../$(BIN)/python -m pytest -q -s -m measurement tests/measuring/test_explain_truth.py $(if $(SERVER),-k "$(SERVER)")
+
+bisect-truth: $(DEV)/stamp ## find a regression of 15 % in one of 40 commits, five times: half an hour each on a quiet machine (SEARCHES=1: once)
+	cd bench && $(if $(SEARCHES),SEARCHES=$(SEARCHES)) ../$(BIN)/python -m pytest -q -s -m measurement tests/measuring/test_bisect_truth.py
 
 screenshots: $(DEV)/stamp ## pictures of every page of the report site, to look at
 	@cd bench && ../$(BIN)/python -m tests.site.pictures ../.cache/pushbench/pictures

@@ -34,6 +34,7 @@ from pushbench.judging.thresholds import Thresholds
 from pushbench.judging.verdict import judge
 from pushbench.measuring.common import GiveWay
 from pushbench.metrics.kept import entry_of
+from pushbench.profiling.explanation import read_explanations
 from pushbench.records import store
 from pushbench.records.capacity import CapacityRecord
 from pushbench.records.capacity_history import read_entries
@@ -103,7 +104,7 @@ class Bench:
             ]
             return Result(plan=self.plan, steps=steps)
         for number, measured in self.earlier.measured.items():
-            write_measured(self.folder, number, measured.record, measured.verdict)
+            write_measured(self.folder, number, measured.record, measured.verdict, measured.explanations)
         for number, searched in self.earlier.searched.items():
             write_searched(self.folder, number, searched.record, searched.verdict)
         return self.earlier.result
@@ -149,7 +150,8 @@ class Bench:
         if record is None:
             return _error(step, played)
         verdict = judge(record, self.thresholds, self._past(step, record))
-        write_measured(self.folder, number, record, verdict)
+        explanations = read_explanations(out / "explanations", record.id)
+        write_measured(self.folder, number, record, verdict, explanations)
         ended = played.code in (EXIT_PASS, EXIT_FAIL, EXIT_UNDECIDED)
         said = "" if ended else one_line(played.last_line, 500)
         outcome: Outcome = verdict.outcome if ended else "unfinished"

@@ -154,7 +154,11 @@ def message(results: Results, thresholds: str | None = None) -> Message:
     """The message of a job about its results. `thresholds` is the thresholds.yml of the default branch."""
     result = results.result
     parts = [
-        with_intended(Part(each.record, summarize(each.record, each.verdict)), result.plan, thresholds)
+        with_intended(
+            Part(each.record, summarize(each.record, each.verdict), explanations=each.explanations),
+            result.plan,
+            thresholds,
+        )
         for each in results.measured.values()
     ]
     found = [each.verdict for each in results.searched.values()]

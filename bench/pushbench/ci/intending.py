@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from pushbench.ci.plan import Plan
 from pushbench.judging.judged import JudgedRow
@@ -37,7 +38,7 @@ def with_intended(part: Part, plan: Plan, thresholds: str | None) -> Part:
     how = " ".join(
         [*_where(verdict, places), f"Write your reason in place of `{PLACEHOLDER}`.", *_of_fork(plan, verdict)]
     )
-    return Part(record, part.summary, lines, how)
+    return replace(part, intended=lines, intended_how=how)
 
 
 def _acceptable(record: Record, verdict: Verdict) -> Verdict:

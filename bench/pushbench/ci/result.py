@@ -26,6 +26,7 @@ from pushbench.foundation.text import MESSAGE, one_line
 from pushbench.judging.judged_capacity import CapacityVerdict
 from pushbench.judging.verdict import Verdict
 from pushbench.records.capacity import CapacityRecord
+from pushbench.profiling.explanation import Explanation, Explanations, shortened
 from pushbench.records.record import Record
 
 Read = TypeVar("Read", bound=Document)
@@ -43,6 +44,8 @@ LARGEST_CONTENT = 128 << 20
 LARGEST_NUMBER = 1e18
 """above any count of bytes; a float that is larger is a mistake, and an integer could have thousands of digits"""
 MOST_STEPS = 20
+MOST_FILES = 3 * MOST_STEPS + 1
+"""record, verdict and explanations of each step, and the index"""
 
 
 class OtherSchema(UserError):
@@ -61,8 +64,9 @@ class StepResult(Document):
 
 
 class Result(Document):
-    """The results of a job: `result.json`, beside it `<measured>.record.json` and `<measured>.verdict.json`, and of a
-    search `<searched>.capacity.json` and `<searched>.judged.json`.
+    """The results of a job: `result.json`, beside it `<measured>.record.json` and `<measured>.verdict.json`, with
+    `<measured>.explained.json` where servers got worse in CPU, and of a search `<searched>.capacity.json` and
+    `<searched>.judged.json`.
     """
 
     schema_: Literal[1] = Field(default=1, alias="schema")
@@ -85,6 +89,7 @@ class Result(Document):
 class Measured:
     record: Record
     verdict: Verdict
+    explanations: Sequence[Explanation] = ()
 
 
 @dataclass(frozen=True)
@@ -110,8 +115,13 @@ def write_result(folder: Path, result: Result) -> None:
     write_atomically(folder / INDEX, result.model_dump_json(by_alias=True).encode() + b"\n")
 
 
-def write_measured(folder: Path, number: int, record: Record, verdict: Verdict) -> None:
-    for name, document in (("record", record), ("verdict", verdict)):
+def write_measured(
+    folder: Path, number: int, record: Record, verdict: Verdict, explanations: Sequence[Explanation] = ()
+) -> None:
+    documents: dict[str, Document] = {"record": record, "verdict": verdict}
+    if explanations:
+        documents["explained"] = Explanations(explanations=[shortened(each) for each in explanations])
+    for name, document in documents.items():
         write_atomically(_path(folder, number, name), document.model_dump_json(by_alias=True).encode() + b"\n")
 
 
@@ -133,8 +143,8 @@ def unzip(archive: bytes) -> dict[str, bytes]:
     try:
         with zipfile.ZipFile(io.BytesIO(archive)) as opened:
             members = opened.infolist()
-            if len(members) > 2 * MOST_STEPS + 1:
-                raise UserError(f"an artifact with {len(members)} files: {2 * MOST_STEPS + 1} at most")
+            if len(members) > MOST_FILES:
+                raise UserError(f"an artifact with {len(members)} files: {MOST_FILES} at most")
             files: dict[str, bytes] = {}
             for member in members:
                 if member.filename in files:
@@ -208,7 +218,16 @@ class _Reader:
             raise self._differs(f"{number}.verdict.json", f"the metric {str(error)[:80]!r} is not known") from None
         if said:
             raise UserError(f"{number}.verdict.json contradicts {number}.record.json: {said}", where=self.where)
-        return Measured(record, verdict)
+        return Measured(record, verdict, self._explanations(number, record))
+
+    def _explanations(self, number: int, record: Record) -> Sequence[Explanation]:
+        name = f"{number}.explained.json"
+        if name not in self.files:
+            return ()
+        found = self.parsed(Explanations, name).explanations
+        if any(each.record != record.id or each.server not in record.servers for each in found):
+            raise UserError(f"{name} is of another record", where=self.where)
+        return found
 
     def searched(self, step: StepResult, others: dict[int, Searched]) -> Searched:
         """The search that a step names. Raises UserError where it cannot be that step's."""

@@ -11,11 +11,13 @@ import typer
 
 from pushbench.cli import (
     bake,
+    bisect,
     build,
     calibrate,
     capacity,
     ci,
     compare,
+    explain,
     export,
     findings,
     history,
@@ -100,6 +102,8 @@ for command in (
     protocol,
     run,
     compare,
+    explain,
+    bisect,
     capacity,
     judge,
     history,

@@ -50,6 +50,13 @@ MaxRoundsOption = Annotated[
 MaxTimeOption = Annotated[
     str, typer.Option("--max-time", help="Stop after this time at the latest, builds not counted.", metavar="TIME")
 ]
+ExplainOption = Annotated[
+    bool,
+    typer.Option(
+        "--explain/--no-explain",
+        help="Profile the servers that got worse in CPU, within --max-time; see `pushbench explain`.",
+    ),
+]
 
 _EXAMPLES = examples(
     "./pushbench compare --base main",
@@ -74,6 +81,7 @@ def compare(
     max_rounds: MaxRoundsOption = None,
     max_time: MaxTimeOption = "10m",
     in_turns: InTurnsOption = False,
+    explain: ExplainOption = True,
     parameter: ParameterOption = [],  # noqa: B006 - typer reads it, nobody changes it
     seed: SeedOption = 1,
     driver: DriverOption = "auto",
@@ -124,6 +132,7 @@ def compare(
             budget=budget,
             seed=seed,
             accept=accept,
+            explain=explain,
         )
         play = partial(comparing.compare, project, wanted, how, thresholds)
         record = measure(play, go_on=lambda path: f"./pushbench judge {path}")

@@ -59,15 +59,18 @@ def exit_with(found: Sequence[Conclusion], *, as_json: bool) -> NoReturn:
 def conclude(project: Project, record: Record, thresholds: Thresholds, *, as_json: bool) -> Conclusion:
     """Judge a run, write its report and the site, and print it for people."""
     from pushbench.judging.verdict import judge
+    from pushbench.profiling.explanation import read_explanations
     from pushbench.records.store import record_path
     from pushbench.reporting import report
     from pushbench.site.local import write_local_site
 
     verdict = judge(record, thresholds)
+    explanations = read_explanations(project.explanations, record.id)
     path = project.out / "report.md"
-    write_atomically(path, report.markdown(record, verdict).encode())
+    write_atomically(path, report.markdown(record, verdict, explanations).encode())
     if not as_json:
-        print(report.render_terminal(record, verdict, width=width(), color=color()), end="")
+        shown = report.render_terminal(record, verdict, explanations=explanations, width=width(), color=color())
+        print(shown, end="")
     site = write_local_site(project, thresholds, note)
     note(f"report {project.relative(path)}, record {project.relative(record_path(project.records, record.id))}")
     if site:

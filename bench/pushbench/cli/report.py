@@ -41,6 +41,7 @@ def report(
     from pushbench.foundation.files import write_atomically
     from pushbench.foundation.project import Project
     from pushbench.judging.verdict import judge
+    from pushbench.profiling.explanation import read_explanations
     from pushbench.records.store import read_found
     from pushbench.reporting import report as reporting
     from pushbench.reporting.looks import read_listed
@@ -50,6 +51,7 @@ def report(
     verdict = judge(read, thresholds_of(project))
     path = into or project.out / ("report.html" if html else "report.md")
     listed = read_listed(project.pages / "looks.txt")
-    text = reporting.html(read, verdict, listed) if html else reporting.markdown(read, verdict)
+    explanations = read_explanations(project.explanations, read.id)
+    text = reporting.html(read, verdict, listed) if html else reporting.markdown(read, verdict, explanations)
     write_atomically(path, text.encode())
     note(f"report {project.relative(path)}, {len(text.encode()) / 1000:,.0f} kB")

@@ -17,7 +17,9 @@ from pushbench.foundation.model import Document
 from pushbench.judging.judged_capacity import CapacityVerdict
 from pushbench.judging.thresholds_file import ThresholdsFile
 from pushbench.judging.verdict import Verdict
+from pushbench.measuring.bisection import Bisection
 from pushbench.metrics.carrying import CapacityReport
+from pushbench.profiling.explanation import Explanation
 from pushbench.records.capacity import CapacityRecord
 from pushbench.records.load_report import LoadReport
 from pushbench.records.record import Record
@@ -32,6 +34,8 @@ MODELS: dict[str, type[Document]] = {
     "verdict": Verdict,
     "calibration": Calibration,
     "diagnosis": Diagnosis,
+    "explanation": Explanation,
+    "bisection": Bisection,
     "capacity": CapacityRecord,
     "capacity-report": CapacityReport,
     "capacity-verdict": CapacityVerdict,

@@ -49,6 +49,7 @@ def show(
     from pushbench.cli.conclusion import color, thresholds_of, width
     from pushbench.foundation.project import Project
     from pushbench.judging.verdict import judge
+    from pushbench.profiling.explanation import read_explanations
     from pushbench.records import store
     from pushbench.reporting import report
 
@@ -57,14 +58,19 @@ def show(
     project = Project.current(out)
     read = store.read_found(project.records, record)
     verdict = judge(read, thresholds_of(project))
+    explanations = read_explanations(project.explanations, read.id)
     if as_json:
         print_json(report.as_json(read, verdict))
     elif markdown:
-        print(report.markdown(read, verdict), end="")
+        print(report.markdown(read, verdict, explanations), end="")
     elif trial:
         print(report.render_trial(read, verdict, _trial(read, trial), width=width(), color=color()), end="")
     else:
-        print(report.render_terminal(read, verdict, stages=_stages(read, stage), width=width(), color=color()), end="")
+        stages = _stages(read, stage)
+        shown = report.render_terminal(
+            read, verdict, stages=stages, explanations=explanations, width=width(), color=color()
+        )
+        print(shown, end="")
 
 
 def _stages(record: Record, wanted: str) -> list[int] | None:

@@ -43,6 +43,8 @@ class Build:
     toolchains: Toolset = field(default_factory=Toolset)
     wrapper: Sequence[str] = ()
     """process driver: a command that starts the server's command, which follows it"""
+    options: Sequence[str] = ()
+    """process driver: options of the runtime, after the program of the server's command and before its arguments"""
 
 
 class Instance(Protocol):

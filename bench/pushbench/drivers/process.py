@@ -144,9 +144,10 @@ class ProcessDriver:
 
     def _start(self, server: Server, build: Build, environment: Mapping[str, str]) -> Program:
         start = server.spec.process.start
+        program, *arguments = build.toolchains.command(start, server.folder)
         try:
             return processes.start(
-                [*build.wrapper, *build.toolchains.command(start, server.folder)],
+                [*build.wrapper, program, *build.options, *arguments],
                 folder=server.folder,
                 environment=processes.clean_environment(build.toolchains.environment, environment),
                 cpus=self.split.server,

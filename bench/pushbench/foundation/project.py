@@ -89,6 +89,16 @@ class Project:
         return self.out / "capacity"
 
     @property
+    def explanations(self) -> Path:
+        """Why comparisons found more CPU: a folder for each of their records."""
+        return self.out / "explanations"
+
+    @property
+    def bisections(self) -> Path:
+        """Searches for the commit of a regression."""
+        return self.out / "bisections"
+
+    @property
     def site(self) -> Path:
         """The site of the runs in `out`."""
         return self.out / "site"

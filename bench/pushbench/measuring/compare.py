@@ -5,6 +5,7 @@ One harness drives both arms: this checkout's Python, k6 and scenario.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -16,11 +17,13 @@ from pushbench.foundation.project import Project
 from pushbench.foundation.trees import check_out, content_at, resolve
 from pushbench.judging import accepting
 from pushbench.judging.thresholds import Thresholds, known_suites
+from pushbench.judging.verdict import judge
 from pushbench.measuring import preparation
 from pushbench.measuring.arms import prepare_arms
 from pushbench.measuring.campaign import Budget, Campaign
 from pushbench.measuring.checkout import read_commit
 from pushbench.measuring.common import Options, bench_of, holding_machine, means_of, new_record, require_live, streaming
+from pushbench.measuring.explaining import explain_worse, worse_in_cpu
 from pushbench.measuring.progress import Watch
 from pushbench.records.record import Accepting, Comparison, Record
 
@@ -42,6 +45,8 @@ class CompareRequest:
     budget: Budget = field(default_factory=Budget)
     seed: int = 1
     accept: bool = False
+    explain: bool = False
+    """profile the servers that got worse in CPU, after the last round, in what is left of the budget's time"""
 
 
 def compare(
@@ -91,7 +96,13 @@ def compare(
             watch.note("one arm after the other: with --port both would need the same")
             budget = replace(budget, together=False)
         campaign = Campaign(project, thresholds, bench, arms, budget, request.seed, watch)
-        return campaign.play(record, [server for server in arms.servers if server not in arms.identical])
+        ends_at = time.monotonic() + budget.seconds
+        record = campaign.play(record, [server for server in arms.servers if server not in arms.identical])
+        if request.explain:
+            worse = worse_in_cpu(record, judge(record, thresholds).changes)
+            seconds = ends_at - time.monotonic()
+            explain_worse(project, record, bench, arms, worse=worse, seconds=seconds, watch=watch)
+        return record
 
 
 def read_accepting(project: Project, head: Project, base: str, request: CompareRequest, note: Note) -> list[Accepting]:

@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 from pushbench.foundation.text import one_line
 from pushbench.judging import sentences
 from pushbench.judging.verdict import Outcome, Verdict
+from pushbench.profiling.explanation import Explanation
 from pushbench.records.record import Record
-from pushbench.reporting import again, notes
+from pushbench.reporting import again, explained, notes
 from pushbench.reporting.markdown import escape, fenced, in_html, inline, measured_by, points, table_lines
 from pushbench.reporting.summary import Summary
 from pushbench.reporting.table import changes_table, levels_table, limits_table, loud, moved_table, stage_table
@@ -25,6 +26,8 @@ MOST_SENTENCES = 12
 """of one kind on the first screen"""
 MOST_ROWS = 8
 """of changes on the first screen"""
+MOST_EXPLAINED = 3
+"""servers whose functions are on the first screen"""
 MOST_INTENDED = 12
 """lines of thresholds.yml on the first screen"""
 LONGEST_LINE = 2_000
@@ -56,6 +59,8 @@ class Part:
     """lines of YAML for thresholds.yml that accept what got worse"""
     intended_how: str = ""
     """where they go and what else is to be done, in sentences"""
+    explanations: Sequence[Explanation] = ()
+    """of servers that got worse in CPU"""
 
 
 @dataclass(frozen=True)
@@ -87,7 +92,7 @@ def comment(message: Message) -> str:
             first += [f"#### {escape(_title(part))}. {tally}", ""]
         elif len(part.summary.verdict.servers) != 1:
             first += [tally, ""]
-        first += [*_changed(part.summary.verdict), *_reasons(part.summary.verdict)]
+        first += [*_changed(part.summary.verdict), *_explained(part), *_reasons(part.summary.verdict)]
     first += [*_advice(message), *(line for part in message.parts for line in _intended(part))]
     lines = [*_bounded(first, MOST_BYTES // 2), *_links(message.links), ""]
     left = MOST_BYTES - _length(lines) - 400
@@ -157,6 +162,12 @@ def _changed(verdict: Verdict) -> Iterator[str]:
         if same:
             said = "Nothing changed: " if same == compared else ""
             yield from (f"{said}{same} of {compared} comparisons are the same within what is allowed.", "")
+
+
+def _explained(part: Part) -> Iterator[str]:
+    """The functions that gained most."""
+    for each in part.explanations[:MOST_EXPLAINED]:
+        yield from (f"**{escape(explained.heading(each))}**", "", *table_lines(explained.table(each)), "")
 
 
 def _reasons(verdict: Verdict) -> Iterator[str]:

@@ -8,8 +8,9 @@ from collections.abc import Iterator, Sequence
 
 from pushbench.foundation.text import one_line
 from pushbench.metrics.definitions import metrics_of
+from pushbench.profiling.explanation import Explanation
 from pushbench.records.record import Record
-from pushbench.reporting import again, notes, rankings
+from pushbench.reporting import again, explained, notes, rankings
 from pushbench.reporting.loads import load_table
 from pushbench.reporting.ranking import Ranking
 from pushbench.reporting.summary import Summary, largest_first
@@ -22,7 +23,12 @@ _BEFORE_A_UNIT = re.compile(r"(?<=[0-9]) (?=[^ (]+$)")
 _SPECIAL = re.compile(r"([\\`*_\[\]<>#|~$])")
 
 
-def render(record: Record, summary: Summary, ranking: Ranking | None = None) -> str:
+def render(
+    record: Record,
+    summary: Summary,
+    ranking: Ranking | None = None,
+    explanations: Sequence[Explanation] = (),
+) -> str:
     lines = [
         f"# {escape(notes.heading(record))}",
         "",
@@ -36,6 +42,8 @@ def render(record: Record, summary: Summary, ranking: Ranking | None = None) -> 
     if summary.verdict.changes:
         against = escape(notes.against(record))
         lines += [f"## Changes {against}", "", *table_lines(changes_table(summary.verdict)), ""]
+    for each in explanations:
+        lines += [f"## {escape(explained.heading(each))}", "", *table_lines(explained.table(each)), ""]
     if against_load := load_table(summary):
         title = f"{metrics_of(record.words)[record.words.headline].title} against load"
         lines += [f"## {escape(title)}", "", *table_lines(against_load), ""]

@@ -8,16 +8,23 @@ from typing import Any
 from rich.console import Console
 
 from pushbench.judging.verdict import Verdict
+from pushbench.profiling.explanation import Explanation
 from pushbench.records.record import Record, Trial
+from pushbench.reporting import explained, notes, page, terminal
 from pushbench.reporting import markdown as markdown_
-from pushbench.reporting import notes, page, terminal
 from pushbench.reporting.ranking import rank
 from pushbench.reporting.summary import summarize
 from pushbench.reporting.table import brief_table, changes_table, levels_table, limits_table, stage_table, trial_table
 
 
 def render_terminal(
-    record: Record, verdict: Verdict, *, stages: Sequence[int] | None = None, width: int = 80, color: bool = False
+    record: Record,
+    verdict: Verdict,
+    *,
+    stages: Sequence[int] | None = None,
+    explanations: Sequence[Explanation] = (),
+    width: int = 80,
+    color: bool = False,
 ) -> str:
     """The ranking and the table of each of `stages` (indices), and everything that is to be said.
 
@@ -39,9 +46,23 @@ def render_terminal(
     if verdict.changes:
         terminal.print_subheading(console, notes.against(record))
         terminal.print_table(console, changes_table(verdict))
+    for each in explanations:
+        _print_explanation(console, each)
     terminal.print_sections(console, _reasons_last(notes.sections(record, verdict)))
     terminal.print_verdict(console, record, verdict)
     return _text(console)
+
+
+def render_explanation(found: Explanation, *, width: int = 80, color: bool = False) -> str:
+    """The functions that gained most."""
+    console = terminal.text_console(width, color=color)
+    _print_explanation(console, found)
+    return _text(console)
+
+
+def _print_explanation(console: Console, found: Explanation) -> None:
+    terminal.print_subheading(console, explained.heading(found))
+    terminal.print_table(console, explained.table(found))
 
 
 def _reasons_last(sections: Sequence[notes.Section]) -> list[notes.Section]:
@@ -75,9 +96,9 @@ def render_verdict(record: Record, verdict: Verdict, *, width: int = 80, color: 
     return _text(console)
 
 
-def markdown(record: Record, verdict: Verdict) -> str:
+def markdown(record: Record, verdict: Verdict, explanations: Sequence[Explanation] = ()) -> str:
     ranking = rank(record, verdict, largest_stages(record)[0])
-    return markdown_.render(record, summarize(record, verdict), ranking)
+    return markdown_.render(record, summarize(record, verdict), ranking, explanations)
 
 
 def html(record: Record, verdict: Verdict, listed: Sequence[str] = ()) -> str:

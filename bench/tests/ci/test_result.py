@@ -16,6 +16,7 @@ from pushbench.foundation.errors import UserError
 from pushbench.judging.verdict import judge
 from pushbench.records.record import Record
 from tests.ci.job_results import files, make_result, zipped
+from tests.explanations import explanation, function
 from tests.factories import make_record, make_thresholds, make_trial
 
 
@@ -215,3 +216,23 @@ def test_files_that_unpack_to_too_much_together_are_refused(monkeypatch: pytest.
     monkeypatch.setattr(results, "LARGEST_CONTENT", 1000)
     with pytest.raises(UserError, match="unpacks to more than 1,000 bytes"):
         unzip(zipped({f"{number}.json": b" " * 400 for number in range(3)}))
+
+
+def test_explanations_travel_shortened_to_what_is_shown(tmp_path: Path) -> None:
+    record = make_record([make_trial("node-ws")])
+    found = explanation(record.id, *(function(f"f{number}", 1e-6, 9e-6) for number in range(9)))
+    write(tmp_path, record)
+    results.write_measured(tmp_path, 1, record, judge(record, make_thresholds(tmp_path)), [found])
+    [read] = read_results(tmp_path).measured[1].explanations
+    assert [each.function for each in read.functions] == ["f0", "f1", "f2", "f3", "f4"]
+    assert parse_results(unzip(zipped(files(tmp_path))), "artifact").measured[1].explanations == [read]
+
+
+@pytest.mark.parametrize("changed", [{"record": "another"}, {"server": "another"}])
+def test_explanations_of_something_else_are_refused(tmp_path: Path, changed: dict[str, str]) -> None:
+    record = make_record([make_trial("node-ws")])
+    found = explanation(record.id, function("f", 1e-6, 9e-6)).model_copy(update=changed)
+    write(tmp_path, record)
+    results.write_measured(tmp_path, 1, record, judge(record, make_thresholds(tmp_path)), [found])
+    with pytest.raises(UserError, match=r"1\.explained\.json is of another record"):
+        read_results(tmp_path)

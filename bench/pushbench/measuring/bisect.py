@@ -1,0 +1,296 @@
+"""A bisection, from the request to the commit: comparisons with the good commit, each kept as soon as it is there.
+
+`bisecting` decides what is compared next; here it is done. A commit that did not change the server is never compared.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from pushbench.catalog.servers import read_catalog
+from pushbench.catalog.suites import find_suite
+from pushbench.foundation.errors import UserError
+from pushbench.foundation.git import git
+from pushbench.foundation.project import Project
+from pushbench.foundation.text import MESSAGE, one_line
+from pushbench.foundation.trees import resolve
+from pushbench.judging.judged_changes import JudgedChange
+from pushbench.judging.thresholds import Regression, Thresholds
+from pushbench.judging.verdict import judge
+from pushbench.measuring.bisection import (
+    MOST_CANDIDATES,
+    Bisection,
+    Candidate,
+    Culprit,
+    Step,
+    bisection_path,
+    read_bisection,
+    write_bisection,
+)
+from pushbench.measuring.campaign import Budget
+from pushbench.measuring.common import Options
+from pushbench.measuring.compare import CompareRequest, compare
+from pushbench.measuring.preparation import NothingToRun
+from pushbench.measuring.progress import Watch
+from pushbench.records.record import Record
+
+LEAST_MARGIN = 0.02
+"""smaller changes take hours to decide"""
+
+
+@dataclass(frozen=True)
+class BisectRequest:
+    """What is searched. An empty metric is CPU per unit of work."""
+
+    good: str
+    bad: str
+    server: str
+    metric: str = ""
+    profile: str = "compare"
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    step_seconds: float = 300.0
+    total_seconds: float | None = None
+    restart: bool = False
+
+
+Comparing = Callable[[str, Thresholds], Record]
+"""A comparison of the server at a commit with the good one, by these thresholds."""
+
+
+def bisect(
+    project: Project, request: BisectRequest, options: Options, thresholds: Thresholds, watch: Watch
+) -> Bisection:
+    """Search until the commit is found, or nothing tells more, or the time is used up. Raises UserError before that
+    for a request that cannot be meant, and for two commits between which there is no regression."""
+    begun, path = begin(project, request, thresholds)
+
+    def comparing(sha: str, margins: Thresholds) -> Record:
+        wanted = CompareRequest(
+            begun.suite,
+            request.profile,
+            begun.good,
+            head=sha,
+            servers=[request.server],
+            parameters=request.parameters,
+            budget=Budget(request.step_seconds),
+            seed=len(begun.steps) + 1,
+        )
+        return compare(project, wanted, options, margins, watch)
+
+    search = Searching(project, path, only(thresholds, begun.suite, begun.metric), comparing, watch.note)
+    return search.play(begun, request.total_seconds)
+
+
+def begin(project: Project, request: BisectRequest, thresholds: Thresholds) -> tuple[Bisection, Path]:
+    """The search as it was left, or a new one. Raises UserError."""
+    good, bad = resolve(project.root, request.good), resolve(project.root, request.bad)
+    if good == bad:
+        raise UserError("--good and --bad are the same commit")
+    if not git(project.root, "merge-base", "--is-ancestor", good, bad).ok:
+        raise UserError(
+            f"{request.bad} does not descend from {request.good}",
+            hint="--good is the older commit, without the regression",
+        )
+    folder = request.server.partition("/")[0]
+    for name, sha in (("--good", good), ("--bad", bad)):
+        if not has_server(project, sha, folder):
+            raise UserError(f"there is no server {request.server!r} at {name} {sha[:12]}")
+    suite = next((each.spec.suite for each in read_catalog(project.servers) if each.id == request.server), None)
+    if suite is None:
+        raise UserError(f"there is no server {request.server!r} in this checkout, which drives the comparisons")
+    found = find_suite(project.scenarios, suite)
+    metric = request.metric or f"cpu_seconds_per_{found.spec.words.work.name}"
+    margin = regression_of(thresholds, suite, metric).margin
+    path = bisection_path(
+        project.bisections, good=good, bad=bad, server=request.server, metric=metric, profile=request.profile
+    )
+    before = None if request.restart else read_bisection(path)
+    if before:
+        return before.model_copy(update={"state": "running"}), path
+    commits = commits_between(project, good, bad)
+    candidates = [
+        each for each, parent in commits if tree_of(project, each, folder) != tree_of(project, parent, folder)
+    ]
+    if not candidates:
+        raise UserError(f"no commit between {good[:12]} and {bad[:12]} changes servers/{folder}")
+    if len(candidates) > MOST_CANDIDATES:
+        raise UserError(f"{len(candidates):,} commits change servers/{folder}: {MOST_CANDIDATES:,} at most")
+    begun = Bisection(
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        server=request.server,
+        suite=suite,
+        profile=request.profile,
+        metric=metric,
+        margin=margin,
+        good=good,
+        bad=bad,
+        commits=len(commits),
+        candidates=[candidate_of(project, sha) for sha in candidates],
+    )
+    return begun, path
+
+
+@dataclass
+class Searching:
+    """The steps of a bisection. `comparing` has the effects."""
+
+    project: Project
+    path: Path
+    thresholds: Thresholds
+    comparing: Comparing
+    note: Callable[[str], None]
+
+    def play(self, begun: Bisection, total_seconds: float | None) -> Bisection:
+        """Go on with a search. Every step is on disk before the next begins."""
+        ends_at = None if total_seconds is None else time.monotonic() + total_seconds
+        found = begun if begun.effect is not None else self._ends(begun)
+        while found.state == "running":
+            search = found.search()
+            place = search.next()
+            if place is None:
+                break
+            if ends_at is not None and time.monotonic() >= ends_at:
+                self.note("the time is used up; the same command goes on")
+                return self._keep(self._told(found))
+            candidate = found.candidates[place]
+            left = search.steps_left()
+            self.note(f"step {len(found.steps) + 1}, about {left} left: {candidate.sha[:12]} {candidate.subject}")
+            margin = max(LEAST_MARGIN, abs(found.effect or 0.0) / 2)
+            step = self._step(found, candidate.sha, margin)
+            found = self._keep(self._told(found.model_copy(update={"steps": [*found.steps, step]})))
+        return found if found.state == "no-regression" else self._keep(self._concluded(found))
+
+    def _ends(self, found: Bisection) -> Bisection:
+        """Compare the bad commit with the good one: the effect that is searched."""
+        self.note(f"{found.candidates[-1].sha[:12]} against {found.good[:12]}: is there a regression?")
+        step = self._step(found, found.bad, found.margin)
+        if step.word == "skipped":
+            raise UserError(f"{found.server} cannot be compared at the bad commit: {step.reason}")
+        found = found.model_copy(update={"steps": [*found.steps, step]})
+        if step.word != "worse" or step.change is None:
+            return self._keep(found.model_copy(update={"state": "no-regression"}))
+        return self._keep(found.model_copy(update={"effect": step.change}))
+
+    def _step(self, found: Bisection, sha: str, margin: float) -> Step:
+        began = time.monotonic()
+
+        def skipped(reason: str) -> Step:
+            self.note(f"{sha[:12]}: skipped: {one_line(reason, MESSAGE)}")
+            seconds = time.monotonic() - began
+            return Step(sha=sha, word="skipped", reason=one_line(reason, MESSAGE), seconds=seconds)
+
+        if not has_server(self.project, sha, found.server.partition("/")[0]):
+            return skipped("the server does not exist there")
+        thresholds = with_margin(self.thresholds, found.suite, found.metric, margin)
+        try:
+            record = self.comparing(sha, thresholds)
+        except NothingToRun as error:
+            return skipped(str(error))
+        assert record.comparison
+        if reason := next((each.reason for each in record.comparison.one_sided if each.server == found.server), None):
+            return skipped(reason)
+        if found.server in record.comparison.identical:
+            return Step(sha=sha, word="same", change=0.0, record=record.id, seconds=time.monotonic() - began)
+        row = _row(record, thresholds, found)
+        if row is None:
+            failures = [trial.failure for trial in record.trials if trial.failure]
+            return skipped(failures[0].message if failures else "no valid pair of trials")
+        self.note(f"{sha[:12]}: {row.word} after {row.pairs} rounds")
+        word = row.word if row.word in ("worse", "same", "better") else "worse" if row.word == "accepted" else "unknown"
+        return Step(
+            sha=sha,
+            word=word,
+            change=row.change,
+            low=row.low,
+            high=row.high,
+            rounds=row.pairs,
+            record=record.id,
+            seconds=time.monotonic() - began,
+        )
+
+    def _told(self, found: Bisection) -> Bisection:
+        """With the commits that are most probable so far."""
+        search = found.search()
+        odds = search.odds()
+        culprits = sorted(search.culprits(odds), key=lambda place: -odds[place])
+        return found.model_copy(
+            update={
+                "culprits": [
+                    Culprit(
+                        sha=found.candidates[place].sha,
+                        subject=found.candidates[place].subject,
+                        probability=round(odds[place], 4),
+                    )
+                    for place in culprits
+                ],
+                "confidence": round(search.confidence(odds), 4),
+            }
+        )
+
+    def _concluded(self, found: Bisection) -> Bisection:
+        told = self._told(found)
+        sure = found.search().is_sure()
+        return told.model_copy(update={"state": "found" if sure else "undecided"})
+
+    def _keep(self, found: Bisection) -> Bisection:
+        write_bisection(self.path, found)
+        return found
+
+
+def _row(record: Record, thresholds: Thresholds, found: Bisection) -> JudgedChange | None:
+    """The row of the metric; of several stages the one that got worse by most. None without a pair."""
+    rows = [
+        change
+        for change in judge(record, thresholds).changes
+        if (change.server, change.metric) == (found.server, found.metric) and change.pairs
+    ]
+    order = ("worse", "accepted", "invalid", "unknown", "better", "same")
+    return min(rows, key=lambda row: (order.index(row.word), -(row.change or 0.0)), default=None)
+
+
+def regression_of(thresholds: Thresholds, suite: str, metric: str) -> Regression:
+    """The margin of a metric. Raises UserError where it has none."""
+    known = {each.metric: each for each in thresholds.suite(suite).regressions}
+    if metric not in known:
+        raise UserError(f"{suite} has no margin for {metric!r}", hint=f"those with one: {', '.join(known)}")
+    return known[metric]
+
+
+def only(thresholds: Thresholds, suite: str, metric: str) -> Thresholds:
+    """The margins of one metric alone, so that a comparison ends when this one is decided."""
+    whole = thresholds.suite(suite)
+    alone = replace(whole, regressions=(regression_of(thresholds, suite, metric),), accepted=())
+    return replace(thresholds, suites={**thresholds.suites, suite: alone})
+
+
+def with_margin(thresholds: Thresholds, suite: str, metric: str, margin: float) -> Thresholds:
+    """Another margin for a metric: half of the effect lies between commits that have it and those that have not."""
+    other = replace(regression_of(thresholds, suite, metric), margin=margin)
+    return replace(
+        thresholds, suites={**thresholds.suites, suite: replace(thresholds.suite(suite), regressions=(other,))}
+    )
+
+
+def commits_between(project: Project, good: str, bad: str) -> list[tuple[str, str]]:
+    """The commits after good up to bad, each with its parent, the oldest first. Of a merge it is the first parent."""
+    listed = git(project.root, "rev-list", "--first-parent", "--reverse", "--parents", f"{good}..{bad}")
+    pairs = [line.split()[:2] for line in listed.text.splitlines()]
+    return [(each[0], each[1]) for each in pairs if len(each) == 2]
+
+
+def tree_of(project: Project, sha: str, folder: str) -> str:
+    """Git's name of the server's sources at a commit; empty where there are none."""
+    return git(project.root, "rev-parse", "--verify", "--quiet", f"{sha}:servers/{folder}").text
+
+
+def has_server(project: Project, sha: str, folder: str) -> bool:
+    return git(project.root, "cat-file", "-e", f"{sha}:servers/{folder}/server.yml").ok
+
+
+def candidate_of(project: Project, sha: str) -> Candidate:
+    subject, author_time = git(project.root, "log", "-1", "--format=%s%x00%aI", sha).text.split("\0")
+    return Candidate(sha=sha, subject=one_line(subject, MESSAGE), author_time=author_time)

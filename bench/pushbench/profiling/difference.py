@@ -1,0 +1,97 @@
+"""What differs between the profiles of two arms: CPU per unit of work of each function, base and head. Pure.
+
+A sampling profiler counts, and counts scatter: a change is shown with what chance alone makes of that many samples.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import sqrt
+
+from pushbench.profiling.explanation import ExplainedFunction, Side
+from pushbench.profiling.profile import Frame, Profile, Stack
+
+NORMAL_95 = 1.96
+UNSAMPLED = Frame("(not sampled)")
+MOST_FUNCTIONS = 200
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The profile of one arm, and what the trial measured in the same seconds."""
+
+    profile: Profile
+    work: int
+    """units of work"""
+    cpu_seconds: float
+    """of the server, by the accounts of the kernel"""
+    by_wall: bool
+    """the profiler counts time in which a function was running or ready, which is more than its CPU time where two
+    servers share a CPU: only the shares are used"""
+
+    def per_work(self) -> Profile:
+        """CPU seconds per unit of work by stack. Together they are what the kernel accounted for, unless more was
+        sampled than that."""
+        sampled = self.profile.seconds
+        if self.by_wall:
+            return self.profile.scaled(self.cpu_seconds / sampled / self.work)
+        missing = self.cpu_seconds - sampled
+        found = self.profile.scaled(1 / self.work)
+        if missing > 0:
+            found.stacks[(UNSAMPLED,)] = missing / self.work
+        return found
+
+
+def compare(base: Measured, head: Measured) -> list[ExplainedFunction]:
+    """The functions that changed most, those that gained first. Both arms have samples and work."""
+    profiles = {"base": base.per_work(), "head": head.per_work()}
+    own = {arm: each.own_seconds() for arm, each in profiles.items()}
+    totals = {arm: each.seconds for arm, each in profiles.items()}
+    callers = _gaining_callers(profiles["base"], profiles["head"])
+    found = []
+    for each in own["base"].keys() | own["head"].keys():
+        sides = {
+            arm: Side(
+                seconds_per_work=own[arm].get(each, 0.0),
+                share=own[arm].get(each, 0.0) / totals[arm],
+                samples=profiles[arm].samples[each],
+            )
+            for arm in profiles
+        }
+        line = profiles["head"].line(each) or profiles["base"].line(each)
+        caller = callers.get(each)
+        found.append(
+            ExplainedFunction(
+                function=each.function,
+                file=each.file,
+                line=line,
+                caller=caller.title() if caller else None,
+                base=sides["base"],
+                head=sides["head"],
+                change_per_work=sides["head"].seconds_per_work - sides["base"].seconds_per_work,
+                chance_per_work=NORMAL_95 * sqrt(sum(_variance(side) for side in sides.values())),
+            )
+        )
+    found.sort(key=lambda each: (-each.change_per_work, each.title))
+    return found if len(found) <= MOST_FUNCTIONS else [*found[: MOST_FUNCTIONS // 2], *found[-MOST_FUNCTIONS // 2 :]]
+
+
+def _variance(side: Side) -> float:
+    """Of the CPU per unit of work, by the number of samples as that of a Poisson variable. No sample: no variance."""
+    return side.seconds_per_work**2 / side.samples if side.samples else 0.0
+
+
+def _gaining_callers(base: Profile, head: Profile) -> Mapping[Frame, Frame]:
+    """For each function that is not the server's own: the nearest own one above it through which it gained most."""
+    gained: dict[Frame, Counter[Frame]] = defaultdict(Counter)
+    for sign, profile in ((-1, base), (1, head)):
+        for stack, seconds in profile.stacks.items():
+            if not stack[-1].own and (caller := _own_caller(stack)):
+                gained[stack[-1]][caller] += sign * seconds  # type: ignore[assignment] # a Counter of seconds
+    return {each: callers.most_common(1)[0][0] for each, callers in gained.items()}
+
+
+def _own_caller(stack: Stack) -> Frame | None:
+    return next((each for each in reversed(stack[:-1]) if each.own), None)

@@ -1,0 +1,120 @@
+"""An explanation: why one arm of a comparison takes more CPU, by function. The document, and where it is kept.
+
+It is beside the records, and no part of one: a profiler disturbs what it measures, so nothing is judged by it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, NonNegativeFloat, NonNegativeInt, ValidationError
+
+from pushbench.foundation.files import write_atomically
+from pushbench.foundation.model import Document
+from pushbench.profiling.profile import titled
+from pushbench.records.record import Commit, Instant, Slug
+
+LARGEST_BYTES = 4 << 20
+SHOWN = 5
+"""functions on a terminal and in a comment"""
+
+
+class Side(Document):
+    """One function in the profile of one arm."""
+
+    seconds_per_work: NonNegativeFloat = Field(description="CPU of the function itself per unit of work")
+    share: NonNegativeFloat = Field(description="of the arm's CPU")
+    samples: NonNegativeInt
+
+
+class ExplainedFunction(Document):
+    """One function in both arms."""
+
+    function: str = Field(max_length=300)
+    file: str = Field(max_length=300, description="relative to the server's folder; empty where it is not known")
+    line: NonNegativeInt | None = Field(description="that has most samples, or in which the function begins")
+    caller: str | None = Field(
+        max_length=700, description="for code of others: the server's own function through which it gained most"
+    )
+    base: Side
+    head: Side
+    change_per_work: float = Field(description="CPU seconds per unit of work, head less base")
+    chance_per_work: NonNegativeFloat = Field(description="half of a 95 % interval for it, by the numbers of samples")
+
+    @property
+    def title(self) -> str:
+        return titled(self.function, self.file, self.line)
+
+    @property
+    def gained(self) -> bool:
+        """Whether it takes more CPU than chance explains."""
+        return self.change_per_work > self.chance_per_work
+
+
+class ProfiledArm(Document):
+    """The trial that was profiled."""
+
+    build: str
+    work: NonNegativeInt = Field(description="units of work while samples were taken")
+    cpu_seconds: NonNegativeFloat = Field(description="of the server in that time, by the accounts of the kernel")
+    samples: NonNegativeInt
+
+
+class Explanation(Document):
+    """Which functions of a server take more CPU in the head of a comparison than in its base."""
+
+    schema_: Literal[1] = Field(default=1, alias="schema")
+    record: Slug = Field(description="id of the record of the comparison")
+    suite: Slug
+    server: str = Field(max_length=200)
+    created: Instant
+    unit: str = Field(max_length=100, description="of work: delivery")
+    base_commit: Commit
+    head_commit: Commit | None
+    profiler: str = Field(max_length=200)
+    base: ProfiledArm
+    head: ProfiledArm
+    functions: list[ExplainedFunction] = Field(max_length=200, description="those that gained most first")
+    flame_graph: str = Field(max_length=300, description="file name of the SVG beside this document")
+    notes: list[str] = Field(max_length=20)
+
+    @property
+    def gained(self) -> list[ExplainedFunction]:
+        """The functions that gained more than chance explains, the largest gain first."""
+        return [each for each in self.functions if each.gained]
+
+
+class Explanations(Document):
+    """The explanations of a record, shortened to what a comment shows."""
+
+    explanations: list[Explanation] = Field(max_length=20)
+
+
+def shortened(found: Explanation) -> Explanation:
+    """With the functions that are shown only."""
+    return found.model_copy(update={"functions": found.functions[:SHOWN]})
+
+
+def explanation_path(folder: Path, record: str, server: str) -> Path:
+    """`folder` is the project's `explanations`."""
+    return folder / record / f"{server.replace('/', '--')}.json"
+
+
+def write_explanation(folder: Path, found: Explanation, flame_graph: str) -> Path:
+    path = explanation_path(folder, found.record, found.server)
+    write_atomically(path.with_name(found.flame_graph), flame_graph.encode())
+    write_atomically(path, found.model_dump_json(by_alias=True, indent=2).encode() + b"\n")
+    return path
+
+
+def read_explanations(folder: Path, record: str) -> list[Explanation]:
+    """Those of a record, by server. A file that is no explanation is left out: each can be made again."""
+    found = []
+    for path in sorted((folder / record).glob("*.json")):
+        try:
+            if path.stat().st_size <= LARGEST_BYTES:
+                found.append(Explanation.model_validate_json(path.read_bytes()))
+        except (OSError, ValidationError):
+            continue
+    return [each for each in found if each.record == record]

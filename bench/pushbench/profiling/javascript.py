@@ -1,0 +1,42 @@
+"""Profiles of Node.js and Bun, by `--cpu-prof`: the runtime writes a file for each process when it ends."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pushbench.profiling.cpuprofile import add_cpuprofile
+from pushbench.profiling.profile import Profile, Unprofiled, Window, read_bounded
+from pushbench.profiling.profilers import Place
+
+INTERVAL_US = 500
+"""between two samples: a server that uses 8 % of a CPU gives some 1,000 in 7 s"""
+MOST_FILES = 100
+"""of one start: a file for each process and each worker thread"""
+
+
+class CpuProf:
+    """The profiler that is part of the runtime."""
+
+    by_wall = True
+
+    def __init__(self, place: Place, runtime: str) -> None:
+        self._place, self._runtime = place, runtime
+        self.name = f"{runtime} --cpu-prof"
+        self.options = ["--cpu-prof", f"--cpu-prof-dir={place.files}"]
+        if runtime == "node":
+            self.options.append(f"--cpu-prof-interval={INTERVAL_US}")
+
+    def begin(self, pids: Sequence[int], window: Window) -> None: ...
+
+    def end(self) -> None: ...
+
+    def read(self, windows: Sequence[Window], epoch: float) -> Profile:
+        files = sorted(self._place.files.glob("*.cpuprofile"))
+        if not files:
+            raise Unprofiled(f"{self._runtime} wrote no profile: this version may not have --cpu-prof")
+        if len(files) > MOST_FILES:
+            raise Unprofiled(f"{self._runtime} wrote {len(files):,} profiles: {MOST_FILES} at most")
+        profile = Profile()
+        for file in files:
+            add_cpuprofile(profile, read_bounded(file), self._place.server, windows, epoch)
+        return profile

@@ -1,0 +1,116 @@
+"""What every profiler of a runtime does; `choice` says which runtime has which."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from pushbench.building.toolchains import Toolset
+from pushbench.machine import processes
+from pushbench.machine.processes import Program
+from pushbench.profiling.profile import Profile, Unprofiled, Window
+
+TOOL_SECONDS = 120.0
+"""for a program that reads what a profiler wrote, on a busy machine"""
+END_SECONDS = 30.0
+"""for an attached profiler to write its file"""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a profiler works."""
+
+    server: Path
+    """the server's folder"""
+    files: Path
+    """an empty folder for what the profiler writes"""
+    tools: Toolset
+    cpus: Sequence[int]
+    """the generator's: an attached profiler takes none of the server's CPU time"""
+
+    def environment(self) -> dict[str, str]:
+        return processes.clean_environment(self.tools.environment)
+
+
+class Profiler(Protocol):
+    """One profiler of one start of a server."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def options(self) -> Sequence[str]:
+        """Of the runtime, after the program of the server's command."""
+        ...
+
+    @property
+    def by_wall(self) -> bool:
+        """As in `difference.Measured`."""
+        ...
+
+    def begin(self, pids: Sequence[int], window: Window) -> None:
+        """Attach to the server's processes, the first process first, so that all of the window is seen.
+
+        Called when the load begins, before the window. Raises Unprofiled.
+        """
+        ...
+
+    def end(self) -> None:
+        """Detach, after the window. Raises Unprofiled."""
+        ...
+
+    def read(self, windows: Sequence[Window], epoch: float) -> Profile:
+        """The profile inside `windows`, once the server has ended; `epoch` is the wall clock less the monotonic one.
+
+        Raises Unprofiled.
+        """
+        ...
+
+
+def attach(place: Place, argv: Sequence[str], name: str) -> Program:
+    """Start a program that looks into the server. Raises Unprofiled if it does not start."""
+    log = place.files / f"{name}.log"
+    try:
+        return processes.start(argv, folder=place.files, environment=place.environment(), cpus=place.cpus, log=log)
+    except OSError as error:
+        raise Unprofiled(f"{name} does not start: {error.strerror}") from None
+
+
+def run_tool(place: Place, argv: Sequence[str], given: str = "", most: int = 0) -> bytes:
+    """The output of a program, at most `most` bytes where that is given. Raises Unprofiled when it fails."""
+    name = Path(argv[0]).name
+    output = place.files / f"{name}.out"
+    environment: Mapping[str, str] = {**place.environment(), **_caches()}
+    try:
+        with output.open("wb") as file:
+            done = subprocess.run(
+                argv,
+                cwd=place.server,
+                env=environment,
+                input=given.encode(),
+                stdout=file,
+                stderr=subprocess.PIPE,
+                timeout=TOOL_SECONDS,
+                check=False,
+            )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise Unprofiled(f"{name} fails: {error}") from None
+    if done.returncode != 0:
+        raise Unprofiled(f"{name} fails: {last_line(done.stderr)}")
+    if most and output.stat().st_size > most:
+        raise Unprofiled(f"{name} writes more than {most >> 20} MiB")
+    return output.read_bytes()
+
+
+def last_line(output: bytes) -> str:
+    lines = [line.strip() for line in output.decode(errors="replace").splitlines() if line.strip()]
+    return lines[-1] if lines else "no output"
+
+
+def _caches() -> dict[str, str]:
+    """Where Go keeps what it compiled, `go tool addr2line` among it, if the user has it elsewhere than below HOME."""
+    return {name: os.environ[name] for name in ("GOCACHE", "GOFLAGS", "GOPATH") if name in os.environ}
