@@ -165,7 +165,7 @@ def _trial(bench: Bench, record: Record, place: int, prepared: Prepared, watch: 
         watch.note(f"{planned.server}: measured again, once: {reasons[0].message}")
     more = len(_again(record)) if before else len(record.plan) - place + len(_again(record))
     left = more * trial_seconds(record.schedule)
-    watch.trial(planned, len(record.plan), record.schedule, left, record.words.work.plural.lower())
+    watch.trial(planned, len(record.plan), record, left)
     return measure_one(bench, planned, prepared, watch).model_copy(update={"repeated": reasons})
 
 

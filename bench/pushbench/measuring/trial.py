@@ -212,7 +212,7 @@ def _drive(play: _Play, course: _Course, watch: LoadWatch) -> None:
                     case Started():
                         course.started = event
                         feed.begin(event.windows)
-                        sampler = _sampler(play, load.pids, event)
+                        sampler = _sampler(play, load.pids, event, watch)
                         sampler.start()
                         listener = Listener(instance.url, play.bench.load.words, event.windows)
                         listener.start()
@@ -243,7 +243,11 @@ def _drive(play: _Play, course: _Course, watch: LoadWatch) -> None:
         raise ServerFailed("load", f"the server ended under load with {death}", instance.log_tail())
 
 
-def _sampler(play: _Play, generators: list[int], started: Started) -> Sampler:
+def _sampler(play: _Play, generators: list[int], started: Started, watch: LoadWatch) -> Sampler:
+    def show(sample: Sample) -> None:
+        play.feed.sample(sample)
+        watch.sample(sample)
+
     environment, instance = play.bench.environment, play.instance
     trees = [Tree(pid) for pid in generators]
     play.company.programs += trees
@@ -255,7 +259,7 @@ def _sampler(play: _Play, generators: list[int], started: Started) -> Sampler:
         play.company.programs,
         restarted=any(stage.outage and stage.outage.kill == "server" for stage in play.plan.schedule.stages),
     )
-    return Sampler(watched, started.at, [moment for window in started.windows for moment in window], play.feed.sample)
+    return Sampler(watched, started.at, [moment for window in started.windows for moment in window], show)
 
 
 def _end(instance: Instance, course: _Course) -> None:

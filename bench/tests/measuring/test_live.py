@@ -35,6 +35,7 @@ from pushbench.measuring.run import RunRequest
 from pushbench.measuring.trial import Bench, run_trial
 from pushbench.records import store
 from pushbench.records.record import PlannedTrial, Record, Schedule, StagePlan
+from tests.factories import make_record
 from tests.support import fake_generator, make_project
 
 CHECKOUT = Project.at(Path(__file__).parents[3])
@@ -312,7 +313,7 @@ def test_the_real_generator_streams_and_no_store_can_hold_it_up(
     prepared = built[0]
     assert isinstance(prepared.result, Build)
     watch = Notebook()
-    watch.trial(planned, 1, load.schedule, 10.0, "deliveries")
+    watch.trial(planned, 1, make_record([], schedule=load.schedule), 10.0)
     trial = run_trial(bench, planned, prepared.server, prepared.result, watch)
     assert trial.failure is None, trial.failure
     assert trial.stages[0].receipts.lost == 0
