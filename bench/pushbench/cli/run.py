@@ -122,6 +122,7 @@ def run(
         wait=wait,
         verify=not skip_verify,
         live=live,
+        thresholds=thresholds,
         give_way=queue_of_job() if give_way else None,
     )
 

@@ -151,7 +151,7 @@ def _load(
     watch: LoadWatch,
 ) -> None:
     """Drive a server that runs once through all stages. Raises ServerFailed and LoadFailed."""
-    with bench.live.trial(_label(planned), bench.load.schedule) as feed:
+    with bench.live.trial(planned) as feed:
         plan = _load_plan(bench, planned, server, instance, company)
         workers = bench.driver.workers or len(bench.driver.split.server)
         schedule, without = schedule_for(plan.schedule, server.spec, workers)
@@ -177,10 +177,6 @@ def _load_plan(bench: Bench, planned: PlannedTrial, server: Server, instance: In
 def _spin_us(bench: Bench, instance: Instance, company: Company) -> int:
     own = set(bench.environment.generator_cpus) - set(bench.environment.server_cpus)
     return spin_us(len(own), bench.generator.processes, company.size, services=bool(instance.services))
-
-
-def _label(planned: PlannedTrial) -> str:
-    return planned.server if planned.arm == "head" else f"{planned.server} ({planned.arm})"
 
 
 @dataclass(frozen=True)
