@@ -28,7 +28,7 @@ def measure(
 ) -> Record:
     """What `play` makes. Where it gives way or is ended, say what is safe and how to `go_on` with it, and exit.
 
-    With `drawn`, the load is drawn on the terminal, with these limits.
+    With `drawn`, the load is drawn on the terminal, which has to be `drawable`, with these limits.
     """
     from pushbench.measuring.common import GaveWay, Interrupted
 
@@ -66,15 +66,19 @@ def _watch(drawn: Thresholds | None) -> Follower:
     from pushbench.measuring.progress import Lines, Terminal
     from pushbench.measuring.watching import Drawn
 
-    if drawn is not None and (reason := _undrawable()):
-        note(f"--watch: {reason}; progress is shown as without it")
-    elif drawn is not None:
+    if drawn is not None:
         return Drawn(Console(stderr=True), drawn)
     return Terminal(Console(stderr=True)) if sys.stderr.isatty() else Lines()
 
 
+def drawable() -> bool:
+    """Whether the terminal takes a drawing; says why it does not."""
+    if reason := _undrawable():
+        note(f"--watch: {reason}; progress is shown as without it")
+    return reason is None
+
+
 def _undrawable() -> str | None:
-    """Why the terminal takes no drawing, if it takes none."""
     if not sys.stderr.isatty():
         return "stderr is no terminal"
     if os.environ.get("NO_COLOR"):

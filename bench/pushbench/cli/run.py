@@ -10,7 +10,7 @@ import typer
 
 from pushbench.cli import options
 from pushbench.cli.examples import examples
-from pushbench.cli.interrupting import measure
+from pushbench.cli.interrupting import drawable, measure
 from pushbench.cli.options import (
     DEFAULT_PROFILE,
     DriverOption,
@@ -123,11 +123,12 @@ def run(
         verify=not skip_verify,
         live=live,
         thresholds=thresholds,
+        watched=watch and drawable(),
         give_way=queue_of_job() if give_way else None,
     )
 
     def one(play: Callable[[Follower], Record]) -> Conclusion:
-        drawn = thresholds if watch else None
+        drawn = thresholds if how.watched else None
         record = measure(play, go_on=lambda path: f"./pushbench run --resume {path}", drawn=drawn)
         return conclude(project, record, thresholds, as_json=as_json)
 

@@ -74,6 +74,8 @@ class Options:
     """URL of a VictoriaMetrics to stream to"""
     thresholds: Thresholds = NO_THRESHOLDS
     """whose limits the stream has"""
+    watched: bool = False
+    """whether the load is drawn in a terminal"""
     give_way: GiveWay | None = None
 
 
@@ -167,6 +169,7 @@ def new_record(
     commit: Commit | None,
     skipped: Sequence[Skipped],
     live: bool = False,
+    watched: bool = False,
     plan: Sequence[PlannedTrial] = (),
     comparison: Comparison | None = None,
 ) -> Record:
@@ -186,6 +189,7 @@ def new_record(
         judges_times=load.judges_times,
         thresholds_digest=digest(project.thresholds, known_suites(read_suites(project.scenarios))),
         live=live,
+        watched=watched,
         skipped=list(skipped),
         comparison=comparison,
         plan=list(plan),

@@ -16,10 +16,10 @@ from pathlib import Path
 import pytest
 from rich.console import Console, ConsoleDimensions
 
-from pushbench.cli.interrupting import watching
+from pushbench.cli.interrupting import drawable, watching
 from pushbench.generator.load import Second, Started
 from pushbench.judging.thresholds import NO_THRESHOLDS
-from pushbench.measuring.progress import Lines, Terminal
+from pushbench.measuring.progress import Terminal
 from pushbench.measuring.watching import Drawn
 from pushbench.records.record import PlannedTrial
 from tests.factories import make_record, make_thresholds
@@ -133,17 +133,23 @@ def test_where_nothing_can_be_drawn_one_line_says_why(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr("signal.signal", lambda *_: None)
     monkeypatch.setattr("sys.stderr.isatty", lambda: terminals)
     monkeypatch.delenv("NO_COLOR", raising=False)
     for name, value in {"TERM": "xterm", **variables}.items():
         monkeypatch.setenv(name, value)
-    with watching(NO_THRESHOLDS) as watch:
-        assert isinstance(watch, Terminal if terminals else Lines)
+    assert not drawable()
     assert capsys.readouterr().err == f"--watch: {reason}; progress is shown as without it\n"
-    with watching() as watch:
-        assert isinstance(watch, Terminal if terminals else Lines)
-    assert capsys.readouterr().err == ""
+
+
+def test_a_terminal_is_drawn_on_only_when_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("signal.signal", lambda *_: None)
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    assert drawable()
+    for drawn, kind in ((NO_THRESHOLDS, Drawn), (None, Terminal)):
+        with watching(drawn) as watch:
+            assert isinstance(watch, kind)
 
 
 PROGRAM = f"""\
