@@ -71,13 +71,13 @@ screenshots: $(DEV)/stamp ## pictures of every page of the report site, to look 
 agreement: $(DEV)/stamp ## measure whether both drivers find the same CPU per delivery
 	cd bench && ../$(BIN)/python -m pytest -s -m measurement tests/drivers/test_agreement.py
 
-stack: $(DEV)/stamp ## VictoriaMetrics, Grafana, cAdvisor and Redis, to watch runs with --live; off the server's CPUs
+stack: $(DEV)/stamp ## VictoriaMetrics, Grafana and Redis, to watch runs with --live (PROFILE=cadvisor: and cAdvisor)
 	@PUSHBENCH_STACK_CPUS=$$(cd bench && ../$(BIN)/python -c 'import os; from pushbench.machine.environment import *; \
 		print(*split_cpus(physical_cores(os.sched_getaffinity(0))).generator, sep=",")') \
-		docker compose --file compose/stack.yml up --detach --wait $(SERVICES)
+		docker compose --file compose/stack.yml $(if $(PROFILE),--profile $(PROFILE)) up --detach --wait $(SERVICES)
 
 stack-down: ## end them (VOLUMES=1: and forget their data)
-	@docker compose --file compose/stack.yml down $(if $(VOLUMES),--volumes)
+	@docker compose --file compose/stack.yml --profile '*' down $(if $(VOLUMES),--volumes)
 
 images: ## build the container image of every server and of k6, and fetch those of services, for the docker driver
 	@mkdir -p .cache/pushbench

@@ -59,11 +59,21 @@ def test_what_is_mounted_is_there_and_volumes_are_declared() -> None:
                 assert source in declared, mount
 
 
+def test_what_sees_the_machine_starts_only_when_asked() -> None:
+    """Without a profile `docker compose up` leaves a service out that has one."""
+    by_default = {name for name, spec in SERVICES.items() if "profiles" not in spec}
+    assert by_default == {"victoria-metrics", "grafana", "redis"}
+    assert SERVICES["cadvisor"]["profiles"] == ["cadvisor"]
+    for service in by_default:
+        assert "cadvisor" not in SERVICES[service].get("depends_on", {})
+        assert not [mount for mount in SERVICES[service].get("volumes", []) if mount.startswith("/")]
+
+
 def test_the_engine_accepts_the_compose_file() -> None:
     if subprocess.run(["docker", "compose", "version"], capture_output=True, check=False).returncode != 0:
         pytest.skip("docker compose is not installed; the file was checked as YAML")
     done = subprocess.run(
-        ["docker", "compose", "--file", str(STACK), "config", "--format", "json"],
+        ["docker", "compose", "--file", str(STACK), "--profile", "*", "config", "--format", "json"],
         env={**os.environ, "PUSHBENCH_STACK_CPUS": "1"},
         capture_output=True,
         text=True,

@@ -13,7 +13,7 @@ from pushbench.measuring import preparation, run
 from pushbench.measuring.common import Options
 from pushbench.measuring.progress import Follower
 from pushbench.measuring.run import RunRequest
-from pushbench.records.record import PlannedTrial, Record, Schedule, Trial
+from pushbench.records.record import PlannedTrial, Record, Trial
 from tests.support import fake_generator
 
 UNVERIFIED = Options(DriverChoice("process"), verify=False)
@@ -34,10 +34,10 @@ class Notebook(Follower):
     def show(self, what: str) -> None:
         self.shown.append(what)
 
-    def trial(self, planned: PlannedTrial, total: int, schedule: Schedule, seconds_left: float, work: str) -> None:
+    def trial(self, planned: PlannedTrial, total: int, record: Record, seconds_left: float) -> None:
         if planned.order == self._interrupt_at:
             raise KeyboardInterrupt
-        super().trial(planned, total, schedule, seconds_left, work)
+        super().trial(planned, total, record, seconds_left)
 
 
 @pytest.fixture(autouse=True)

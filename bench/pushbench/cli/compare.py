@@ -118,7 +118,15 @@ def compare(
     project = Project.current(out)
     thresholds = thresholds_of(project)
     choice, sources = DriverChoice(driver, port, workers), parse_addresses(source_addresses)
-    how = Options(choice, generators=generators, sources=sources, wait=wait, verify=not skip_verify, live=live)
+    how = Options(
+        choice,
+        generators=generators,
+        sources=sources,
+        wait=wait,
+        verify=not skip_verify,
+        live=live,
+        thresholds=thresholds,
+    )
     budget = Budget(options.seconds("--max-time", max_time), max_rounds, together=not in_turns)
 
     def of_suite(found: Suite, ids: list[str]) -> Conclusion:

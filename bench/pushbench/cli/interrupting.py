@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -15,18 +16,24 @@ from pushbench.cli.options import note
 from pushbench.foundation.errors import EXIT_GAVE_WAY
 
 if TYPE_CHECKING:
+    from pushbench.judging.thresholds import Thresholds
     from pushbench.measuring.progress import Follower
     from pushbench.records.record import Record
 
 EXIT_INTERRUPTED = 128 + signal.SIGINT
 
 
-def measure(play: Callable[[Follower], Record], go_on: Callable[[Path], str]) -> Record:
-    """What `play` makes. Where it gives way or is ended, say what is safe and how to `go_on` with it, and exit."""
+def measure(
+    play: Callable[[Follower], Record], go_on: Callable[[Path], str], drawn: Thresholds | None = None
+) -> Record:
+    """What `play` makes. Where it gives way or is ended, say what is safe and how to `go_on` with it, and exit.
+
+    With `drawn`, the load is drawn on the terminal, which has to be `drawable`, with these limits.
+    """
     from pushbench.measuring.common import GaveWay, Interrupted
 
     try:
-        with watching() as watch:
+        with watching(drawn) as watch:
             return play(watch)
     except GaveWay as gave_way:
         done, planned = len(gave_way.record.trials), len(gave_way.record.plan)
@@ -45,17 +52,36 @@ def measure(play: Callable[[Follower], Record], go_on: Callable[[Path], str]) ->
 
 
 @contextlib.contextmanager
-def watching() -> Iterator[Follower]:
+def watching(drawn: Thresholds | None = None) -> Iterator[Follower]:
     """What shows how far it is, until the block is left. Whoever ends the process interrupts the block."""
     for ending in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(ending, signal.default_int_handler)
-    with contextlib.closing(_watch()) as watch:
+    with contextlib.closing(_watch(drawn)) as watch:
         yield watch
 
 
-def _watch() -> Follower:
+def _watch(drawn: Thresholds | None) -> Follower:
     from rich.console import Console
 
     from pushbench.measuring.progress import Lines, Terminal
+    from pushbench.measuring.watching import Drawn
 
+    if drawn is not None:
+        return Drawn(Console(stderr=True), drawn)
     return Terminal(Console(stderr=True)) if sys.stderr.isatty() else Lines()
+
+
+def drawable() -> bool:
+    """Whether the terminal takes a drawing; says why it does not."""
+    if reason := _undrawable():
+        note(f"--watch: {reason}; progress is shown as without it")
+    return reason is None
+
+
+def _undrawable() -> str | None:
+    if not sys.stderr.isatty():
+        return "stderr is no terminal"
+    if os.environ.get("NO_COLOR"):
+        return "NO_COLOR is set"
+    terminal = os.environ.get("TERM", "")
+    return f"TERM is {terminal or 'not set'}" if terminal in ("", "dumb", "unknown") else None

@@ -10,7 +10,7 @@ import typer
 
 from pushbench.cli import options
 from pushbench.cli.examples import examples
-from pushbench.cli.interrupting import measure
+from pushbench.cli.interrupting import drawable, measure
 from pushbench.cli.options import (
     DEFAULT_PROFILE,
     DriverOption,
@@ -53,12 +53,17 @@ GiveWayOption = Annotated[
         help="In a job of GitHub Actions: end between two servers when a pull request waits for this machine.",
     ),
 ]
+WatchOption = Annotated[
+    bool,
+    typer.Option("--watch", help="Draw the last minute on the terminal: throughput, p95 and CPU, with their limits."),
+]
 
 _EXAMPLES = examples(
     "./pushbench run",
     "./pushbench run node-ws --profile full",
     "./pushbench run 'go*' tier:baseline --rounds 3",
     "./pushbench run --suite whiteboard --parameter board_size=100",
+    "./pushbench run go --watch",
     "./pushbench run --live",
     "./pushbench run --resume",
 )
@@ -86,6 +91,7 @@ def run(
     source_addresses: SourceAddressesOption = "auto",
     wait: WaitOption = False,
     skip_verify: SkipVerifyOption = False,
+    watch: WatchOption = False,
     live: LiveOption = None,
     out: OutOption = None,
     as_json: JsonOption = False,
@@ -116,20 +122,23 @@ def run(
         wait=wait,
         verify=not skip_verify,
         live=live,
+        thresholds=thresholds,
+        watched=watch and drawable(),
         give_way=queue_of_job() if give_way else None,
     )
 
     def one(play: Callable[[Follower], Record]) -> Conclusion:
-        record = measure(play, go_on=lambda path: f"./pushbench run --resume {path}")
+        drawn = thresholds if how.watched else None
+        record = measure(play, go_on=lambda path: f"./pushbench run --resume {path}", drawn=drawn)
         return conclude(project, record, thresholds, as_json=as_json)
 
     def of_suite(found: Suite, ids: list[str]) -> Conclusion:
         wanted = running.RunRequest(found.id, profile, ids, options.parameters(parameter), rounds, seed)
-        return one(lambda watch: running.run(project, wanted, how, watch))
+        return one(lambda follower: running.run(project, wanted, how, follower))
 
     if resume:
         path = store.find_record(project.records, resume)
-        concluded = [one(lambda watch: running.resume(project, path, how, watch))]
+        concluded = [one(lambda follower: running.resume(project, path, how, follower))]
     else:
         concluded = each_suite(project, suite, options.chosen(named, servers), of_suite)
     exit_with(concluded, as_json=as_json)

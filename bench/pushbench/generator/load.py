@@ -102,6 +102,10 @@ class Second:
     clients: int
     sent: int
     received: int
+    owed: int = 0
+    """receipts that became owed"""
+    headline_p95: float | None = None
+    """seconds; of several generators the highest, because quantiles do not add up"""
 
 
 def planned_seconds(schedule: Schedule) -> float:
@@ -219,6 +223,8 @@ class RunningLoad:
             clients=sum(second.clients for second in told),
             sent=sum(second.sent for second in told),
             received=sum(second.received for second in told),
+            owed=sum(second.owed for second in told),
+            headline_p95=max((each.headline_p95 for each in told if each.headline_p95 is not None), default=None),
         )
 
     def _require_in_time(self) -> None:
@@ -324,7 +330,12 @@ def _parse_event(event: dict[str, Any]) -> Started | Second | None:
             windows = [(_moment(stage["begin"]), _moment(stage["end"])) for stage in event["stages"]]
             return Started(_moment(event["at"]), windows, _moment(event["end_of_load"]))
         case "second":
-            return Second(_moment(event["at"]), event["clients"], event["sent"], event["received"])
+            p95 = event.get("p95_us")
+            return Second(
+                at=_moment(event["at"]),
+                **{name: event[name] for name in ("clients", "sent", "received", "owed")},
+                headline_p95=None if p95 is None else _moment(p95),
+            )
     return None
 
 

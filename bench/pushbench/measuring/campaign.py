@@ -92,8 +92,7 @@ class Campaign:
         record = record.model_copy(update={"plan": [*record.plan, *planned]})
         ends_at = time.monotonic() + seconds_left
         for each, *others in _simultaneous(planned):
-            work = record.words.work.plural.lower()
-            self.watch.trial(each, 0, record.schedule, ends_at - time.monotonic(), work)
+            self.watch.trial(each, 0, record, ends_at - time.monotonic())
             for trial in self._measure([each, *others]):
                 self.watch.finished(trial)
                 record = record.model_copy(update={"trials": [*record.trials, trial]})

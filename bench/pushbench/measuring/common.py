@@ -25,7 +25,7 @@ from pushbench.foundation.project import Project
 from pushbench.generator import limits, needs
 from pushbench.generator.load import Generator
 from pushbench.generator.needs import Means
-from pushbench.judging.thresholds import digest, known_suites
+from pushbench.judging.thresholds import NO_THRESHOLDS, Thresholds, digest, known_suites
 from pushbench.machine.environment import read_environment
 from pushbench.machine.ownership import only_run_on_machine
 from pushbench.machine.processes import raise_open_files
@@ -72,6 +72,10 @@ class Options:
     verify: bool = True
     live: str | None = None
     """URL of a VictoriaMetrics to stream to"""
+    thresholds: Thresholds = NO_THRESHOLDS
+    """whose limits the stream has"""
+    watched: bool = False
+    """whether the load is drawn in a terminal"""
     give_way: GiveWay | None = None
 
 
@@ -138,7 +142,7 @@ def require_live(options: Options) -> None:
 
 def streaming(bench: Bench, options: Options, record: Record, watch: Watch) -> Bench:
     """With the stream that the trials of `record` go to."""
-    return replace(bench, live=open_stream(options.live, record.id, watch.note))
+    return replace(bench, live=open_stream(options.live, record, options.thresholds, watch.note))
 
 
 def measure_one(
@@ -165,6 +169,7 @@ def new_record(
     commit: Commit | None,
     skipped: Sequence[Skipped],
     live: bool = False,
+    watched: bool = False,
     plan: Sequence[PlannedTrial] = (),
     comparison: Comparison | None = None,
 ) -> Record:
@@ -184,6 +189,7 @@ def new_record(
         judges_times=load.judges_times,
         thresholds_digest=digest(project.thresholds, known_suites(read_suites(project.scenarios))),
         live=live,
+        watched=watched,
         skipped=list(skipped),
         comparison=comparison,
         plan=list(plan),

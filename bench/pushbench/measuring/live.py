@@ -1,7 +1,7 @@
 """A run that can be watched: what the dashboards show, streamed into VictoriaMetrics once a second while it measures.
 
-k6 writes the load by itself (remote write); here are its arguments, the resources from the sampler's samples, and the
-stage marks. For the eye only: records and verdicts do not know this module.
+k6 writes the load by itself (remote write); here are its arguments, the resources from the sampler's samples, the stage
+marks and the limits. For the eye only: records and verdicts do not know this module.
 """
 
 from __future__ import annotations
@@ -11,10 +11,12 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Protocol
 
+from pushbench.judging.thresholds import Thresholds
 from pushbench.machine.resources import Usage
 from pushbench.machine.sampling import Sample
+from pushbench.measuring.bounds import limits_of
 from pushbench.measuring.live_endpoint import Endpoint, Writer
-from pushbench.records.record import Schedule
+from pushbench.records.record import PlannedTrial, Record
 
 Windows = Sequence[tuple[float, float]]
 Value = tuple[str, Mapping[str, str], float]
@@ -35,30 +37,30 @@ class Feed:
 
 
 class Live(Protocol):
-    def trial(self, server: str, schedule: Schedule) -> contextlib.AbstractContextManager[Feed]: ...
+    def trial(self, planned: PlannedTrial) -> contextlib.AbstractContextManager[Feed]: ...
 
 
 class NotLive:
     """Nobody watches."""
 
     @contextlib.contextmanager
-    def trial(self, server: str, schedule: Schedule) -> Iterator[Feed]:
+    def trial(self, planned: PlannedTrial) -> Iterator[Feed]:
         yield Feed()
 
 
 class Stream:
-    """The stream of the run with that id."""
+    """The stream of the run that makes `record`, with the limits of its servers."""
 
-    def __init__(self, url: str, run: str, note: Callable[[str], None]) -> None:
-        self._endpoint, self._run, self._note = Endpoint.parse(url), run, note
+    def __init__(self, url: str, record: Record, thresholds: Thresholds, note: Callable[[str], None]) -> None:
+        self._endpoint, self._record, self._thresholds, self._note = Endpoint.parse(url), record, thresholds, note
         self._told = False
 
     @contextlib.contextmanager
-    def trial(self, server: str, schedule: Schedule) -> Iterator[Feed]:
+    def trial(self, planned: PlannedTrial) -> Iterator[Feed]:
         writer = Writer(self._endpoint, self._failed)  # its thread gets the CPUs of the one that starts it
         writer.start()
         try:
-            yield StreamedTrial(self._endpoint, writer.put, self._run, server, schedule)
+            yield StreamedTrial(self._endpoint, writer.put, self._record, planned, self._thresholds)
         finally:
             writer.close()
 
@@ -68,19 +70,29 @@ class Stream:
             self._note(f"live: {self._endpoint} does not answer ({reason}); measuring goes on without it")
 
 
-def open_stream(url: str | None, run: str, note: Callable[[str], None]) -> Live:
-    return NotLive() if url is None else Stream(url, run, note)
+def open_stream(url: str | None, record: Record, thresholds: Thresholds, note: Callable[[str], None]) -> Live:
+    return NotLive() if url is None else Stream(url, record, thresholds, note)
 
 
 class StreamedTrial(Feed):
     """Everything has the labels run and server; the stage marks also the stage, by its name."""
 
     def __init__(
-        self, endpoint: Endpoint, put: Callable[[str], None], run: str, server: str, schedule: Schedule
+        self,
+        endpoint: Endpoint,
+        put: Callable[[str], None],
+        record: Record,
+        planned: PlannedTrial,
+        thresholds: Thresholds,
     ) -> None:
         self._put = put
-        self._identity = {"run": run, "server": server}
-        self._stages = schedule.stages
+        self._identity = {"run": record.id, "server": _label(planned)}
+        self._stages = record.schedule.stages
+        shown = ("loss_ratio", f"{record.words.headline_latency}_seconds.p95")
+        limits = [limits_of(thresholds, record, planned.server, each.name) for each in self._stages]
+        self._limits = [{metric: each[metric].value for metric in shown if metric in each} for each in limits]
+        environment = record.environment
+        self._cpus = {"server": len(environment.server_cpus), "generator": len(environment.generator_cpus)}
         self._windows: Windows = ()
         tags = [f"--tag={name}={value}" for name, value in self._identity.items()]
         self.k6_arguments = ["--out=experimental-prometheus-rw", *tags]
@@ -110,6 +122,8 @@ class StreamedTrial(Feed):
         labels = {**self._identity, "stage": self._stages[index].name}
         yield "pushbench_stage_clients", labels, self._stages[index].clients
         yield "pushbench_stage_measured", labels, int(measured)
+        for metric, value in self._limits[index].items():
+            yield "pushbench_limit", {**self._identity, "metric": metric}, value
 
     def _resources(self, programs: Mapping[str, Usage | None]) -> Iterator[Value]:
         """Nothing of a program that is not there."""
@@ -119,6 +133,12 @@ class StreamedTrial(Feed):
                 yield "pushbench_cpu_seconds_total", labels, usage.cpu_seconds
                 yield "pushbench_memory_bytes", labels, usage.memory_bytes
                 yield "pushbench_threads", labels, usage.threads
+                if program in self._cpus:
+                    yield "pushbench_cpus", labels, self._cpus[program]
+
+
+def _label(planned: PlannedTrial) -> str:
+    return planned.server if planned.arm == "head" else f"{planned.server} ({planned.arm})"
 
 
 def line(name: str, labels: Mapping[str, str], value: float, milliseconds: int) -> str:

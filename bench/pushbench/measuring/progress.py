@@ -12,9 +12,10 @@ from rich.live import Live
 from rich.text import Text
 
 from pushbench.generator.load import Second, Started
+from pushbench.machine.sampling import Sample
 from pushbench.metrics.definitions import Unit
 from pushbench.metrics.units import format_elapsed, format_number, format_quantity
-from pushbench.records.record import PlannedTrial, Schedule, StagePlan, Trial
+from pushbench.records.record import PlannedTrial, Record, StagePlan, Trial
 from pushbench.records.stages import is_named
 
 
@@ -25,6 +26,10 @@ class LoadWatch(Protocol):
 
     def second(self, second: Second) -> None: ...
 
+    def sample(self, sample: Sample) -> None:
+        """Comes from the sampler's thread and must not wait."""
+        ...
+
 
 class Unwatched:
     """Nobody looks: the load of another trial is shown meanwhile."""
@@ -32,6 +37,8 @@ class Unwatched:
     def started(self, load: Started) -> None: ...
 
     def second(self, second: Second) -> None: ...
+
+    def sample(self, sample: Sample) -> None: ...
 
 
 class Watch(LoadWatch, Protocol):
@@ -41,8 +48,8 @@ class Watch(LoadWatch, Protocol):
         """Something that stays readable: a build, a server left out."""
         ...
 
-    def trial(self, planned: PlannedTrial, total: int, schedule: Schedule, seconds_left: float, work: str) -> None:
-        """`work` is what is received, in words: `tokens`."""
+    def trial(self, planned: PlannedTrial, total: int, record: Record, seconds_left: float) -> None:
+        """A trial of `record` begins; `total` is 0 where nobody knows how many there will be."""
         ...
 
     def finished(self, trial: Trial) -> None: ...
@@ -70,10 +77,10 @@ class Follower:
         self._work = ""
         self._of_search = False
 
-    def trial(self, planned: PlannedTrial, total: int, schedule: Schedule, seconds_left: float, work: str) -> None:
-        self._total, self._work = total, work
+    def trial(self, planned: PlannedTrial, total: int, record: Record, seconds_left: float) -> None:
+        self._total, self._work = total, record.words.work.plural.lower()
         self._title = self._name(planned) if planned.together else self._name(planned, arm=True)
-        self._stages = schedule.stages
+        self._stages = record.schedule.stages
         self._windows = ()
         self._ends_at = time.monotonic() + seconds_left
         self.show("starting")
@@ -97,12 +104,20 @@ class Follower:
             return
         self.stage(stage, second, measured=self._windows[stage][0] <= second.at)
 
+    def sample(self, sample: Sample) -> None:
+        """Nothing of the machine is told in words."""
+
     def stage(self, stage: int, second: Second, *, measured: bool) -> None:
+        at = self._at(stage, second, measured=measured)
+        self.show(f"{at}, {format_number(second.received)} {self._work}/s")
+
+    def _at(self, stage: int, second: Second, *, measured: bool) -> str:
+        """`stage 2/5 ramp, 280 of 300 clients`."""
         what, planned = "measuring" if measured else "ramp", self._stages[stage].clients
         clients = f"{format_number(second.clients)} of {format_number(planned)} clients"
         if second.clients > planned:  # those of the stage before, in other groups
             clients = f"{format_number(second.clients)} clients have to leave"
-        self.show(f"{self._which(stage)} {what}, {clients}, {format_number(second.received)} {self._work}/s")
+        return f"{self._which(stage)} {what}, {clients}"
 
     def _which(self, stage: int) -> str:
         """`stage 2/5`, `stage 6/7 (classroom-300)`."""

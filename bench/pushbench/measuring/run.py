@@ -67,6 +67,7 @@ def run(project: Project, request: RunRequest, options: Options, watch: Watch) -
             commit=read_commit(project.root),
             skipped=chosen.skipped,
             live=options.live is not None,
+            watched=options.watched,
             plan=make_plan([each.server.id for each in prepared], rounds=request.rounds, seed=request.seed),
         )
         bench = streaming(bench, options, record, watch)
@@ -98,7 +99,8 @@ def resume(project: Project, path: Path, options: Options, watch: Watch) -> Reco
         bench = bench_of(project, binary, chosen.driver, load, means)
         _require_same(path, record, bench.environment, prepared)
         watch.note(f"{record.id}: going on with trial {place + 1} of {len(record.plan)}")
-        record = record.model_copy(update={"live": record.live or options.live is not None})
+        live, watched = record.live or options.live is not None, record.watched or options.watched
+        record = record.model_copy(update={"live": live, "watched": watched})
         bench = streaming(bench, options, record, watch)
         return _measure(path.parent, record, bench, prepared, watch, give_way=options.give_way)
 
@@ -165,7 +167,7 @@ def _trial(bench: Bench, record: Record, place: int, prepared: Prepared, watch: 
         watch.note(f"{planned.server}: measured again, once: {reasons[0].message}")
     more = len(_again(record)) if before else len(record.plan) - place + len(_again(record))
     left = more * trial_seconds(record.schedule)
-    watch.trial(planned, len(record.plan), record.schedule, left, record.words.work.plural.lower())
+    watch.trial(planned, len(record.plan), record, left)
     return measure_one(bench, planned, prepared, watch).model_copy(update={"repeated": reasons})
 
 

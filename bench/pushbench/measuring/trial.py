@@ -152,7 +152,7 @@ def _load(
     watch: LoadWatch,
 ) -> None:
     """Drive a server that runs once through all stages. Raises ServerFailed and LoadFailed."""
-    with bench.live.trial(_label(planned), bench.load.schedule) as feed:
+    with bench.live.trial(planned) as feed:
         plan = _load_plan(bench, planned, server, instance, company)
         workers = bench.driver.workers or len(bench.driver.split.server)
         schedule, without = schedule_for(plan.schedule, server.spec, workers)
@@ -182,10 +182,6 @@ def _load_plan(bench: Bench, planned: PlannedTrial, server: Server, instance: In
 def _spin_us(bench: Bench, instance: Instance, company: Company) -> int:
     own = set(bench.environment.generator_cpus) - set(bench.environment.server_cpus)
     return spin_us(len(own), bench.generator.processes, company.size, services=bool(instance.services))
-
-
-def _label(planned: PlannedTrial) -> str:
-    return planned.server if planned.arm == "head" else f"{planned.server} ({planned.arm})"
 
 
 @dataclass(frozen=True)
@@ -220,7 +216,7 @@ def _drive(play: _Play, course: _Course, watch: LoadWatch) -> None:
                     case Started():
                         course.started = event
                         feed.begin(event.windows)
-                        sampler = _sampler(play, load.pids, event)
+                        sampler = _sampler(play, load.pids, event, watch)
                         sampler.start()
                         listener = Listener(instance.url, play.bench.load.words, event.windows)
                         listener.start()
@@ -251,7 +247,11 @@ def _drive(play: _Play, course: _Course, watch: LoadWatch) -> None:
         raise ServerFailed("load", f"the server ended under load with {death}", instance.log_tail())
 
 
-def _sampler(play: _Play, generators: list[int], started: Started) -> Sampler:
+def _sampler(play: _Play, generators: list[int], started: Started, watch: LoadWatch) -> Sampler:
+    def show(sample: Sample) -> None:
+        play.feed.sample(sample)
+        watch.sample(sample)
+
     environment, instance = play.bench.environment, play.instance
     trees = [Tree(pid) for pid in generators]
     play.company.programs += trees
@@ -263,7 +263,7 @@ def _sampler(play: _Play, generators: list[int], started: Started) -> Sampler:
         play.company.programs,
         restarted=any(stage.outage and stage.outage.kill == "server" for stage in play.plan.schedule.stages),
     )
-    return Sampler(watched, started.at, [moment for window in started.windows for moment in window], play.feed.sample)
+    return Sampler(watched, started.at, [moment for window in started.windows for moment in window], show)
 
 
 def _end(instance: Instance, course: _Course) -> None:

@@ -339,6 +339,7 @@ class Record(Document):
     judges_times: bool = Field(True, description="limits and margins on times are asked")
     thresholds_digest: str | None
     live: bool = Field(False, description="metrics were streamed meanwhile, which costs the generator some CPU")
+    watched: bool = Field(False, description="the load was drawn in a terminal meanwhile, on the generator's CPUs")
     skipped: list[Skipped] = []
     comparison: Comparison | None = Field(None, description="null for a run of one arm")
     plan: list[PlannedTrial]

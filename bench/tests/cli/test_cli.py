@@ -240,10 +240,12 @@ def test_a_broken_limit_fails_the_run_and_json_has_stdout_for_itself(project: Pr
         "alpha",
         "--skip-verify",
         "--json",
+        "--watch",
         "--out",
         f"{project.root}/x",
     )
     assert json.loads(done.stdout)["verdict"]["outcome"] in ("fail", "invalid")
+    assert "--watch: stderr is no terminal; progress is shown as without it" in done.stderr.splitlines()
     assert done.returncode in (1, 3)
     assert (project.root / "x" / "report.md").exists()
 

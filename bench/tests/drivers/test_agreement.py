@@ -31,6 +31,7 @@ from pushbench.machine.processes import raise_open_files
 from pushbench.measuring.progress import Lines
 from pushbench.measuring.trial import Bench, run_trial
 from pushbench.records.record import PlannedTrial, Schedule, StagePlan
+from tests.factories import make_record
 
 CHECKOUT = Project.current()
 ENGINE = Engine.find()
@@ -69,7 +70,7 @@ def test_the_drivers_agree_on_cpu_per_delivery(tmp_path: Path, monkeypatch: pyte
                 bench = Bench(driver, generator, load, read_environment(split, driver.name, driver.engine))
                 planned = PlannedTrial(server=server.id, round=pair + 1, order=pair, seed=pair + 1)
                 watch = Lines()
-                watch.trial(planned, 2 * PAIRS, load.schedule, 20.0 * 2 * PAIRS, "deliveries")
+                watch.trial(planned, 2 * PAIRS, make_record([], schedule=load.schedule), 20.0 * 2 * PAIRS)
                 trial = run_trial(bench, planned, server, driver.build(server, print), watch)
                 assert trial.failure is None
                 assert trial.reported

@@ -82,8 +82,8 @@ def main() -> None:
             kill(plan["url"])
         for second in range(int(at) + 1):
             sleep_until(begin, min(second + 1, at))
-            told = {"event": "second", "at": microseconds(), "second": second}
-            print(json.dumps({**told, "clients": 20, "sent": 20, "received": 200}), file=events)
+            told = {"event": "second", "at": microseconds(), "second": second, "p95_us": 2_100}
+            print(json.dumps({**told, "clients": 20, "sent": 20, "received": 200, "owed": 210}), file=events)
     except KeyboardInterrupt:
         if not behaviour.endswith("silent"):
             finished = [stage for stage in stages if begin + stage["end"] * 1e6 <= microseconds()]

@@ -30,6 +30,7 @@ from pushbench.metrics.validity import STEAL_MOST
 from pushbench.records.load_report import LoadReport
 from pushbench.records.record import PlannedTrial, Schedule, StagePlan
 from pushbench.statistics.histogram import Latencies
+from tests.factories import make_record
 
 pytestmark = [pytest.mark.slow, pytest.mark.alone]
 
@@ -173,7 +174,7 @@ def test_a_starved_generator_is_never_a_slow_server(tmp_path: Path) -> None:
     starving.start()
     try:
         watch = Lines()
-        watch.trial(planned, 1, load.schedule, 10.0, "deliveries")
+        watch.trial(planned, 1, make_record([], schedule=load.schedule), 10.0)
         trial = run_trial(bench, planned, prepared.server, prepared.result, watch)
     finally:
         done.set()

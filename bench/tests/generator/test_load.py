@@ -63,7 +63,8 @@ def test_a_load_is_heard_and_reported(tmp_path: Path) -> None:
     assert isinstance(started, Started)
     assert [round(end - begin, 2) for begin, end in started.windows] == [0.3, 0.3]
     assert abs(started.at - time.monotonic()) < 5
-    assert any(isinstance(event, Second) and event.received == 200 for event in events)
+    seconds = [event for event in events if isinstance(event, Second)]
+    assert {(each.received, each.owed, each.headline_p95) for each in seconds} == {(200, 210, 0.0021)}
     assert (report.seed, report.protocol, len(report.stages)) == (7, "tiny-json", 2)
 
 
@@ -88,6 +89,8 @@ def test_the_generators_hear_how_many_they_are_and_where_they_connect_from(tmp_p
 def test_two_generators_split_the_clients_and_report_as_one(tmp_path: Path) -> None:
     events, report = play(tmp_path, processes=2)
     assert sum(isinstance(event, Started) for event in events) == 1
+    last = [event for event in events if isinstance(event, Second)][-1]
+    assert (last.received, last.owed, last.headline_p95) == (400, 420, 0.0021), "a sum, and the highest p95"
     assert report.segment == "0:1/2,1/2:1"
     assert [stage.clients.target for stage in report.stages] == [20, 40]
 

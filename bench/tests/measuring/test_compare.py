@@ -21,7 +21,7 @@ from pushbench.measuring.common import Interrupted, Options
 from pushbench.measuring.compare import CompareRequest, compare, read_accepting
 from pushbench.metrics import validity
 from pushbench.records import store
-from pushbench.records.record import PlannedTrial, Record, Schedule, Trial
+from pushbench.records.record import PlannedTrial, Record, Trial
 from tests.support import add_server, fake_generator, make_project
 from tests.tiny_runs import Notebook
 
@@ -34,7 +34,7 @@ class Stopwatch(Notebook):
     took = 0.0
     _began = 0.0
 
-    def trial(self, planned: PlannedTrial, total: int, schedule: Schedule, seconds_left: float, work: str) -> None:
+    def trial(self, planned: PlannedTrial, total: int, record: Record, seconds_left: float) -> None:
         self._began = time.monotonic()
 
     def finished(self, trial: Trial) -> None:

@@ -22,6 +22,7 @@ from pushbench.drivers.driver import Build
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.project import Project
 from pushbench.generator.load import Generator
+from pushbench.judging.thresholds import NO_THRESHOLDS, Thresholds
 from pushbench.machine.environment import physical_cores, read_environment, split_cpus
 from pushbench.machine.resources import Usage
 from pushbench.machine.sampling import Sample
@@ -35,6 +36,7 @@ from pushbench.measuring.run import RunRequest
 from pushbench.measuring.trial import Bench, run_trial
 from pushbench.records import store
 from pushbench.records.record import PlannedTrial, Record, Schedule, StagePlan
+from tests.factories import LIMITS, make_record, make_thresholds
 from tests.support import fake_generator, make_project
 
 CHECKOUT = Project.at(Path(__file__).parents[3])
@@ -193,10 +195,14 @@ def usage(cpu: float) -> Usage:
     )
 
 
-def streamed(at: float) -> list[str]:
+PLANNED = PlannedTrial(server="node-ws", round=1, order=0, seed=1)
+RECORD = make_record([], id="r-1", schedule=SCHEDULE)
+
+
+def streamed(at: float, thresholds: Thresholds = NO_THRESHOLDS) -> list[str]:
     """What one sample becomes, its time cut off; the steady windows are 1 to 3 and 4 to 6."""
     texts: list[str] = []
-    trial = StreamedTrial(Endpoint.parse("http://store:8428"), texts.append, "r-1", "node-ws", SCHEDULE)
+    trial = StreamedTrial(Endpoint.parse("http://store:8428"), texts.append, RECORD, PLANNED, thresholds)
     trial.begin([(1.0, 3.0), (4.0, 6.0)])
     trial.sample(Sample(at, usage(1.5), None, usage(0.25), None))
     return [each.rpartition(" ")[0] for each in texts[0].splitlines()]
@@ -228,15 +234,26 @@ def test_a_program_that_is_not_there_is_left_out() -> None:
         'pushbench_cpu_seconds_total{run="r-1",server="node-ws",program="server"} 1.5',
         'pushbench_memory_bytes{run="r-1",server="node-ws",program="server"} 5000000',
         'pushbench_threads{run="r-1",server="node-ws",program="server"} 7',
+        'pushbench_cpus{run="r-1",server="node-ws",program="server"} 2',
         'pushbench_cpu_seconds_total{run="r-1",server="node-ws",program="generator"} 0.25',
         'pushbench_memory_bytes{run="r-1",server="node-ws",program="generator"} 5000000',
         'pushbench_threads{run="r-1",server="node-ws",program="generator"} 7',
+        'pushbench_cpus{run="r-1",server="node-ws",program="generator"} 2',
     ]
+
+
+def test_the_limits_that_panels_draw_are_streamed_by_stage(tmp_path: Path) -> None:
+    own = "servers: {node-ws: {whiteboard: {limits: {loss_ratio: {max: 20%, stages: [classroom-300], reason: x}}}}}\n"
+    thresholds = make_thresholds(tmp_path, f"{LIMITS}      echo_seconds.p95: {{max: 1s}}\n{own}")
+    found = [[each for each in streamed(at, thresholds) if "pushbench_limit" in each] for at in (1, 4)]
+    labels = 'pushbench_limit{run="r-1",server="node-ws",metric'
+    p95 = f'{labels}="delivery_seconds.p95"}} 0.5'
+    assert found == [[f'{labels}="loss_ratio"}} {loss}', p95] for loss in (0.01, 0.2)]
 
 
 def test_samples_have_the_time_at_which_they_were_taken() -> None:
     texts: list[str] = []
-    trial = StreamedTrial(Endpoint.parse("http://store:8428"), texts.append, "r-1", "node-ws", SCHEDULE)
+    trial = StreamedTrial(Endpoint.parse("http://store:8428"), texts.append, RECORD, PLANNED, NO_THRESHOLDS)
     trial.begin([(1.0, 3.0), (4.0, 6.0)])
     trial.sample(Sample(time.monotonic() - 10, usage(1), None, None, None))
     told = int(texts[0].splitlines()[0].split()[-1]) / 1000
@@ -248,11 +265,12 @@ def test_labels_are_escaped() -> None:
 
 
 def test_k6_is_told_where_to_write_and_who_it_is() -> None:
-    trial = StreamedTrial(Endpoint.parse("http://store:8428/vm/"), print, "r-1", "spring-stomp/virtual", SCHEDULE)
+    planned = PLANNED.model_copy(update={"server": "spring-stomp/virtual", "arm": "base"})
+    trial = StreamedTrial(Endpoint.parse("http://store:8428/vm/"), print, RECORD, planned, NO_THRESHOLDS)
     assert trial.k6_arguments == [
         "--out=experimental-prometheus-rw",
         "--tag=run=r-1",
-        "--tag=server=spring-stomp/virtual",
+        "--tag=server=spring-stomp/virtual (base)",
     ]
     assert trial.k6_environment["K6_PROMETHEUS_RW_SERVER_URL"] == "http://store:8428/vm/api/v1/write"
     assert trial.k6_environment["K6_PROMETHEUS_RW_PUSH_INTERVAL"] == "1s"
@@ -262,7 +280,7 @@ def test_a_stream_waits_for_nothing_but_its_last_request(victoria: Store) -> Non
     victoria.status = None
     notes: list[str] = []
     began = time.monotonic()
-    with Stream(victoria.url, "r-1", notes.append).trial("node-ws", SCHEDULE) as feed:
+    with Stream(victoria.url, RECORD, NO_THRESHOLDS, notes.append).trial(PLANNED) as feed:
         feed.begin([(1.0, 3.0), (4.0, 6.0)])
         for _ in range(1000):
             feed.sample(Sample(time.monotonic(), usage(1), None, None, None))
@@ -271,7 +289,7 @@ def test_a_stream_waits_for_nothing_but_its_last_request(victoria: Store) -> Non
 
 
 def test_a_stream_that_nobody_wants_gives_k6_nothing() -> None:
-    with open_stream(None, "r-1", print).trial("node-ws", SCHEDULE) as feed:
+    with open_stream(None, RECORD, NO_THRESHOLDS, print).trial(PLANNED) as feed:
         assert (list(feed.k6_arguments), dict(feed.k6_environment)) == ([], {})
 
 
@@ -304,15 +322,15 @@ def test_the_real_generator_streams_and_no_store_can_hold_it_up(
         build_generator(project, print), project.generator, load.scenario, split.generator, tmp_path, 1
     )
     notes: list[str] = []
-    bench = Bench(
-        chosen.driver, generator, load, read_environment(split, "process"), Stream(victoria.url, "r-1", notes.append)
-    )
+    record = make_record([], id="r-1", schedule=load.schedule)
+    stream = Stream(victoria.url, record, NO_THRESHOLDS, notes.append)
+    bench = Bench(chosen.driver, generator, load, read_environment(split, "process"), stream)
     victoria.status = status
     planned = PlannedTrial(server="node-ws", round=0, order=0, seed=1)
     prepared = built[0]
     assert isinstance(prepared.result, Build)
     watch = Notebook()
-    watch.trial(planned, 1, load.schedule, 10.0, "deliveries")
+    watch.trial(planned, 1, record, 10.0)
     trial = run_trial(bench, planned, prepared.server, prepared.result, watch)
     assert trial.failure is None, trial.failure
     assert trial.stages[0].receipts.lost == 0

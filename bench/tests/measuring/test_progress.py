@@ -11,12 +11,19 @@ from rich.console import Console
 from pushbench.generator.load import Second, Started
 from pushbench.measuring.progress import Follower, Lines, Terminal, conclusion
 from pushbench.measuring.trial import failed_trial
-from pushbench.records.record import Failure, Finding, PlannedTrial, Schedule, StagePlan, Trial, Validity
+from pushbench.records.record import Failure, Finding, PlannedTrial, Record, Schedule, StagePlan, Trial, Validity
+from tests.factories import make_record
 from tests.samples import result_of, stage_report, window
 
 PLANNED = PlannedTrial(server="node-ws", round=1, order=1, seed=1)
 STAGES = [StagePlan(clients=clients, ramp_seconds=1, settle_seconds=0, steady_seconds=2) for clients in (500, 1000)]
-SCHEDULE = Schedule(warmup_seconds=0, stages=STAGES, drain_seconds=1)
+
+
+def record_of(*stages: StagePlan) -> Record:
+    return make_record([], schedule=Schedule(warmup_seconds=0, stages=list(stages), drain_seconds=1))
+
+
+RECORD = record_of(*STAGES)
 
 
 def trial(**changed: object) -> Trial:
@@ -27,7 +34,7 @@ def trial(**changed: object) -> Trial:
 
 def play(watch: Follower) -> None:
     watch.note("node-ws: building (npm ci)")
-    watch.trial(PLANNED, 4, SCHEDULE, seconds_left=180.0, work="deliveries")
+    watch.trial(PLANNED, 4, RECORD, seconds_left=180.0)
     watch.started(Started(at=0.0, windows=[(1.0, 3.0), (4.0, 6.0)], end=6.0))
     for at, clients in ((1.0, 500), (2.0, 500), (3.5, 900), (5.0, 1000), (6.5, 1000)):
         watch.second(Second(at=at, clients=clients, sent=clients, received=clients * 10))
@@ -89,9 +96,7 @@ def test_a_stage_with_a_name_is_told_by_it(capsys: pytest.CaptureFixture[str]) -
     screen = io.StringIO()
     terminal = Terminal(Console(file=screen, force_terminal=True, width=120, color_system=None))
     for watch in (Lines(), terminal):
-        watch.trial(
-            PLANNED, 4, Schedule(warmup_seconds=0, stages=[STAGES[0], classroom], drain_seconds=1), 180.0, "deliveries"
-        )
+        watch.trial(PLANNED, 4, record_of(STAGES[0], classroom), 180.0)
         watch.started(Started(at=0.0, windows=[(1.0, 3.0), (6.0, 8.0)], end=8.0))
         for at, clients in ((3.5, 500), (7.0, 300)):
             watch.second(Second(at=at, clients=clients, sent=clients, received=clients * 100))
@@ -132,7 +137,7 @@ def test_the_time_left_is_never_cut(width: int) -> None:
     screen = io.StringIO()
     terminal = Terminal(Console(file=screen, force_terminal=True, width=width, color_system=None))
     planned = PLANNED.model_copy(update={"server": "socketio-game/bun-native"})
-    terminal.trial(planned, 4, Schedule(warmup_seconds=0, stages=STAGES, drain_seconds=1), 185.0, "deliveries")
+    terminal.trial(planned, 4, RECORD, 185.0)
     terminal.started(Started(at=0.0, windows=[(1.0, 3.0), (4.0, 6.0)], end=6.0))
     terminal.second(Second(at=2.0, clients=STAGES[0].clients, sent=100, received=32716))
     terminal.close()

@@ -28,8 +28,10 @@ def test_an_interrupted_run_keeps_its_trials_and_goes_on(tmp_path: Path) -> None
     path = store.find_record(project.records, raised.value.record.id)
     before = store.read_record(path)
     assert len(before.trials) == 2
-    after = run.resume(project, path, UNVERIFIED, Notebook())
+    assert not before.watched
+    after = run.resume(project, path, replace(UNVERIFIED, watched=True), Notebook())
     assert after.complete
+    assert after.watched, "a part of it was drawn in a terminal"
     assert after.trials[:2] == before.trials
     assert store.read_record(path) == after
 

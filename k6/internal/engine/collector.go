@@ -163,16 +163,25 @@ func (c *collector) run() {
 
 func (c *collector) complete(second *Second) {
 	second.Clients = c.engine.gauges().Members
-	c.announce(map[string]any{
-		"event": "second", "at": monotonic(), "second": second.Index,
-		"clients": second.Clients, "sent": second.Sent, "received": second.Received,
-	})
+	c.announce(c.eventOf(second))
 	if c.engine.config.OnSecond != nil {
 		c.engine.config.OnSecond(*second)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.timeline.add(second, c.engine.headline())
+}
+
+// eventOf is what those who watch the load hear of a second. A second without a latency has no p95, least of all 0.
+func (c *collector) eventOf(second *Second) map[string]any {
+	event := map[string]any{
+		"event": "second", "at": monotonic(), "second": second.Index, "clients": second.Clients,
+		"sent": second.Sent, "received": second.Received, "owed": second.Owed,
+	}
+	if latency := second.Latencies()[c.engine.headline()]; latency != nil && latency.Count() > 0 {
+		event["p95_us"] = latency.Quantile(95).Microseconds()
+	}
+	return event
 }
 
 // complain counts a failure by its reason.

@@ -1,7 +1,12 @@
 package engine
 
 import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"io"
 	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -15,9 +20,13 @@ func TestTheSecondsAddUpToTheLedgerAndTheReport(t *testing.T) {
 		const delay = 5 * time.Millisecond
 		server := startScripted(t, scripted.Faults{Delay: delay, DropEvery: 50, After: time.Second})
 		e := newEngine(t, server, oneStage)
+		var events bytes.Buffer
+		e.config.Events = &events
 		var all Second
 		var echoes int64
+		var tails []int64
 		e.config.OnSecond = func(second Second) {
+			tails = append(tails, second.Each.Quantile(95).Microseconds())
 			all.Sent += second.Sent
 			all.Received += second.Received
 			all.Owed += second.Owed
@@ -34,6 +43,7 @@ func TestTheSecondsAddUpToTheLedgerAndTheReport(t *testing.T) {
 		}
 		timeline := play(t, e, server).Timeline
 		saw := everything(e)
+		expectToldSeconds(t, &events, saw.Expected, tails)
 
 		if all.Sent != saw.Sent || all.Received != saw.Received || all.Owed != saw.Expected {
 			t.Errorf("sent %d, received %d, owed %d; the ledger has %+v", all.Sent, all.Received, all.Owed, saw)
@@ -52,6 +62,39 @@ func TestTheSecondsAddUpToTheLedgerAndTheReport(t *testing.T) {
 			t.Errorf("%+v, but the report has %+v", all.Traffic, want)
 		}
 	})
+}
+
+// expectToldSeconds holds the events of the seconds against what was owed, and the p95 of the headline in each; 0 is that
+// of a second without one, which is not told.
+func expectToldSeconds(t testing.TB, events io.Reader, owed int64, tails []int64) {
+	t.Helper()
+	lines := bufio.NewScanner(events)
+	var told int64
+	var found []int64
+	for lines.Scan() {
+		event := struct {
+			Event string
+			Owed  int64
+			P95   *int64 `json:"p95_us"`
+		}{}
+		if err := json.Unmarshal(lines.Bytes(), &event); err != nil {
+			t.Fatal(err)
+		}
+		if event.Event != "second" {
+			continue
+		}
+		told += event.Owed
+		tail := int64(0)
+		if event.P95 != nil {
+			if tail = *event.P95; tail == 0 {
+				t.Errorf("a second without a latency has a p95 of 0: %s", lines.Bytes())
+			}
+		}
+		found = append(found, tail)
+	}
+	if told != owed || !slices.Equal(found, tails) {
+		t.Errorf("told of %d owed and p95 %v; expected %d and %v", told, found, owed, tails)
+	}
 }
 
 // expectSecondsToAddUp holds the timeline against the whole load and against every stage whose steady window is whole
