@@ -98,7 +98,8 @@ def share(servers: Sequence[Server], settings: Settings, profile: str, budget: B
 def cost_of(step: Step, settings: Settings, suites: Mapping[str, Suite]) -> Cost:
     """The time of a step. Comparisons end by themselves when their time is up."""
     if step.kind != "run":
-        return Cost(settings.max_seconds, settings.max_seconds)
+        seconds = settings.max_seconds * len(step.servers)
+        return Cost(seconds, seconds)
     return total(cost(suites, step.argument("--suite"), step.argument("--profile")) for _ in step.servers)
 
 

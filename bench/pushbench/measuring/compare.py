@@ -10,17 +10,19 @@ from dataclasses import dataclass, field, replace
 
 from pushbench.building.builds import Note
 from pushbench.catalog.servers import read_catalog
-from pushbench.catalog.suites import find_suite, read_suites
+from pushbench.catalog.suites import Load, find_suite, read_suites
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.project import Project
 from pushbench.foundation.trees import check_out, content_at, resolve
 from pushbench.judging import accepting
+from pushbench.judging.foresight import too_short
 from pushbench.judging.thresholds import Thresholds, known_suites
 from pushbench.measuring import preparation
 from pushbench.measuring.arms import prepare_arms
 from pushbench.measuring.campaign import Budget, Campaign
 from pushbench.measuring.checkout import read_commit
 from pushbench.measuring.common import Options, bench_of, holding_machine, means_of, new_record, require_live, streaming
+from pushbench.measuring.plan import trial_seconds
 from pushbench.measuring.progress import Watch
 from pushbench.records.record import Accepting, Comparison, Record
 
@@ -56,6 +58,8 @@ def compare(
     load = suite.load(request.profile, request.parameters)
     if not thresholds.suite(suite.id).regressions:
         raise UserError(f"no metric of {suite.id} has a margin: nothing to compare by", where=str(project.thresholds))
+    if doubt := _too_short(load, request.budget):
+        watch.note(doubt)
     head = check_out(project, request.head) if request.head else project
     base = check_out(project, request.base)
     base_commit = read_commit(base.root)
@@ -92,6 +96,13 @@ def compare(
             budget = replace(budget, together=False)
         campaign = Campaign(project, thresholds, bench, arms, budget, request.seed, watch)
         return campaign.play(record, [server for server in arms.servers if server not in arms.identical])
+
+
+def _too_short(load: Load, budget: Budget) -> str:
+    """A sentence where the time for each server, or the rounds, cannot decide much; else empty."""
+    seconds = trial_seconds(load.schedule) * (1 if budget.together else 2)
+    rounds = int(budget.seconds / seconds)
+    return too_short(seconds, min(rounds, budget.most_rounds or rounds))
 
 
 def read_accepting(project: Project, head: Project, base: str, request: CompareRequest, note: Note) -> list[Accepting]:
