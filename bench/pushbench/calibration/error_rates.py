@@ -10,7 +10,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import sqrt
 from statistics import median
 from typing import Literal
 
@@ -18,10 +17,12 @@ import numpy as np
 from pydantic import Field, NonNegativeInt
 
 from pushbench.calibration.faults import NOTHING
+from pushbench.calibration.rates import Rate, rate
+from pushbench.calibration.simulated import Simulated
 from pushbench.foundation.model import Document
 from pushbench.judging.changes import Row, decisions, rows
 from pushbench.judging.comparison import Pair
-from pushbench.judging.sequential import Gated, Word, decide
+from pushbench.judging.sequential import Gated, Word, decide, rounds_until_decided
 from pushbench.judging.thresholds import Thresholds
 from pushbench.records.record import Record, StageResult, Trial
 
@@ -29,8 +30,6 @@ BLOCK_ROUNDS = 4
 """about two minutes: longer than a burst of other work, shorter than a campaign has many of"""
 RUN_SECONDS = 600.0
 """what a comparison may take, which says how many rounds a resampled one has"""
-WILSON_Z = 1.959964
-"""normal quantile of 0.975"""
 
 TARGETS: Mapping[str, re.Pattern[str]] = {
     "burn": re.compile(r"cpu_seconds_per_\w+"),
@@ -39,15 +38,6 @@ TARGETS: Mapping[str, re.Pattern[str]] = {
     "leak": re.compile(r"memory_bytes\.peak"),
 }
 """the metrics in which a fault has to be noticed, any of them"""
-
-
-class Rate(Document):
-    """A rate with its 95 % interval by Wilson (JASA 22, 1927)."""
-
-    count: NonNegativeInt
-    of: NonNegativeInt
-    low: float
-    high: float
 
 
 class Case(Document):
@@ -72,6 +62,7 @@ class Calibration(Document):
     environments: list[str] = Field(description="keys of those that the comparisons ran in")
     thresholds_digest: str
     cases: list[Case]
+    simulated: list[Simulated] = Field(default=[], description="comparisons with noise of a known kind")
 
 
 def calibrate(
@@ -110,17 +101,6 @@ def compact(record: Record) -> Record:
         for trial in record.trials
     ]
     return record.model_copy(update={"trials": trials})
-
-
-def rate(count: int, of: int) -> Rate:
-    if not of:
-        return Rate(count=0, of=0, low=0.0, high=1.0)
-    share, z = count / of, WILSON_Z
-    centre = (share + z * z / (2 * of)) / (1 + z * z / of)
-    half = z / (1 + z * z / of) * sqrt(share * (1 - share) / of + z * z / (4 * of * of))
-    # At either end the bound is exact, which the subtraction misses by a rounding.
-    low, high = 0.0 if count == 0 else centre - half, 1.0 if count == of else centre + half
-    return Rate(count=count, of=of, low=low, high=high)
 
 
 @dataclass(frozen=True)
@@ -185,10 +165,9 @@ class _Pool:
                         if pair.round == begin + number - first:
                             drawn[row].append(_taken(pair, number, row, factor, swapped=swapped))
         played = {row: Gated(pairs, self.campaigns[0][row].regression) for row, pairs in drawn.items()}
-        decided = decide(played, rounds=self.most_rounds, most=self.most_rounds)
-        rounds = [each.rounds if each.word != "unknown" else self.most_rounds for each in decided.values()]
-        words = {row: decision.word for row, decision in decided.items()}
-        return _Run(words, max(rounds, default=0), self.most_rounds)
+        rounds = rounds_until_decided(played, self.most_rounds)
+        words = {row: decision.word for row, decision in decide(played, rounds=rounds).items()}
+        return _Run(words, rounds, self.most_rounds)
 
     def _blocks(self) -> Iterator[tuple[Mapping[Row, Gated], int]]:
         """All possible blocks with equal probability: a campaign, and the first round of the block."""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from pushbench.calibration.error_rates import Calibration, Case, Rate, rate
+from pushbench.calibration.error_rates import Calibration, Case
 from pushbench.calibration.faults import NOTHING
+from pushbench.calibration.rates import Rate, rate
+from pushbench.calibration.simulated import Simulated
 
 
 def markdown(found: Calibration) -> str:
@@ -33,8 +35,33 @@ def markdown(found: Calibration) -> str:
         "|---|---|---|---:|---:|---:|---:|---:|---:|",
         *_power(found),
         "",
+        *_simulated(found.simulated),
     ]
     return "\n".join(lines)
+
+
+def _simulated(found: Sequence[Simulated]) -> Iterator[str]:
+    if not found:
+        return
+    yield from [
+        "## Simulated",
+        "",
+        "Here the truth is made: each server has eight rows with noise as wide as the campaigns show, of several",
+        "kinds. *Cost* is what the head of the first server needs for a unit of work, in multiples of the base; the",
+        "other servers and rows do not change. An *alarm* is a run in which one of those is called worse. A lasting",
+        "bias is what two builds of the same code differ by, 3 % in the standard deviation of the cost: no number of",
+        "rounds removes it, so a bias beyond the margin is called worse. Rounds are the median until the changed row",
+        "was decided, and where none changed until all were.",
+        "",
+        "| cost | servers | noise | runs | alarms | 95 % interval | found | missed | runs with unknown rows | rounds |",
+        "|---:|---:|---|---:|---:|---:|---:|---:|---:|---:|",
+    ]
+    for each in found:
+        caught = "-" if each.found is None else f"{100 * each.found.count / each.runs:.1f} %"
+        missed = "-" if each.found is None else each.missed
+        cells = [f"x {each.factor:g}", each.servers, each.noise, each.runs, each.alarms.count, _interval(each.alarms)]
+        yield _row([*cells, caught, missed, each.undecided, f"{each.rounds:g}"])
+    yield ""
 
 
 def _alarms(case: Case) -> str:

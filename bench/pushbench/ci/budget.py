@@ -101,7 +101,8 @@ def cost_of(step: Step, settings: Settings, suites: Mapping[str, Suite]) -> Cost
         each = VERIFY_SECONDS + SEARCH_SECONDS
         return Cost(each * len(step.servers), each * len(step.servers))
     if step.kind != "run":
-        return Cost(settings.max_seconds, settings.max_seconds)
+        seconds = settings.max_seconds * len(step.servers)
+        return Cost(seconds, seconds)
     return total(cost(suites, step.argument("--suite"), step.argument("--profile")) for _ in step.servers)
 
 

@@ -76,7 +76,7 @@ class Settings:
 
     @property
     def max_seconds(self) -> float:
-        """Of a comparison of one suite. Raises UserError."""
+        """Of each server of a comparison. Raises UserError."""
         return _seconds("PUSHBENCH_MAX_TIME", self.max_time)
 
 

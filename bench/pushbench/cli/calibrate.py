@@ -126,6 +126,9 @@ def report(
     ],
     *,
     runs: Annotated[int, typer.Option("--runs", min=1, metavar="N", help="Resampled comparisons of each kind.")] = 2000,
+    simulated: Annotated[
+        int, typer.Option("--simulated", min=0, metavar="N", help="Simulated comparisons of each kind.")
+    ] = 0,
     seed: Annotated[int, typer.Option("--seed", min=0, metavar="N", help="For the resampling.")] = 1,
     out: Annotated[
         Path | None,
@@ -135,10 +138,11 @@ def report(
 ) -> None:
     """Count false alarms and found faults.
 
-    Also judges thousands of comparisons that are resampled from those with all their rounds.
+    Also judges thousands of comparisons that are resampled from those with all their rounds, or simulated.
     """
     from pushbench.calibration import error_rates
     from pushbench.calibration.report import markdown
+    from pushbench.calibration.simulated import simulate
     from pushbench.cli.conclusion import thresholds_of
     from pushbench.foundation.files import write_atomically
     from pushbench.foundation.project import Project
@@ -147,6 +151,8 @@ def report(
     read = [store.read_record(path) for path in records]
     thresholds = thresholds_of(Project.current())
     found = error_rates.calibrate(read, thresholds, runs=runs, scaled=(1.02, 1.05, 1.10, 1.20), seed=seed)
+    if simulated:
+        found = found.model_copy(update={"simulated": simulate(simulated, seed)})
     text = markdown(found)
     if out:
         write_atomically(out.with_suffix(".json"), found.model_dump_json(indent=2).encode() + b"\n")

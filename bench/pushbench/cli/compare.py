@@ -48,7 +48,7 @@ MaxRoundsOption = Annotated[
     int | None, typer.Option("--max-rounds", min=1, metavar="N", help="Stop after so many at the latest.")
 ]
 MaxTimeOption = Annotated[
-    str, typer.Option("--max-time", help="Stop after this time at the latest, builds not counted.", metavar="TIME")
+    str, typer.Option("--max-time", help="Of each server at the latest, builds not counted.", metavar="TIME")
 ]
 ExplainOption = Annotated[
     bool,

@@ -60,8 +60,7 @@ def pairs(record: Record, row: Row) -> list[Pair]:
 
 def decisions(record: Record, gated: Mapping[Row, Gated]) -> dict[Row, Decision]:
     """The decision on each row after the rounds so far."""
-    most = record.comparison.most_rounds if record.comparison else 0
-    return decide(gated, rounds=complete_rounds(record), most=most)
+    return decide(gated, rounds=complete_rounds(record))
 
 
 def compared(record: Record) -> list[str]:

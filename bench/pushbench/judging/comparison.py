@@ -1,4 +1,4 @@
-"""The effect of the head on one metric, from its pairs: estimate, confidence, and the smallest visible effect. Pure.
+"""The effect of the head on one metric, from its pairs: estimate and confidence. Pure.
 
 A positive effect is a change for the worse. `sequential` makes the decision.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import NormalDist
 from typing import Literal
 
 import numpy as np
@@ -15,12 +14,17 @@ import numpy as np
 from pushbench.judging.thresholds import Regression
 from pushbench.metrics.definitions import Better
 from pushbench.statistics import signed_ranks
+from pushbench.statistics.evidence import interval
 from pushbench.statistics.signed_ranks import Differences
 
 Scale = Literal["ratio", "difference"]
 
-VISIBLE_POWER_Z = 1.2816
-"""normal quantile of 0.9: an effect counts as visible when it would be seen in nine of ten comparisons"""
+FEWEST_PAIRS = 4
+"""rounds: fewer say little about the noise"""
+LEAST_NOISE = 0.2
+"""as a share of the margin"""
+TINY = 1e-12
+"""instead of 0, where nothing has a size: neither a value nor the margin"""
 CONTROL_ALPHA = 0.1
 """two-sided: from when on the arms differ in the control, which then cannot stand for the machine"""
 
@@ -48,6 +52,11 @@ class Contrast:
     controlled: float
     """how much of the control's change was taken out: 0 none, 1 all"""
 
+    @property
+    def least_noise(self) -> float:
+        """The least noise that is believed. The first few rounds can be alike by chance, or by one disturbance."""
+        return max(LEAST_NOISE * self.margin, TINY)
+
 
 @dataclass(frozen=True)
 class Effect:
@@ -56,7 +65,6 @@ class Effect:
     estimate: float
     low: float
     high: float
-    visible: float
 
 
 def contrast(pairs: Sequence[Pair], regression: Regression) -> Contrast:
@@ -80,10 +88,11 @@ def contrast(pairs: Sequence[Pair], regression: Regression) -> Contrast:
 
 
 def effect(seen: Contrast, alpha: float) -> Effect:
-    """`alpha` is that of either side of the interval."""
-    low, high = signed_ranks.interval(seen.differences, alpha)
+    """The interval holds at any number of rounds, and has no ends with too few; `alpha` is that of either side."""
     estimate = signed_ranks.centre(seen.differences)
-    return Effect(estimate, low, high, visible=_visible(seen, high - low, alpha))
+    if len(seen.differences) < FEWEST_PAIRS:
+        return Effect(estimate, -np.inf, np.inf)
+    return Effect(estimate, *interval(seen.differences, alpha, estimate, seen.least_noise))
 
 
 def as_share(scale: Scale, value: float) -> float:
@@ -106,14 +115,3 @@ def _control(pairs: Sequence[Pair], differences: Differences) -> tuple[Differenc
         return nothing
     slope = np.cov(differences, control)[0, 1] / control.var(ddof=1)
     return control, float(np.clip(slope, 0.0, 1.0))
-
-
-def _visible(seen: Contrast, width: float, alpha: float) -> float:
-    """The smallest effect that nine of ten such comparisons would find: 0 lies outside the interval, and the estimate
-    is at the margin or above.
-    """
-    if not np.isfinite(width):
-        return float("inf")
-    z = NormalDist().inv_cdf(1 - alpha)
-    error = width / (2 * z)
-    return max(seen.margin, z * error) + VISIBLE_POWER_Z * error

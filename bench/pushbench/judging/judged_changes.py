@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import date, datetime
-from math import ceil, isfinite, log1p
+from math import isfinite, log1p
 from statistics import median
 from typing import Literal
 
@@ -14,24 +13,23 @@ from pydantic import Field, NonNegativeInt
 from pushbench.judging import accepting
 from pushbench.judging.changes import Row, decisions, pairs, rows, value_without_lateness
 from pushbench.judging.comparison import Contrast, Scale, as_share, contrast, effect
+from pushbench.judging.foresight import rounds_to_decide, visible
 from pushbench.judging.judged import JudgedRow, JudgedWord
-from pushbench.judging.sequential import LOOK_EVERY, Decision, Gated, Word
+from pushbench.judging.sequential import Decision, Gated, Word
 from pushbench.judging.thresholds import Regression, Thresholds
 from pushbench.metrics.definitions import Better
 from pushbench.metrics.lateness import sentence
 from pushbench.records.record import Accepting, Record
 
 INTERVAL_ALPHA = 0.025
-"""on either side: the interval that is shown covers 95 %, for one metric and one look"""
-SEVERAL_LOOKS = 1.3
-"""how much wider an interval is at the level that one of several looks has: normal quantiles of 0.995 and 0.975"""
+"""on either side: the interval that is shown holds with 95 % for one metric, whenever the comparison ends"""
 
 
 class JudgedChange(JudgedRow):
     """What the head did to one metric of one server in one stage."""
 
     word: JudgedWord
-    suspected: Literal["better", "worse"] | None = Field(description="what the first rounds said, confirmed or not")
+    suspected: Literal["better", "worse"] | None = Field(description="what the evidence says of this row alone")
     scale: Scale = Field(description="ratio: changes are relative, 0.05 is 5 % more; difference: in base units")
     base: float | None = Field(description="median of the pairs' trials, in base units")
     head: float | None
@@ -39,7 +37,9 @@ class JudgedChange(JudgedRow):
     low: float | None = Field(description="of a 95 % interval for the change; null where there are too few pairs")
     high: float | None
     margin: float = Field(description="from which size on a change counts, for the worse or the better")
-    visible: float | None = Field(description="the smallest change that nine of ten such comparisons would have called")
+    visible: float | None = Field(
+        description="the smallest change that nine of ten comparisons of as many rounds at most would call"
+    )
     pairs: NonNegativeInt = Field(description="rounds whose trials are valid in both arms")
     rounds_to_decide: NonNegativeInt | None = Field(description="about how many would decide, where it is unknown")
     controlled: float = Field(description="share of the change in the generator's own cost that was taken out")
@@ -53,7 +53,9 @@ def judge_changes(record: Record, thresholds: Thresholds) -> list[JudgedChange]:
     if not record.comparison:
         return []
     gated = rows(record, thresholds)
-    judged = [_judge(record, row, gated[row], decision) for row, decision in decisions(record, gated).items()]
+    judged = [
+        _judge(record, row, gated[row], decision, len(gated)) for row, decision in decisions(record, gated).items()
+    ]
     late = {row: each.regression.of.lateness for row, each in gated.items()}
     day = datetime.fromisoformat(record.created).date()
     better = {row: each.regression.better for row, each in gated.items()}
@@ -108,14 +110,12 @@ def _accepted(found: JudgedChange, better: Better, lines: Sequence[Accepting], d
     return found.model_copy(update={"word": "accepted" if enough else "worse", "acceptance": line})
 
 
-def _judge(record: Record, row: Row, gated: Gated, decision: Decision) -> JudgedChange:
+def _judge(record: Record, row: Row, gated: Gated, decision: Decision, rows: int) -> JudgedChange:
     stage = record.schedule.stages[row.stage]
     seen = contrast(gated.pairs, gated.regression)
     base = median(pair.base for pair in gated.pairs) if gated.pairs else None
     margin = _margin(seen, gated.regression, base)
-    numbers = (
-        _numbers(seen, gated.regression, margin) if gated.pairs else dict.fromkeys(("change", "low", "high", "visible"))
-    )
+    smallest = visible(seen, rows, record.comparison.most_rounds) if record.comparison else None
     return JudgedChange(
         server=row.server,
         metric=row.metric,
@@ -131,9 +131,10 @@ def _judge(record: Record, row: Row, gated: Gated, decision: Decision) -> Judged
         head=median(pair.head for pair in gated.pairs) if gated.pairs else None,
         margin=as_share(seen.scale, margin),
         pairs=len(gated.pairs),
-        rounds_to_decide=_rounds_to_decide(seen) if decision.word == "unknown" else None,
+        visible=None if smallest is None else as_share(seen.scale, smallest),
+        rounds_to_decide=rounds_to_decide(seen, rows) if decision.word == "unknown" else None,
         controlled=seen.controlled,
-        **numbers,
+        **_numbers(seen, gated.regression),
     )
 
 
@@ -144,22 +145,12 @@ def _margin(seen: Contrast, regression: Regression, base: float | None) -> float
     return log1p(max(regression.margin, regression.floor / base))
 
 
-def _numbers(seen: Contrast, regression: Regression, margin: float) -> dict[str, float | None]:
+def _numbers(seen: Contrast, regression: Regression) -> dict[str, float | None]:
     """Convert numbers from worse-is-positive to more-is-positive."""
-    found = effect(replace(seen, margin=margin), INTERVAL_ALPHA)
+    if not len(seen.differences):
+        return dict.fromkeys(("change", "low", "high"))
+    found = effect(seen, INTERVAL_ALPHA)
     bounds = (found.low, found.high) if regression.better is Better.LOWER else (-found.high, -found.low)
     estimate = found.estimate if regression.better is Better.LOWER else -found.estimate
-    shares = dict(zip(("change", "low", "high", "visible"), (estimate, *bounds, found.visible), strict=True))
+    shares = dict(zip(("change", "low", "high"), (estimate, *bounds), strict=True))
     return {name: as_share(seen.scale, each) if isfinite(each) else None for name, each in shares.items()}
-
-
-def _rounds_to_decide(seen: Contrast) -> int | None:
-    """The number of rounds that would decide: intervals shrink with the root of the rounds until one lies on a side."""
-    if not len(seen.differences):
-        return None
-    found = effect(seen, INTERVAL_ALPHA)
-    width, room = found.high - found.low, abs(seen.margin - abs(found.estimate))
-    if not isfinite(width) or room == 0:
-        return None
-    rounds = len(seen.differences)
-    return max(rounds + LOOK_EVERY, ceil(rounds * (SEVERAL_LOOKS * width / 2 / room) ** 2))

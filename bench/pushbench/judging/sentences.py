@@ -79,7 +79,7 @@ def change(found: JudgedChange) -> str:
     if found.detail:
         return f"{about}: {_amount(found)}: {found.detail}"
     beyond = f"; {_against_acceptance(found, found.acceptance)}" if found.acceptance else ""
-    return f"{about}: {_amount(found)}{beyond}; {found.pairs} rounds, confirmed by fresh ones"
+    return f"{about}: {_amount(found)}{beyond}; {found.pairs} rounds"
 
 
 def accepted(found: JudgedChange) -> str:
@@ -117,7 +117,7 @@ def undecided(found: JudgedChange) -> str:
         return f"{about}: no round measured it in both arms"
     said = f"{about}: {_amount(found)} after {found.pairs} rounds"
     if found.suspected:
-        said += f"; it looks {found.suspected}, and fresh rounds have not confirmed it"
+        said += f"; it looks {found.suspected}, and that is not certain enough"
     return said + (f"; about {found.rounds_to_decide} rounds would decide" if found.rounds_to_decide else "")
 
 
@@ -160,7 +160,7 @@ def after_look(server: str, found: Mapping[Row, Decision], metrics: Metrics) -> 
     """`node-ws: same: loss, delivery p95; undecided: CPU per delivery`."""
     words: dict[str, list[str]] = {}
     for row, decision in found.items():
-        suspected = f"looks {decision.suspected}, being confirmed" if decision.suspected else "undecided"
+        suspected = f"looks {decision.suspected}" if decision.suspected else "undecided"
         word = suspected if decision.word == "unknown" else decision.word
         words.setdefault(word, []).append(metrics[row.metric].in_sentence)
     return f"{server}: " + "; ".join(f"{word}: {', '.join(dict.fromkeys(metrics))}" for word, metrics in words.items())

@@ -1,35 +1,35 @@
 """When a comparison stops, and which word each row gets, from its rounds in order. Pure, so it can be replayed.
 
-The rounds are tested at several looks, which share one budget (Lan and DeMets, Biometrika 70, 1983, with their function
-like Pocock's). A change is first suspected: among all metrics together, by Benjamini and Hochberg, and by at least the
-margin. Then later rounds, which the suspicion did not use, have to confirm it. `same` is the opposite claim, and as
-hard to make: two one-sided tests show that the effect is inside the margin.
+Every claim is a bet that stays fair however often one looks (`statistics.evidence`), so a clear change ends a
+comparison after few rounds, and nothing has to be planned ahead. A change is `worse` or `better` where the evidence of
+a change convinces although all rows of the run were asked, and it is more likely beyond the margin than not. `same` is
+the opposite claim: there is evidence that the effect is smaller than the margin in both directions.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from math import e, log
+from dataclasses import dataclass
+from math import log
 from typing import Literal, TypeVar
 
-from pushbench.judging.comparison import Contrast, Pair, contrast
+from pushbench.judging.comparison import FEWEST_PAIRS, Contrast, Pair, contrast
 from pushbench.judging.thresholds import Regression
 from pushbench.statistics import signed_ranks
+from pushbench.statistics.evidence import evidence
 
 Word = Literal["better", "same", "worse", "unknown"]
 
+CHANGE_ALPHA = 0.01
+"""over all looks and all rows of a run together: so often may a run without a change have a row that is worse"""
+BEYOND = 3.0
+"""odds that the change is larger than the margin: a change as large as the margin, or a bias, is not called worse"""
 SUSPICION_ALPHA = 0.05
-"""two-sided, over all looks and all metrics of a run: with the confirmation below far under 1 % of runs"""
-CONFIRMATION_ALPHA = 0.10
-"""one-sided, over all looks at fresh rounds"""
+"""over all looks, for one row: from then on a change is named, though nothing is decided yet"""
 SAME_ALPHA = 0.10
-"""over all looks, for one metric: so often may a change as large as the margin be called the same"""
-FIRST_LOOK = 6
-"""rounds: fewer cannot say anything at these levels"""
-LOOK_EVERY = 2
-CONFIRMING_ROUNDS = 5
-"""at least: with fewer, all of one sign is no rarer than 1 in 16"""
+"""over all looks, for one row: so often may a change as large as the margin be called the same"""
+EVERY_ROUND_UNTIL = 16
+"""from then on only every second round: a look takes time, and one round more or less decides little"""
 
 Key = TypeVar("Key")
 
@@ -41,10 +41,9 @@ class Gated:
     pairs: Sequence[Pair]
     regression: Regression
 
-    def between(self, after: int, until: int) -> Contrast:
-        """The pairs of the rounds `after` < round <= `until`."""
-        chosen = [pair for pair in self.pairs if after < pair.round <= until]
-        return contrast(chosen, self.regression)
+    def until(self, round_: int) -> Contrast:
+        """The pairs of the first rounds."""
+        return contrast([pair for pair in self.pairs if pair.round <= round_], self.regression)
 
 
 @dataclass(frozen=True)
@@ -55,102 +54,77 @@ class Decision:
     rounds: int = 0
     """at the look that decided"""
     suspected: Literal["better", "worse"] | None = None
-    suspected_at: int = 0
-    """rounds at the look that raised the suspicion; later ones are fresh"""
+    """what the evidence says of this row alone, while it is too weak for one row of many"""
 
 
-@dataclass
-class _Budget:
-    """A significance level that is spent over looks. A look that cannot find anything spends nothing."""
-
-    total: float
-    spent: float = 0.0
-
-    def level(self, fraction: float, smallest_p: float) -> float:
-        """The level that may be spent now, at the given `fraction` of the way to the last look."""
-        available = self.total * log(1 + (e - 1) * min(fraction, 1.0)) - self.spent
-        if available < smallest_p:
-            return 0.0
-        self.spent += available
-        return available
+def looks(rounds: int) -> list[int]:
+    """The numbers of rounds after which there is a look, at most `rounds`."""
+    return [now for now in range(FEWEST_PAIRS, rounds + 1) if now <= EVERY_ROUND_UNTIL or now % 2 == 0]
 
 
-def looks(most: int) -> list[int]:
-    """The numbers of rounds after which to test, at most `most`, which is the last one; empty while that is unknown."""
-    return [*range(FIRST_LOOK, most, LOOK_EVERY), most] if most else []
-
-
-def decide(rows: Mapping[Key, Gated], *, rounds: int, most: int) -> dict[Key, Decision]:
-    """The decision on each row after `rounds` of at most `most` rounds."""
-    state = {row: _Course() for row in rows}
-    suspicion = _Budget(SUSPICION_ALPHA)
+def rounds_until_decided(rows: Mapping[Key, Gated], most: int, among: int | None = None) -> int:
+    """The first look at which each row has a word; `most` where there is none. The run has `among` rows in all, or no
+    others.
+    """
+    words: dict[Key, Word] = dict.fromkeys(rows, "unknown")
     for now in looks(most):
-        if now > rounds or not any(course.open for course in state.values()):
-            break
-        seen = {row: gated.between(0, now) for row, gated in rows.items()}
-        _confirm(rows, state, now, most)
-        _suspect(seen, state, suspicion, now, most)
-        _find_same(seen, state, now, most)
-    return {row: course.decision for row, course in state.items()}
+        for row, gated in rows.items():
+            seen = gated.until(now)
+            found = claim(seen, among or len(rows)).word
+            words[row] = found if found != "unknown" else _standing(words[row], seen)
+        if "unknown" not in words.values():
+            return now
+    return most
 
 
-@dataclass
-class _Course:
-    decision: Decision = field(default_factory=Decision)
-    same: _Budget = field(default_factory=lambda: _Budget(SAME_ALPHA))
-    confirmation: _Budget = field(default_factory=lambda: _Budget(CONFIRMATION_ALPHA))
-
-    @property
-    def open(self) -> bool:
-        return self.decision.word == "unknown"
+def decide(rows: Mapping[Key, Gated], *, rounds: int, among: int | None = None) -> dict[Key, Decision]:
+    """The decision on each row after `rounds`. The run has `among` rows in all, or no others."""
+    return {row: _decide(gated, rounds, among or len(rows)) for row, gated in rows.items()}
 
 
-def _confirm(rows: Mapping[Key, Gated], state: Mapping[Key, _Course], now: int, most: int) -> None:
-    for row, course in state.items():
-        found = course.decision
-        if not (course.open and found.suspected):
-            continue
-        fresh = rows[row].between(found.suspected_at, now)
-        count = len(fresh.differences)
-        if count < CONFIRMING_ROUNDS:
-            continue
-        fraction = (now - found.suspected_at) / (most - found.suspected_at)
-        level = course.confirmation.level(fraction, signed_ranks.smallest_p(count))
-        sign = 1.0 if found.suspected == "worse" else -1.0
-        large = sign * signed_ranks.centre(fresh.differences) >= fresh.margin
-        if large and signed_ranks.p_greater(sign * fresh.differences) <= level:
-            course.decision = replace(found, word=found.suspected, rounds=now)
+def claim(seen: Contrast, rows: int) -> Decision:
+    """What the rounds seen say of one row out of `rows`; the decision does not know how many rounds they are."""
+    if len(seen.differences) < FEWEST_PAIRS:
+        return Decision()
+    estimate = signed_ranks.centre(seen.differences)
+    if abs(estimate) < seen.margin:
+        return Decision("same") if _is_inside(seen) else Decision()
+    word: Literal["better", "worse"] = "worse" if estimate > 0 else "better"
+    toward = seen.differences if estimate > 0 else -seen.differences
+    change = evidence(toward, 0.0, seen.least_noise).above
+    if change >= needed(rows) and evidence(toward, seen.margin, seen.least_noise).above >= log(BEYOND):
+        return Decision(word, suspected=word)
+    return Decision(suspected=word if change >= -log(SUSPICION_ALPHA) else None)
 
 
-def _suspect(seen: Mapping[Key, Contrast], state: Mapping[Key, _Course], budget: _Budget, now: int, most: int) -> None:
-    smallest = min((2 * signed_ranks.smallest_p(len(each.differences)) for each in seen.values()), default=1.0)
-    level = budget.level(now / most, smallest * len(seen))
-    p = {
-        row: 2 * min(signed_ranks.p_greater(each.differences), signed_ranks.p_less(each.differences))
-        for row, each in seen.items()
-    }
-    for row in _benjamini_hochberg(p, level):
-        course, each = state[row], seen[row]
-        if course.open and course.decision.suspected is None:
-            estimate = signed_ranks.centre(each.differences)
-            if abs(estimate) >= each.margin:
-                direction: Literal["better", "worse"] = "worse" if estimate > 0 else "better"
-                course.decision = Decision(suspected=direction, suspected_at=now)
+def needed(rows: int) -> float:
+    """The logarithm of the evidence of a change that convinces for one row out of `rows`."""
+    return log(rows / CHANGE_ALPHA)
 
 
-def _find_same(seen: Mapping[Key, Contrast], state: Mapping[Key, _Course], now: int, most: int) -> None:
-    for row, course in state.items():
-        if not course.open:
-            continue
-        differences, margin = seen[row].differences, seen[row].margin
-        level = course.same.level(now / most, signed_ranks.smallest_p(len(differences)))
-        inside = max(signed_ranks.p_less(differences, margin), signed_ranks.p_greater(differences, -margin))
-        if inside <= level:
-            course.decision = Decision("same", rounds=now)
+def _decide(gated: Gated, rounds: int, rows: int) -> Decision:
+    """The last claim that a look made, as long as the estimate does not contradict it."""
+    suspected = None
+    for now in reversed(looks(rounds)):
+        found = claim(gated.until(now), rows)
+        suspected = suspected or found.suspected
+        if found.word != "unknown":
+            word = _standing(found.word, gated.until(rounds))
+            return Decision(word, now if word != "unknown" else 0, suspected)
+    return Decision(suspected=suspected)
 
 
-def _benjamini_hochberg(p: Mapping[Key, float], level: float) -> list[Key]:
-    """The rows that are rejected at a false discovery rate of `level`."""
-    ordered = sorted(p, key=lambda row: p[row])
-    passing = [rank for rank, row in enumerate(ordered, 1) if p[row] <= level * rank / len(ordered)]
-    return ordered[: max(passing, default=0)]
+def _standing(word: Word, seen: Contrast) -> Word:
+    """A word that earlier rounds got, `unknown` where the estimate of all rounds contradicts it."""
+    if word == "unknown":
+        return word
+    estimate = signed_ranks.centre(seen.differences)
+    now = "same" if abs(estimate) < seen.margin else "worse" if estimate > 0 else "better"
+    return word if word == now else "unknown"
+
+
+def _is_inside(seen: Contrast) -> bool:
+    """Whether there is evidence against a change as large as the margin, in both directions."""
+    enough = -log(SAME_ALPHA)
+    smaller = evidence(seen.differences, seen.margin, seen.least_noise).below >= enough
+    return smaller and evidence(seen.differences, -seen.margin, seen.least_noise).above >= enough

@@ -9,14 +9,16 @@ from __future__ import annotations
 import itertools
 import time
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
 from pushbench.foundation.project import Project
+from pushbench.judging.breaking import keeps_breaking
 from pushbench.judging.changes import complete_rounds, decisions, rows
+from pushbench.judging.foresight import too_short
 from pushbench.judging.sentences import after_look
-from pushbench.judging.sequential import FIRST_LOOK, looks
+from pushbench.judging.sequential import looks
 from pushbench.judging.thresholds import Thresholds
 from pushbench.measuring.arms import ArmName, Arms
 from pushbench.measuring.common import Interrupted, measure_one
@@ -25,7 +27,6 @@ from pushbench.measuring.plan import make_round
 from pushbench.measuring.progress import LoadWatch, Unwatched, Watch
 from pushbench.measuring.trial import Bench
 from pushbench.metrics.definitions import metrics_of
-from pushbench.metrics.units import format_elapsed
 from pushbench.metrics.validity import is_crowded, judge_together
 from pushbench.records import store
 from pushbench.records.record import Comparison, PlannedTrial, Record, Trial
@@ -38,7 +39,7 @@ class Budget:
     """When to stop although something is undecided."""
 
     seconds: float = 600.0
-    """for all rounds together; what was built and verified before does not count"""
+    """for all rounds of one server; what was built and verified before does not count"""
     most_rounds: int | None = None
     until_decided: bool = True
     """else all rounds are played"""
@@ -57,47 +58,49 @@ class Campaign:
     watch: Watch
 
     def play(self, record: Record, servers: Sequence[str]) -> Record:
-        """Each trial is written as soon as it is there.
-
-        The first round shows how many there can be: from then on that number stands, whatever the values are.
-        """
+        """Each trial is written as soon as it is there. Each server has its own time."""
         path = store.write_record(self.project.records, record)
-        began = time.monotonic()
         rounds, undecided = 0, list(servers)
+        spent = dict.fromkeys(servers, 0.0)
         together = set(servers) if self.budget.together else set()
         try:
             while undecided:
                 rounds += 1
-                round_began = time.monotonic()
-                record = self._round(record, undecided, rounds, together, self.budget.seconds - (round_began - began))
-                passed, last = time.monotonic() - began, time.monotonic() - round_began
+                left = sum(self.budget.seconds - spent[server] for server in undecided)
+                record, took = self._round(record, undecided, rounds, together, left)
+                spent = {server: seconds + took.get(server, 0.0) for server, seconds in spent.items()}
                 crowded = self._crowded(record, together)
                 together -= crowded
                 if not (_comparison(record).most_rounds or crowded):
-                    record = self._with_most_rounds(record, rounds, last, passed)
+                    record = self._with_most_rounds(record, spent, took)
                 if self.budget.until_decided:
                     undecided = self._undecided(record, undecided)
-                if rounds == _comparison(record).most_rounds or passed + last > self.budget.seconds:
+                if rounds == (self.budget.most_rounds or _comparison(record).most_rounds):
                     break
+                undecided = [each for each in undecided if spent[each] + took[each] <= self.budget.seconds]
         except KeyboardInterrupt:
             raise Interrupted(record, path) from None
         return record
 
     def _round(
         self, record: Record, servers: Sequence[str], number: int, together: Collection[str], seconds_left: float
-    ) -> Record:
+    ) -> tuple[Record, dict[str, float]]:
+        """The record with another round, and the seconds that each server took."""
         planned = make_round(
             servers, round_number=number, seed=self.seed, first=len(record.plan), arms=ARMS, together=together
         )
         record = record.model_copy(update={"plan": [*record.plan, *planned]})
         ends_at = time.monotonic() + seconds_left
+        took: dict[str, float] = {}
         for each, *others in _simultaneous(planned):
-            self.watch.trial(each, 0, record, ends_at - time.monotonic())
+            began = time.monotonic()
+            self.watch.trial(each, 0, record, ends_at - began)
             for trial in self._measure([each, *others]):
                 self.watch.finished(trial)
                 record = record.model_copy(update={"trials": [*record.trials, trial]})
             store.write_record(self.project.records, record)
-        return record
+            took[each.server] = took.get(each.server, 0.0) + time.monotonic() - began
+        return record, took
 
     def _measure(self, planned: Sequence[PlannedTrial]) -> Sequence[Trial]:
         """One trial, or those of one moment; the first of them is shown."""
@@ -127,25 +130,43 @@ class Campaign:
             )
         return crowded
 
-    def _with_most_rounds(self, record: Record, played: int, round_seconds: float, passed: float) -> Record:
-        fitting = played + max(0, int((self.budget.seconds - passed) / round_seconds))
-        most = min(fitting, self.budget.most_rounds or fitting)
-        self.watch.note(f"a round takes {round_seconds:.0f} s: at most {most}, fewer when everything is decided")
-        if most < FIRST_LOOK:
-            need = format_elapsed(round_seconds * 2 * FIRST_LOOK)
-            self.watch.note(f"too few to decide anything: name fewer --servers, or give --max-time {need} or more")
+    def _with_most_rounds(self, record: Record, spent: Mapping[str, float], took: Mapping[str, float]) -> Record:
+        """With the number of rounds that the fastest server has time for, from its last one."""
+        played = max(trial.round for trial in record.trials)
+        fitting = {each: played + max(0, int((self.budget.seconds - spent[each]) / took[each])) for each in took}
+        most = min(max(fitting.values()), self.budget.most_rounds or max(fitting.values()))
+        slowest = max(took, key=lambda server: took[server])
+        self.watch.note(
+            f"a round takes {took[slowest]:.0f} s{' a server at most' if len(took) > 1 else ''}: "
+            f"at most {most}, fewer when everything is decided"
+        )
+        fewest = min(fitting[slowest], self.budget.most_rounds or most)
+        if doubt := too_short(took[slowest], fewest):
+            self.watch.note(doubt)
         comparison = _comparison(record).model_copy(update={"most_rounds": most})
         return record.model_copy(update={"comparison": comparison})
 
     def _undecided(self, record: Record, servers: Sequence[str]) -> list[str]:
         """Those with a row that more rounds may tell. Says what is known when there was a look."""
         found = decisions(record, rows(record, self.thresholds))
-        if complete_rounds(record) in looks(_comparison(record).most_rounds):
+        if (played := complete_rounds(record)) in looks(played):
             for server in servers:
                 own = {row: found[row] for row in found if row.server == server}
                 self.watch.note(after_look(server, own, metrics_of(record.words)))
         unknown = {row.server for row, decision in found.items() if decision.word == "unknown"}
-        return [server for server in servers if server in unknown and not _fails(record, server)]
+        return [each for each in servers if each in unknown and not self._fails(record, each)]
+
+    def _fails(self, record: Record, server: str) -> bool:
+        """More rounds would change nothing: a head that failed, or keeps breaking a limit, is judged by that, and
+        without a base there are no pairs.
+        """
+        failed = Counter(trial.arm for trial in record.trials if trial.server == server and trial.failure)
+        if failed["head"] > 0 or failed["base"] > 1:
+            return True
+        broken = keeps_breaking(record, self.thresholds, server)
+        if broken:
+            self.watch.note(f"{server}: not measured further: {broken}")
+        return bool(broken)
 
 
 def _simultaneous(planned: Sequence[PlannedTrial]) -> Iterator[list[PlannedTrial]]:
@@ -153,12 +174,6 @@ def _simultaneous(planned: Sequence[PlannedTrial]) -> Iterator[list[PlannedTrial
     for (_, together), trials in itertools.groupby(planned, key=lambda each: (each.server, each.together)):
         own = list(trials)
         yield from [own] if together else ([each] for each in own)
-
-
-def _fails(record: Record, server: str) -> bool:
-    """More rounds would change nothing: a head that failed is judged by that, and without a base there are no pairs."""
-    failed = Counter(trial.arm for trial in record.trials if trial.server == server and trial.failure)
-    return failed["head"] > 0 or failed["base"] > 1
 
 
 def _comparison(record: Record) -> Comparison:

@@ -11,11 +11,12 @@ from dataclasses import dataclass, field, replace
 
 from pushbench.building.builds import Note
 from pushbench.catalog.servers import read_catalog
-from pushbench.catalog.suites import find_suite, read_suites
+from pushbench.catalog.suites import Load, find_suite, read_suites
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.project import Project
 from pushbench.foundation.trees import check_out, content_at, resolve
 from pushbench.judging import accepting
+from pushbench.judging.foresight import too_short
 from pushbench.judging.thresholds import Thresholds, known_suites
 from pushbench.judging.verdict import judge
 from pushbench.measuring import preparation
@@ -24,6 +25,7 @@ from pushbench.measuring.campaign import Budget, Campaign
 from pushbench.measuring.checkout import read_commit
 from pushbench.measuring.common import Options, bench_of, holding_machine, means_of, new_record, require_live, streaming
 from pushbench.measuring.explaining import explain_worse, worse_in_cpu
+from pushbench.measuring.plan import trial_seconds
 from pushbench.measuring.progress import Watch
 from pushbench.records.record import Accepting, Comparison, Record
 
@@ -61,6 +63,8 @@ def compare(
     load = suite.load(request.profile, request.parameters)
     if not thresholds.suite(suite.id).regressions:
         raise UserError(f"no metric of {suite.id} has a margin: nothing to compare by", where=str(project.thresholds))
+    if doubt := _too_short(load, request.budget):
+        watch.note(doubt)
     head = check_out(project, request.head) if request.head else project
     base = check_out(project, request.base)
     base_commit = read_commit(base.root)
@@ -96,13 +100,21 @@ def compare(
             watch.note("one arm after the other: with --port both would need the same")
             budget = replace(budget, together=False)
         campaign = Campaign(project, thresholds, bench, arms, budget, request.seed, watch)
-        ends_at = time.monotonic() + budget.seconds
-        record = campaign.play(record, [server for server in arms.servers if server not in arms.identical])
+        servers = [server for server in arms.servers if server not in arms.identical]
+        ends_at = time.monotonic() + budget.seconds * len(servers)
+        record = campaign.play(record, servers)
         if request.explain:
             worse = worse_in_cpu(record, judge(record, thresholds).changes)
             seconds = ends_at - time.monotonic()
             explain_worse(project, record, bench, arms, worse=worse, seconds=seconds, watch=watch)
         return record
+
+
+def _too_short(load: Load, budget: Budget) -> str:
+    """A sentence where the time for each server, or the rounds, cannot decide much; else empty."""
+    seconds = trial_seconds(load.schedule) * (1 if budget.together else 2)
+    rounds = int(budget.seconds / seconds)
+    return too_short(seconds, min(rounds, budget.most_rounds or rounds))
 
 
 def read_accepting(project: Project, head: Project, base: str, request: CompareRequest, note: Note) -> list[Accepting]:

@@ -178,8 +178,8 @@ def moved_table(changes: Sequence[JudgedChange]) -> Table:
     pairs = _count_range(sorted({change.pairs for change in changes}))
     legend = [
         f"Both commits were measured in turn, {pairs} times (rounds); before and now are the medians. In brackets is "
-        "the 95 % interval of the change. A change counts when it is larger than allowed (its margin) and further "
-        "rounds confirm it."
+        "the 95 % interval of the change. A change counts when it is larger than allowed (its margin) and the "
+        "rounds leave no doubt that there is one."
     ]
     return Table(MOVED_COLUMNS, [_moved(change) for change in changes], legend)
 

@@ -1,8 +1,8 @@
-"""Wilcoxon's exact signed-rank test of paired differences, with the estimate and the interval that belong to it.
+"""Wilcoxon's exact signed-rank test of paired differences, with the estimate that belongs to it.
 
 If both arms are the same, a random order makes the differences of a round symmetric about 0. The test is then an exact
-permutation test for any distribution of the noise, and an outlier counts as one rank. Estimate and interval are those
-of Hodges and Lehmann (Annals of Mathematical Statistics 34, 1963): they invert the test.
+permutation test for any distribution of the noise, and an outlier counts as one rank. The estimate is that of Hodges
+and Lehmann (Annals of Mathematical Statistics 34, 1963): it inverts the test.
 """
 
 from __future__ import annotations
@@ -33,22 +33,6 @@ def p_less(differences: Differences, than: float = 0.0) -> float:
 def centre(differences: Differences) -> float:
     """The median of the means of all pairs, each difference with itself among them."""
     return float(np.median(_walsh(differences)))
-
-
-def interval(differences: Differences, alpha: float) -> tuple[float, float]:
-    """All centres that a test at `alpha` on either side does not exclude; infinite with too few differences."""
-    excluded = (
-        int((_survival(len(differences)) <= alpha).sum()) - 2
-    )  # of the sums that can be, less the one at the bound
-    if excluded < 0:
-        return -np.inf, np.inf
-    walsh = np.sort(_walsh(differences))
-    return float(walsh[excluded]), float(walsh[-1 - excluded])
-
-
-def smallest_p(count: int) -> float:
-    """The p-value of `count` differences of the same sign."""
-    return 0.5**count
 
 
 def _walsh(differences: Differences) -> Differences:

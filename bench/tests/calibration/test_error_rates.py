@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from pushbench.calibration.error_rates import calibrate, compact, rate
+from pushbench.calibration.error_rates import calibrate, compact
 from pushbench.calibration.faults import parse_fault
+from pushbench.calibration.rates import rate
 from pushbench.calibration.report import markdown
 from pushbench.foundation.errors import UserError
 from pushbench.records.record import Record

@@ -96,7 +96,7 @@ def test_it_goes_to_the_end_of_a_file_without_servers_and_says_everything() -> N
         "  node-ws:\n"
         "    whiteboard:\n"
         "      accepted:\n"
-        '        cpu_seconds_per_delivery: {change: 21%, reason: "...", until: 2027-02-19}\n'
+        '        cpu_seconds_per_delivery: {change: 23%, reason: "...", until: 2027-02-19}\n'
     )
 
 
@@ -170,7 +170,7 @@ def test_a_rate_that_fell_is_proposed_as_a_share_and_almost_all_of_it_as_a_level
         record = compared(trials)
         return record, proposed(record, judge(record, thresholds), REAL)
 
-    for to, line in ((4500.0, "{change: 12%,"), (10.0, "{level: ")):
+    for to, line in ((4500.0, "{change: 13%,"), (10.0, "{level: ")):
         record, after = fallen(to)
         assert f"throughput_per_second: {line}" in after
         assert accepted(record, after, REAL, thresholds).changes[0].word == "accepted"

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pushbench.judging.comparison import Pair
-from pushbench.judging.sequential import Decision, Gated, Word, decide, looks
+from pushbench.judging.sequential import Decision, Gated, Word, decide, looks, rounds_until_decided
 from pushbench.judging.thresholds import Regression
 from pushbench.metrics.definitions import Better
 from tests.factories import METRICS
@@ -32,7 +32,7 @@ def constant(regression: Regression, base: float, head: float) -> Gated:
 
 
 def only(row: Gated, rounds: int = MOST) -> Decision:
-    return decide({"cpu": row}, rounds=rounds, most=MOST)["cpu"]
+    return decide({"cpu": row}, rounds=rounds)["cpu"]
 
 
 @pytest.mark.parametrize(
@@ -42,26 +42,46 @@ def test_a_change_beyond_the_margin_one_inside_it_and_one_at_it(effect: float, w
     assert only(gated(CPU, effect)).word == word
 
 
-def test_a_change_is_not_called_before_fresh_rounds_confirmed_it() -> None:
-    suspected = next(each for each in (only(gated(CPU, 0.15), rounds) for rounds in looks(MOST)) if each.suspected)
-    assert suspected.word == "unknown"
-    assert suspected.suspected == "worse"
-    confirmed = only(gated(CPU, 0.15))
-    assert confirmed.suspected_at == suspected.suspected_at
-    assert confirmed.rounds >= suspected.suspected_at + 5
+def test_a_doubled_cost_is_called_after_few_rounds_and_a_tenth_soon_after() -> None:
+    def rounds(effect: float) -> float:
+        found = [rounds_until_decided({"cpu": gated(CPU, effect, seed=seed)}, MOST) for seed in range(25)]
+        return float(np.median(found))
+
+    assert rounds(1.0) <= 6
+    assert rounds(0.10) <= 12
+    assert rounds(1.0) < rounds(0.10)
 
 
-def test_a_change_that_fresh_rounds_do_not_show_is_not_called() -> None:
+def test_a_change_that_only_the_first_rounds_show_is_not_called() -> None:
     slow, usual = gated(CPU, 0.15), gated(CPU)
-    row = Gated([*slow.pairs[:8], *usual.pairs[8:]], CPU)
-    found = only(row)
-    assert found.suspected == "worse"
-    assert found.word != "worse"
+    assert only(Gated([*slow.pairs[:3], *usual.pairs[3:]], CPU)).word == "same"
+
+
+def test_a_word_that_later_rounds_contradict_does_not_stand() -> None:
+    usual, slow = gated(CPU), gated(CPU, 0.5)
+    row = Gated([*usual.pairs[:9], *slow.pairs[9:]], CPU)
+    assert only(row, rounds=9).word == "same"
+    assert only(row).word == "unknown"
+
+
+def test_more_rows_of_a_run_need_more_evidence() -> None:
+    row = gated(CPU, 0.15, noise=0.03)
+    alone = rounds_until_decided({"cpu": row}, MOST)
+    assert alone < rounds_until_decided({"cpu": row}, MOST, among=5000)
+    found = decide({"cpu": row}, rounds=alone, among=5000)["cpu"]
+    assert (found.word, found.suspected) == ("unknown", "worse")
+
+
+def test_pairs_count_and_not_rounds() -> None:
+    """Rounds whose trials were invalid say nothing."""
+    row = gated(CPU, 0.5, noise=0.001)
+    assert only(Gated(row.pairs[9:12], CPU)) == Decision()
+    assert only(Gated(row.pairs[9:13], CPU)).word == "worse"
 
 
 def test_too_few_rounds_say_nothing() -> None:
-    assert only(gated(CPU, 0.5), rounds=5) == Decision()
-    assert only(gated(CPU, 0.0, noise=1e-6), rounds=5) == Decision()
+    assert only(gated(CPU, 0.5), rounds=3) == Decision()
+    assert only(gated(CPU, 0.0, noise=1e-6), rounds=3) == Decision()
 
 
 def test_noise_that_hides_the_margin_is_unknown_and_not_the_same() -> None:
@@ -87,12 +107,11 @@ def test_more_is_better_where_the_metric_says_so() -> None:
     assert only(gated(THROUGHPUT, 0.10, level=1e4)).word == "better"
 
 
-def test_the_looks_end_with_the_last_round() -> None:
-    assert looks(20) == [6, 8, 10, 12, 14, 16, 18, 20]
-    assert looks(9) == [6, 8, 9]
-    assert looks(4) == [4]
-    assert looks(0) == []
-    assert decide({"cpu": gated(CPU)}, rounds=0, most=0) == {"cpu": Decision()}
+def test_there_is_a_look_after_each_round_and_later_after_every_second() -> None:
+    assert looks(8) == [4, 5, 6, 7, 8]
+    assert looks(21)[-4:] == [15, 16, 18, 20]
+    assert looks(3) == looks(0) == []
+    assert decide({"cpu": gated(CPU)}, rounds=0) == {"cpu": Decision()}
 
 
 def rows(seed: int) -> dict[str, Gated]:
@@ -105,7 +124,7 @@ def rows(seed: int) -> dict[str, Gated]:
 
 
 def words(of: Mapping[str, Gated]) -> dict[str, Word]:
-    return {row: decision.word for row, decision in decide(of, rounds=MOST, most=MOST).items()}
+    return {row: decision.word for row, decision in decide(of, rounds=MOST).items()}
 
 
 @pytest.mark.parametrize("seed", range(25))
@@ -132,7 +151,7 @@ def scaled(row: Gated, factor: float) -> Gated:
 
 def test_the_control_takes_the_machine_out_of_both_arms() -> None:
     random = np.random.default_rng(3)
-    machine = random.normal(0, 0.08, (2, MOST))
+    machine = random.normal(0, 0.2, (2, MOST))
     own = random.normal(0, 0.01, (2, MOST))
     values, controls = np.exp(machine + own), np.exp(machine)
     blind = [Pair(each + 1, values[0, each], values[1, each] * 1.1) for each in range(MOST)]
@@ -149,7 +168,7 @@ def test_a_control_that_the_head_changed_is_left_alone() -> None:
         Pair(pair.round, pair.base, pair.head, 1.0 + 0.001 * pair.round, 1.2 + 0.003 * pair.round)
         for pair in gated(CPU, 0.15).pairs
     ]
-    assert Gated(pairs, CPU).between(0, MOST).controlled == 0.0
+    assert Gated(pairs, CPU).until(MOST).controlled == 0.0
     assert only(Gated(pairs, CPU)).word == "worse"
 
 

@@ -173,6 +173,9 @@ def test_what_an_author_wrote_cannot_end_a_block_that_is_to_be_copied() -> None:
 
 def test_the_words_of_a_table_of_changes_are_explained_beside_it() -> None:
     screen = first_screen(said(compared(arms("node-ws", rounds=20, cpu=0.10))))
-    assert "A change counts when it is larger than allowed (its margin) and further rounds confirm it." in screen
+    assert (
+        "A change counts when it is larger than allowed (its margin) and the rounds leave no doubt that there is one."
+        in screen
+    )
     for jargon in ("visible", " arm", "| head |"):
         assert jargon not in screen
