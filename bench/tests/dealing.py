@@ -12,8 +12,8 @@ def dealt(early: Sequence[Item], others: Sequence[Item], workers: int) -> list[I
     """All tests, so ordered that half of the workers begin with the early ones.
 
     The early tests keep a CPU busy, and most others wait, so the other workers begin with those. pytest-xdist (`--dist
-    worksteal`) gives each worker an equal, contiguous part of the list. Workers that have nothing left take from the end
-    of another one's part.
+    worksteal`) gives each worker an equal, contiguous part of the list. Workers that have nothing left take from the
+    end of another one's part.
     """
     ordered: list[Item] = []
     remaining = list(others)

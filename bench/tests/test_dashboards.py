@@ -22,7 +22,7 @@ import pytest
 
 from pushbench.metrics.validity import GENERATOR_CPU_MOST, is_disturbed
 from pushbench.records.store import read_record
-from pushbench.site.looks import COLOURS, listed, looks
+from pushbench.reporting.looks import COLOURS, listed, looks
 from tests.stack import (
     COMPOSE,
     DASHBOARDS,

@@ -25,8 +25,8 @@ from pushbench.foundation.model import Document
 from pushbench.foundation.text import MESSAGE, one_line
 from pushbench.judging.judged_capacity import CapacityVerdict
 from pushbench.judging.verdict import Verdict
-from pushbench.records.capacity import CapacityRecord
 from pushbench.profiling.explanation import Explanation, Explanations, shortened
+from pushbench.records.capacity import CapacityRecord
 from pushbench.records.record import Record
 
 Read = TypeVar("Read", bound=Document)

@@ -67,7 +67,7 @@ def explain_arms(
     together = any(trial.together for trial in _last_round(record, server))
     watch.note(f"{server}: one more pair of trials, with profilers")
     pair = profile_pair(
-        bench, arms, server, together=together, seed=SEED, watch=watch, scratch=project.cache / "profiles"
+        record, bench, arms, server, together=together, seed=SEED, watch=watch, scratch=project.cache / "profiles"
     )
     found, graph = _explained(record, server, pair)
     path = write_explanation(project.explanations, found, graph)

@@ -22,6 +22,7 @@ from pushbench.drivers.process import ProcessDriver
 from pushbench.generator.load import Second, Started
 from pushbench.machine.processes import Exit
 from pushbench.machine.procfs import stats
+from pushbench.machine.sampling import Sample
 from pushbench.measuring.arms import Arm, ArmName, Arms
 from pushbench.measuring.common import measure_one
 from pushbench.measuring.company import Company, run_together
@@ -32,7 +33,7 @@ from pushbench.profiling.choice import profiler_of
 from pushbench.profiling.difference import Measured
 from pushbench.profiling.profile import Unprofiled, Window
 from pushbench.profiling.profilers import Place, Profiler
-from pushbench.records.record import PlannedTrial, Trial
+from pushbench.records.record import PlannedTrial, Record, Trial
 
 ARMS: Sequence[ArmName] = ("base", "head")
 LEAST_SAMPLES = 30
@@ -55,17 +56,18 @@ class ProfiledTrial:
 
 
 def profile_pair(
-    bench: Bench, arms: Arms, server: str, *, together: bool, seed: int, watch: Watch, scratch: Path
+    record: Record, bench: Bench, arms: Arms, server: str, *, together: bool, seed: int, watch: Watch, scratch: Path
 ) -> Mapping[ArmName, ProfiledTrial]:
-    """Play one round with a profiler on each arm. Raises Unprofiled where that cannot be, or finds nothing."""
+    """Play one round of `record` again, with a profiler on each arm. Raises Unprofiled where that cannot be, or finds
+    nothing.
+    """
     scratch.mkdir(parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(prefix="profiles-", dir=scratch))
     try:
         sides = {name: _Side(bench, arms[name], server, folder / name) for name in ARMS}
         planned = make_round([server], round_number=1, seed=seed, first=0, arms=ARMS, together=[server] * together)
-        load = bench.load
-        seconds = trial_seconds(load.schedule) * (1 if together else 2) + PROFILER_SECONDS
-        watch.trial(planned[0], 0, load.schedule, seconds, load.words.work.plural.lower())
+        seconds = trial_seconds(record.schedule) * (1 if together else 2) + PROFILER_SECONDS
+        watch.trial(planned[0], 0, record, seconds)
         if together:
             watches: list[LoadWatch] = [watch, *(Unwatched() for _ in planned[1:])]
             pairs = zip(planned, watches, strict=True)
@@ -221,3 +223,6 @@ class _Watching:
 
     def second(self, second: Second) -> None:
         self.watch.second(second)
+
+    def sample(self, sample: Sample) -> None:
+        self.watch.sample(sample)

@@ -9,6 +9,7 @@ import pytest
 
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.project import Project
+from pushbench.generator import load
 from pushbench.generator.load import Generator, LoadPlan
 from pushbench.measuring import trial
 from tests.support import add_server, make_project
@@ -40,7 +41,7 @@ def project(tmp_path: Path) -> Project:
 def test_the_generator_gets_the_declaration_and_the_secret(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PUSHBENCH_SECRET_TOKEN", SECRET)
     played: list[tuple[Generator, LoadPlan]] = []
-    real = trial.playing
+    real = load.playing
 
     def playing(generator: Generator, plan: LoadPlan) -> Any:
         played.append((generator, plan))
