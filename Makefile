@@ -31,7 +31,7 @@ test: $(DEV)/stamp ## run every test, real servers and real load included
 	@./pushbench build --test
 	@./pushbench verify --driver process
 	@# Most tests wait more than they work; those with real load share the machine with nobody.
-	cd bench && ../$(BIN)/python -m pytest -n 4 --dist worksteal -m "not alone and not images and not measurement and not workflows"
+	cd bench && ../$(BIN)/python -m pytest -n 6 --dist worksteal -m "not alone and not images and not measurement and not workflows"
 	cd bench && ../$(BIN)/python -m pytest -m "alone and not measurement"
 
 test-fast: $(DEV)/stamp ## run what takes less than a minute
