@@ -25,6 +25,7 @@ from pushbench.site.releases import Release, read_tags
 
 HISTORY = "history"
 RECORDS = "records"
+CAPACITIES = "capacity"
 
 
 def of_run(github: GitHub, run_id: int, *, sleep: Callable[[float], None] = time.sleep) -> Results | str:
@@ -76,13 +77,20 @@ def add(folder: Path, measured: Measured) -> list[Path]:
     return [entry, path]
 
 
-def add_search(folder: Path, searched: Searched) -> Path | None:
-    """Write what a search found into a checkout of the branch; None for one that was interrupted. Raises UserError."""
+def add_search(folder: Path, searched: Searched) -> list[Path]:
+    """Write a search into a checkout of the branch: its entry, and its record for the site. Nothing is written of one
+    that was interrupted. The same search again changes nothing. Raises UserError.
+    """
+    record = searched.record
     try:
-        require_whole(searched.record)
+        require_whole(record)
     except UserError:
-        return None
-    return capacity_history.append(folder / HISTORY, entry_of(searched.record))
+        return []
+    entry = capacity_history.append(folder / HISTORY, entry_of(record))
+    path = folder / CAPACITIES / f"{record.id}.json.gz"
+    if not path.exists():
+        write_atomically(path, store.packed(record.model_dump_json(by_alias=True).encode() + b"\n"))
+    return [entry, path]
 
 
 def released(branch: Branch, note: Callable[[str], None]) -> list[Release]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import zlib
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -27,10 +29,11 @@ def write_capacity(folder: Path, record: CapacityRecord) -> Path:
 def read_capacity(path: Path) -> CapacityRecord:
     """Raises UserError, in one line, for a file that is missing, too large, cut off, newer or no such record."""
     try:
-        with path.open("rb") as file:
-            content = file.read(LARGEST_BYTES + 1)
+        content = _content(path)
     except FileNotFoundError:
         raise UserError("no such record", where=str(path)) from None
+    except (gzip.BadGzipFile, zlib.error, EOFError) as error:
+        raise UserError(f"no capacity record: not whole ({error})", where=str(path)) from None
     except OSError as error:
         raise UserError(f"cannot be read: {error.strerror}", where=str(path)) from None
     return parse_capacity(content, str(path))
@@ -75,8 +78,13 @@ def find_capacity(folder: Path, name: str) -> Path | None:
 def is_capacity(path: Path) -> bool:
     """Whether a file looks like a capacity record, and not like that of a run; False for one that cannot be read."""
     try:
-        with path.open("rb") as file:
-            found = json.loads(file.read(LARGEST_BYTES))
-    except (OSError, ValueError, RecursionError):
+        found = json.loads(_content(path))
+    except (OSError, ValueError, RecursionError, zlib.error, EOFError):
         return False
     return isinstance(found, dict) and "search" in found and "trials" not in found
+
+
+def _content(path: Path) -> bytes:
+    """At most one byte more than a record may have, of a file that may be compressed."""
+    with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+        return file.read(LARGEST_BYTES + 1)

@@ -27,6 +27,7 @@ from pushbench.foundation.project import Project
 from pushbench.judging.thresholds import NO_THRESHOLDS
 from pushbench.records import capacity_history
 from pushbench.records.capacity_history import append
+from pushbench.records.capacity_store import read_capacity
 from pushbench.reporting.comment import comment
 from tests.ci.budgets import LONG, SHORT, catalog_of, checkout, suites_of
 from tests.ci.double_issues import open_issues
@@ -249,12 +250,15 @@ def test_a_server_that_carries_less_has_an_issue_until_a_search_says_otherwise(t
 
 def test_the_branch_keeps_searches_that_are_whole(tmp_path: Path) -> None:
     found = searched()
-    path = publishing.add_search(tmp_path, found)
-    assert path is not None
-    assert publishing.add_search(tmp_path, found) == path, "the same again changes nothing"
-    assert capacity_history.read_entry(path).servers["node-ws"].carried == 4100
+    paths = publishing.add_search(tmp_path, found)
+    written = [path.read_bytes() for path in paths]
+    assert publishing.add_search(tmp_path, found) == paths
+    assert [path.read_bytes() for path in paths] == written, "the same again changes nothing"
+    assert capacity_history.read_entry(paths[0]).servers["node-ws"].carried == 4100
+    assert read_capacity(paths[1]) == found.record
+    assert paths[1] == tmp_path / "capacity" / f"{found.record.id}.json.gz"
     cut = found.record.model_copy(update={"wanted_starts": 9})
-    assert publishing.add_search(tmp_path / "other", Searched(cut, found.verdict)) is None
+    assert publishing.add_search(tmp_path / "other", Searched(cut, found.verdict)) == []
     assert not (tmp_path / "other").exists()
 
 

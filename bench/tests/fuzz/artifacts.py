@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
 from pushbench.ci import result as results
+from pushbench.ci.alerting import read_run
 from pushbench.ci.drafting import draft
 from pushbench.ci.github_answers import Job, Run
 from pushbench.ci.reporting import report
@@ -21,6 +23,7 @@ from tests.ci.double_reporting import Reported
 from tests.ci.events import HEAD
 from tests.ci.github_double import RUN, job, run
 from tests.ci.job_results import STEP, files, make_plan, make_result, zipped
+from tests.ci.searches import LESS, searched, write
 from tests.comparisons import THRESHOLDS, arms, compared
 from tests.factories import LIMITS, make_record, make_thresholds, make_trial, measured
 from tests.fuzz.target import Target
@@ -66,6 +69,25 @@ def _first_read(name: str, content: bytes) -> Results:
         with suppress(UserError):
             return parse_results({**artifact(kind), name: content}, "artifact", ignore_unknown=True)
     return parse_results({**artifact(KINDS[-1]), name: content}, "artifact", ignore_unknown=True)
+
+
+@cache
+def night(pairs: Sequence[tuple[int, int]]) -> dict[str, bytes]:
+    """The files of a night with one search."""
+    with tempfile.TemporaryDirectory() as name:
+        return files(write(Path(name), searched(pairs)))
+
+
+def _of_search(name: str) -> Target:
+    """A file of a night's artifact, whose other files are as they were written."""
+
+    def read(content: bytes) -> bool:
+        found = parse_results({**night(LESS), name: content}, "artifact", ignore_unknown=True)
+        assert draft(FAILED, [BENCH], found).conclusion != "success"
+        read_run(FAILED, [BENCH], found, "")
+        return False
+
+    return Target(f"{name.removesuffix('.json').removeprefix('1.')} of a night", [night(LESS)[name]], read)
 
 
 def _unzip(content: bytes) -> bool:
@@ -128,6 +150,7 @@ ZIPS = [zipped(artifact(kind)) for kind in KINDS]
 TARGETS = [
     Target("zip", ZIPS, _unzip),
     *(_one_file(name) for name in ("result.json", "1.record.json", "1.verdict.json")),
+    *(_of_search(name) for name in ("result.json", "1.capacity.json", "1.judged.json")),
     Target("plan", [make_plan(STEP, STEP, sha=HEAD, notes=["a"]).model_dump_json(by_alias=True).encode()], _plan),
     Target("report of a fork", ZIPS, _of_fork),
     Target("report of a failed run", ZIPS, _of_failed_run),

@@ -1,14 +1,19 @@
-"""Capacity records: whatever can be read is shown and written as JSON, and nothing else is."""
+"""Capacity records: whatever can be read is shown, judged and written as JSON, and nothing else is."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
 
+from pushbench.judging.judged_capacity import against_history
+from pushbench.judging.thresholds import NO_THRESHOLDS
 from pushbench.metrics.carrying import CapacityReport, results_of
+from pushbench.metrics.kept import entry_of
 from pushbench.records.capacity import Start
 from pushbench.records.capacity_store import parse_capacity
 from pushbench.reporting.capacities import render_capacities
+from pushbench.reporting.judged_capacities import render_capacity_verdict
+from tests.ci.searches import BEFORE
 from tests.fuzz.target import Target
 from tests.measuring.capacities import make_capacity_record, make_server, make_start
 
@@ -27,6 +32,9 @@ def read(content: bytes) -> bool:
     render_capacities(record, results)
     report = CapacityReport(record=record, results=results)
     json.dumps(report.model_dump(mode="json", by_alias=True), allow_nan=False)
+    verdict = against_history(entry_of(record), BEFORE, NO_THRESHOLDS)
+    render_capacity_verdict(verdict)
+    json.dumps(verdict.model_dump(mode="json", by_alias=True), allow_nan=False)
     return False  # it is a measurement, and no verdict
 
 

@@ -11,7 +11,8 @@ import pytest
 
 from pushbench.foundation.errors import UserError
 from pushbench.records import capacity_store
-from pushbench.records.capacity_store import read_capacity, write_capacity
+from pushbench.records.capacity_store import is_capacity, read_capacity, write_capacity
+from pushbench.records.store import packed
 from tests.measuring.capacities import make_capacity_record, make_server, make_start
 
 RECORD = make_capacity_record([make_server([make_start(1200, 1230)])])
@@ -70,3 +71,14 @@ def test_a_missing_a_large_and_an_unreadable_file(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(capacity_store, "LARGEST_BYTES", 100)
     with pytest.raises(UserError, match="more than"):
         read_capacity(write_capacity(tmp_path, RECORD))
+
+
+def test_a_compressed_record_is_read_and_one_that_is_cut_off_is_refused_in_one_line(tmp_path: Path) -> None:
+    path = tmp_path / f"{RECORD.id}.json.gz"
+    path.write_bytes(packed(RECORD.model_dump_json(by_alias=True).encode()))
+    assert is_capacity(path)
+    assert read_capacity(path) == RECORD
+    path.write_bytes(path.read_bytes()[:200])
+    assert not is_capacity(path)
+    with pytest.raises(UserError, match="no capacity record: not whole"):
+        read_capacity(path)

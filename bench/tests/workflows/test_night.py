@@ -104,5 +104,8 @@ def test_a_night_gives_way_goes_on_and_is_published_once(forge: Forge) -> None:
     records = [name for name in forge.files("gh-pages") if name.startswith("records/")]
     assert records == [f"records/{record.id}.json.gz"]
     capacities = [name for name in forge.files("gh-pages") if name.endswith(".capacity.json")]
+    assert [name for name in forge.files("gh-pages") if name.startswith("capacity/")] == [
+        f"capacity/{search.record.id}.json.gz"
+    ]
     key = search.record.environment.key
     assert capacities == [f"history/{key}/whiteboard/{search.record.id}.capacity.json"]
