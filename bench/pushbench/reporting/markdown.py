@@ -42,7 +42,7 @@ def render(record: Record, summary: Summary, ranking: Ranking | None = None) -> 
         "",
         *measured_by(record),
         "",
-        "## Do it again",
+        "## Reproduce",
         "",
         *fenced([one_line(again.command(record))], "sh"),
         "",
