@@ -156,7 +156,7 @@ class Bench:
         said = "" if ended else one_line(played.last_line, 500)
         outcome: Outcome = verdict.outcome if ended else "unfinished"
         if played.code == EXIT_GAVE_WAY:
-            outcome, said = "gave-way", said.partition("; go on with")[0]
+            outcome, said = "gave-way", said.partition("; continue with")[0]
         return StepResult(step=step, outcome=outcome, seconds=played.seconds, said=said, measured=number)
 
     def _searched(self, number: int, step: Step, played: _Played, out: Path) -> StepResult:

@@ -275,7 +275,7 @@ def _advice(run: Run, outcome: Outcome, *, of_fork: bool) -> tuple[list[str], li
         case "fail":
             after = "when a maintainer starts it again" if of_fork else "by itself"
             return [
-                'If you did not expect this, look for the cause: the command under "Do it again" does the same on your '
+                'If you did not expect this, look for the cause: the command under "Reproduce" does the same on your '
                 f"machine. When you push a correction, it is measured {after}."
             ], []
         case "invalid":

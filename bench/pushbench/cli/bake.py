@@ -22,14 +22,14 @@ def register(app: typer.Typer) -> None:
 
 def bake(
     names: Annotated[
-        list[str] | None, typer.Argument(help="Servers, or k6; without them all images.", metavar="NAME")
+        list[str] | None, typer.Argument(help="Servers, or k6; by default all images.", metavar="NAME")
     ] = None,
     *,
     registry: Annotated[
         str | None,
         typer.Option(
             "--registry",
-            help="The prefix of all names.",
+            help="Prefix of all image names.",
             envvar="PUSHBENCH_REGISTRY",
             metavar="PREFIX",
             show_default="pushbench",
@@ -37,13 +37,15 @@ def bake(
     ] = None,
     cache: Annotated[
         Literal["none", "local", "registry"],
-        typer.Option("--cache", help="Where layers are kept beside the builder.", metavar="none|local|registry"),
+        typer.Option(
+            "--cache", help="Where layers are kept, beside the builder's own cache.", metavar="none|local|registry"
+        ),
     ] = "none",
     output: Annotated[
         Literal["load", "push", "archive"],
         typer.Option(
             "--output",
-            help="Into the engine, to the registry, or as archives below out/images for `docker load`.",
+            help="Load into the engine, push to the registry, or write archives for `docker load` to out/images.",
             metavar="load|push|archive",
         ),
     ] = "load",

@@ -36,12 +36,12 @@ def build(
     suite: SuiteOption = "",
     servers: ServersOption = "",
     test: Annotated[
-        bool, typer.Option("--test", help="Run the servers' own tests afterwards, those of variants once.")
+        bool, typer.Option("--test", help="Then run the servers' own tests; variants that share tests run them once.")
     ] = False,
 ) -> None:
     """Build the generator (k6) and the servers.
 
-    The servers are built for the process driver. What is built already stays as it is.
+    The servers are built for the process driver. What is up to date is not built again.
     """
     from pushbench.cli.suites_of import each_suite
     from pushbench.drivers.choice import DriverChoice

@@ -58,18 +58,30 @@ def measure_judge(
     fault: Annotated[
         str,
         typer.Option(
-            "--fault", help="none, burn=10%, leak=1MB/s, delay=2ms or loss=0.5%, for the head.", metavar="FAULT"
+            "--fault",
+            help="The fault of the head: none, burn=10%, leak=1MB/s, delay=2ms or loss=0.5%.",
+            metavar="FAULT",
         ),
     ] = "none",
-    rounds: Annotated[int | None, typer.Option("--rounds", min=1, metavar="N", help="At most so many.")] = None,
-    all_rounds: Annotated[bool, typer.Option("--all-rounds", help="Play them all, whatever is decided.")] = False,
+    rounds: Annotated[
+        int | None, typer.Option("--rounds", min=1, metavar="N", help="Stop after N rounds at the latest.")
+    ] = None,
+    all_rounds: Annotated[
+        bool, typer.Option("--all-rounds", help="Play all rounds, even after everything is decided.")
+    ] = False,
     max_time: Annotated[str, typer.Option("--max-time", help="Stop after this time.", metavar="TIME")] = "10m",
     in_turns: InTurnsOption = False,
     suite: SuiteOption = "",
     profile: Annotated[str, typer.Option("--profile", metavar="PROFILE")] = "compare",
     seed: Annotated[
         int | None,
-        typer.Option("--seed", min=0, metavar="N", help="For order and phases.", show_default="another each time"),
+        typer.Option(
+            "--seed",
+            min=0,
+            metavar="N",
+            help="Seed for the order of servers and the clients' phases.",
+            show_default="random",
+        ),
     ] = None,
     driver: DriverOption = "process",
     wait: WaitOption = False,
@@ -79,9 +91,8 @@ def measure_judge(
 ) -> None:
     """Compare servers with themselves, with or without a fault.
 
-    Works as `pushbench compare` does.
-
-    The fault is a wrapper's around the server; both arms run in it. Exit codes are those of compare.
+    Works as `pushbench compare` does, with the same exit codes. A wrapper around the server injects the fault; both
+    arms run in one.
     """
     import secrets
 
@@ -129,14 +140,14 @@ def report(
     simulated: Annotated[
         int, typer.Option("--simulated", min=0, metavar="N", help="Simulated comparisons of each kind.")
     ] = 0,
-    seed: Annotated[int, typer.Option("--seed", min=0, metavar="N", help="For the resampling.")] = 1,
+    seed: Annotated[int, typer.Option("--seed", min=0, metavar="N", help="Seed of the resampling.")] = 1,
     out: Annotated[
         Path | None,
         typer.Option("--out", help="Write NAME.json and NAME.md.", metavar="NAME", show_default="stdout, Markdown"),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Count false alarms and found faults.
+    """Count false alarms and detected faults.
 
     Also judges thousands of comparisons that are resampled from those with all their rounds, or simulated.
     """

@@ -40,15 +40,14 @@ HeadOption = Annotated[
 ]
 AcceptOption = Annotated[
     bool,
-    typer.Option(
-        "--accept", help="Let the regressions count as accepted that the --head commit's thresholds.yml accepts."
-    ),
+    typer.Option("--accept", help="Accept the regressions that thresholds.yml of the --head commit accepts."),
 ]
 MaxRoundsOption = Annotated[
-    int | None, typer.Option("--max-rounds", min=1, metavar="N", help="Stop after so many at the latest.")
+    int | None, typer.Option("--max-rounds", min=1, metavar="N", help="Stop after N rounds at the latest.")
 ]
 MaxTimeOption = Annotated[
-    str, typer.Option("--max-time", help="Of each server at the latest, builds not counted.", metavar="TIME")
+    str,
+    typer.Option("--max-time", help="Measure each server for this time at the latest.", metavar="TIME"),
 ]
 ExplainOption = Annotated[
     bool,
@@ -97,9 +96,9 @@ def compare(
 ) -> None:
     """Measure servers here and at another commit, side by side.
 
-    Goes on, round by round, until the difference is clear or the time is up.
+    Repeats rounds until the difference is clear or the time is up.
 
-    A server whose build is the same at both is not measured. One harness drives both: that of this checkout.
+    Servers with the same build at both commits are not measured. The harness of this checkout drives both.
 
     Exit code: 0 pass, 1 fail, 2 usage or configuration error, 3 inconclusive or invalid.
     """

@@ -25,7 +25,7 @@ def export(
     *,
     record: RecordArgument = "latest",
     format_: Annotated[
-        str, typer.Option("--format", help="github-action-benchmark is the one that there is.", metavar="FORMAT")
+        str, typer.Option("--format", help="github-action-benchmark, the only one so far.", metavar="FORMAT")
     ] = "github-action-benchmark",
     into: Annotated[
         Path | None, typer.Option("--into", help="Where the files go.", metavar="FOLDER", show_default="out/export")
@@ -34,10 +34,10 @@ def export(
 ) -> None:
     """Write the headline numbers of a record for another tool.
 
-    Writes a file for each kind of the format.
+    Writes one file for each kind of number that the format has.
 
     For github-action-benchmark these are customSmallerIsBetter.json and customBiggerIsBetter.json, named by the `tool`
-    that reads them. A server without a valid trial is left out, and said.
+    that reads them. Servers without a valid trial are left out and named.
     """
     import json
 

@@ -35,7 +35,9 @@ def register(app: typer.Typer) -> None:
 
 def history(
     *,
-    server: Annotated[str, typer.Argument(help="Whose trend.", metavar="SERVER", show_default=False)] = "",
+    server: Annotated[
+        str, typer.Argument(help="The server whose trend is shown.", metavar="SERVER", show_default=False)
+    ] = "",
     metric: Annotated[
         str,
         typer.Argument(
@@ -47,23 +49,23 @@ def history(
     store: Annotated[Path | None, typer.Option("--store", metavar="FOLDER", show_default="history")] = None,
     add: Annotated[
         list[str],
-        typer.Option("--add", help="Keep a record: an id, a file, `latest` or `capacity`.", metavar="ID"),
+        typer.Option("--add", help="Add a record: an id, a file, `latest` or `capacity`.", metavar="ID"),
     ] = [],  # noqa: B006 - typer reads it, nobody changes it
     suite: SuiteOption = "",
     profile: ProfileOption = DEFAULT_PROFILE,
     stage: Annotated[
-        str, typer.Option("--stage", metavar="STAGE", help="By its name.", show_default="the largest")
+        str, typer.Option("--stage", metavar="STAGE", help="The name of a stage.", show_default="the largest")
     ] = "",
     environment: Annotated[
-        str, typer.Option("--environment", help="Its key.", metavar="KEY", show_default="measured last")
+        str, typer.Option("--environment", help="The key of an environment.", metavar="KEY", show_default="the latest")
     ] = "",
-    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV on stdout, and nothing else there.")] = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV, and nothing else, on stdout.")] = False,
     out: OutOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Keep records, and show a metric of a server over commits.
 
-    Runs of different environments, profiles or parameters are never in one series. The metric `capacity` is what
+    A series never mixes runs of different environments, profiles or parameters. The metric `capacity` is what
     `pushbench capacity` found; its series have one environment and one way of searching.
     """
     from pushbench.cli import history_capacity
@@ -264,4 +266,4 @@ def _draw(points: list[Point], server: str, metric: Metric, stage: str) -> None:
     else:
         print(f"no band: the current level has fewer than {trend.SHORTEST_LEVEL} runs")
     if left_out:
-        print(f"left out, without a valid trial or with 0: {counted(left_out, 'run')}")
+        print(f"left out (no valid trial, or 0): {counted(left_out, 'run')}")

@@ -37,13 +37,13 @@ def measure(
             return play(watch)
     except GaveWay as gave_way:
         done, planned = len(gave_way.record.trials), len(gave_way.record.plan)
-        note(f"gave way to {gave_way.reason} after {done} of {planned} trials; go on with `{go_on(gave_way.path)}`")
+        note(f"gave way to {gave_way.reason} after {done} of {planned} trials; continue with `{go_on(gave_way.path)}`")
         raise typer.Exit(EXIT_GAVE_WAY) from None
     except Interrupted as interrupted:
         record = interrupted.record
         note(
-            f"interrupted: {len(record.trials)} of {len(record.plan)} trials are safe; "
-            f"go on with `{go_on(interrupted.path)}`"
+            f"interrupted: {len(record.trials)} of {len(record.plan)} trials are kept; "
+            f"continue with `{go_on(interrupted.path)}`"
         )
         raise typer.Exit(EXIT_INTERRUPTED) from None
     except KeyboardInterrupt:

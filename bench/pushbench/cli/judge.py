@@ -37,7 +37,7 @@ def judge(
         Path | None,
         typer.Option("--thresholds", help="Judge by this file.", metavar="FILE", show_default="thresholds.yml"),
     ] = None,
-    history: Annotated[bool, typer.Option("--history", help="Against the runs before it, too.")] = False,
+    history: Annotated[bool, typer.Option("--history", help="Also judge against earlier runs.")] = False,
     store: Annotated[
         Path | None, typer.Option("--store", help="The history.", metavar="FOLDER", show_default="history")
     ] = None,
@@ -45,7 +45,8 @@ def judge(
         str, typer.Option("--base", help="Of capacities: another search.", metavar="ID", show_default="the history")
     ] = "",
     allow_inconclusive: Annotated[
-        bool, typer.Option("--allow-inconclusive", help="Exit with 0 when nothing failed but something is unknown.")
+        bool,
+        typer.Option("--allow-inconclusive", help="Exit with 0 if nothing failed, even where something is unknown."),
     ] = False,
     out: OutOption = None,
     as_json: JsonOption = False,
@@ -54,7 +55,7 @@ def judge(
 
     Checks every limit on every valid trial, and every margin where the record has a base.
 
-    With --history every metric with a margin is also held against the level that it had in earlier runs.
+    With --history, also compares every metric that has a margin with its level in earlier runs.
 
     A capacity record, such as `capacity`, the newest one, is held against earlier searches, or against --base. A server
     that carries less fails.

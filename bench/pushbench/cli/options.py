@@ -16,7 +16,7 @@ SuiteOption = Annotated[
     str,
     typer.Option(
         "--suite",
-        help="Only servers of this workload; see `pushbench suites`.",
+        help="Only servers of this suite; `./pushbench suites` lists them.",
         metavar="SUITE",
         show_default="those of the servers",
         autocompletion=complete_suites,
@@ -26,7 +26,7 @@ ProfileOption = Annotated[
     str,
     typer.Option(
         "--profile",
-        help="The size of the suite; see `pushbench suites`.",
+        help="The size of the suite; `./pushbench suites` lists them.",
         metavar="PROFILE",
         autocompletion=complete_profiles,
     ),
@@ -35,7 +35,7 @@ ServersOption = Annotated[
     str,
     typer.Option(
         "--servers",
-        help="As SERVER, but one list.",
+        help="The same as SERVER, as one comma-separated list.",
         metavar="A,B",
         autocompletion=complete_servers,
     ),
@@ -43,7 +43,7 @@ ServersOption = Annotated[
 NamesArgument = Annotated[
     list[str] | None,
     typer.Argument(
-        help="Ids, patterns ('node-*') or tiers (tier:tuned); without them all.",
+        help="Ids, patterns ('node-*') or tiers (tier:tuned); by default all.",
         metavar="SERVER",
         show_default=False,
         autocompletion=complete_servers,
@@ -53,31 +53,33 @@ DriverOption = Annotated[
     Literal["auto", "process", "docker"],
     typer.Option(
         "--driver",
-        help="process, docker, or auto: docker where an engine answers and has every image.",
+        help="process, docker, or auto: docker if an engine answers and has every image.",
         metavar="DRIVER",
     ),
 ]
 WorkersOption = Annotated[
     int | None,
     typer.Option(
-        "--workers", min=1, metavar="N", help="WORKERS of the servers, instead of one a CPU; a series of its own."
+        "--workers", min=1, metavar="N", help="Workers of each server, instead of one per CPU; starts another series."
     ),
 ]
 WaitOption = Annotated[bool, typer.Option("--wait", help="Wait for another run on this machine to end.")]
-RoundsOption = Annotated[int, typer.Option("--rounds", min=1, metavar="N", help="Trials of each server.")]
+RoundsOption = Annotated[int, typer.Option("--rounds", min=1, metavar="N", help="Trials per server.")]
 SeedOption = Annotated[
-    int, typer.Option("--seed", min=0, metavar="N", help="For the order of servers and the clients' phases.")
+    int, typer.Option("--seed", min=0, metavar="N", help="Seed for the order of servers and the clients' phases.")
 ]
 ParameterOption = Annotated[
-    list[str], typer.Option("--parameter", help="Of the suite; may be repeated.", metavar="NAME=VALUE")
+    list[str], typer.Option("--parameter", help="A parameter of the suite; repeatable.", metavar="NAME=VALUE")
 ]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON on stdout, and nothing else there.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on stdout.")]
 OutOption = Annotated[
-    Path | None, typer.Option("--out", help="Where records and reports go.", metavar="FOLDER", show_default="out")
+    Path | None, typer.Option("--out", help="Folder for records and reports.", metavar="FOLDER", show_default="out")
 ]
 PortOption = Annotated[
     int | None,
-    typer.Option("--port", min=1, max=65535, metavar="PORT", help="For the servers; without it a free one each."),
+    typer.Option(
+        "--port", min=1, max=65535, metavar="PORT", help="Port of the servers; by default a free one for each."
+    ),
 ]
 GeneratorsOption = Annotated[
     int | None,
@@ -85,37 +87,39 @@ GeneratorsOption = Annotated[
         "--generators",
         min=1,
         metavar="N",
-        help="k6 processes that share the clients, such as 3; more than one: a series of its own.",
-        show_default="as many as `ulimit -n` asks for",
+        help="k6 processes that share the clients; more than one starts another series.",
+        show_default="as many as `ulimit -n` requires",
     ),
 ]
 SourceAddressesOption = Annotated[
     str,
     typer.Option(
         "--source-addresses",
-        help="What clients connect from, such as 10.0.0.5,10.0.0.6: each address is enough for some 12,000. "
-        "auto: as many of 127.0.0.0/8 as are needed.",
+        help="Addresses that clients connect from, such as 10.0.0.5,10.0.0.6; one is enough for about 12,000 clients. "
+        "auto: as many of 127.0.0.0/8 as needed.",
         metavar="LIST",
     ),
 ]
 SkipVerifyOption = Annotated[
-    bool, typer.Option("--skip-verify", help="Measure without verifying; every trial is marked with it.")
+    bool, typer.Option("--skip-verify", help="Measure without verifying first; every trial is marked as unverified.")
 ]
 InTurnsOption = Annotated[
     bool,
-    typer.Option("--in-turns", help="One arm after the other, not both at the same time: several times the noise."),
+    typer.Option("--in-turns", help="Measure one arm after the other, not both at once: several times the noise."),
 ]
 LiveOption = Annotated[
     str | None,
     typer.Option(
         "--live",
-        help="Stream into a VictoriaMetrics, for dashboards; without URL into that of `make stack`.",
+        help="Stream into a VictoriaMetrics for dashboards; without a URL, into that of `make stack`.",
         metavar="URL",
     ),
 ]
-RecordArgument = Annotated[str, typer.Argument(help="An id or its beginning, a file, or `latest`.", metavar="RECORD")]
+RecordArgument = Annotated[
+    str, typer.Argument(help="An id, its first characters, a file, or `latest`.", metavar="RECORD")
+]
 AnyRecordArgument = Annotated[
-    str, typer.Argument(help="An id or its beginning, a file, `latest` or `capacity`.", metavar="RECORD")
+    str, typer.Argument(help="An id, its first characters, a file, `latest` or `capacity`.", metavar="RECORD")
 ]
 """of a run, or of a search for capacities; `documents` finds it"""
 
@@ -127,7 +131,7 @@ def names(text: str) -> list[str]:
 
 
 def chosen(named: list[str] | None, listed: str) -> list[str]:
-    """The servers of the arguments and of `--servers`."""
+    """The servers named as arguments and by `--servers`."""
     return [*(named or []), *names(listed)]
 
 
@@ -166,7 +170,7 @@ def print_json(data: Any) -> None:
 
 
 def print_table(header: list[str], rows: list[list[str]]) -> None:
-    """Columns in plain text; for people and for `column`-minded programs alike."""
+    """Print columns in plain text, for people and for programs such as `awk`."""
     print("\n".join(table_lines(header, rows)))
 
 

@@ -79,7 +79,7 @@ def plan(
         rows = [[str(trial.order + 1), str(trial.round), trial.server] for trial in each.trials]
         options.print_table(["trial", "round", "server"], rows)
     seconds = sum(each.seconds for each in planned)
-    print(f"about {format_elapsed(seconds)}, builds and verification left out")
+    print(f"about {format_elapsed(seconds)}, without builds and verification")
 
 
 @dataclass(frozen=True)

@@ -44,13 +44,13 @@ LIVE_URL = "http://127.0.0.1:8428"  # where compose/stack.yml has VictoriaMetric
 
 ResumeOption = Annotated[
     str,
-    typer.Option("--resume", help="Go on with a run that was interrupted: an id, a file, or `latest`.", metavar="ID"),
+    typer.Option("--resume", help="Resume an interrupted run: an id, a file, or `latest`.", metavar="ID"),
 ]
 GiveWayOption = Annotated[
     bool,
     typer.Option(
         "--give-way",
-        help="In a job of GitHub Actions: end between two servers when a pull request waits for this machine.",
+        help="In a GitHub Actions job: stop between two servers if a pull request waits for this machine.",
     ),
 ]
 WatchOption = Annotated[
@@ -98,7 +98,7 @@ def run(
 ) -> None:
     """Build, verify, measure and judge servers.
 
-    Writes a record and a report below out, and judges by thresholds.yml.
+    Writes a record and a report to out/, and judges by thresholds.yml.
 
     Exit code: 0 pass, 1 fail, 2 usage or configuration error, 3 inconclusive or invalid, 4 gave way.
     """
@@ -113,7 +113,7 @@ def run(
     from pushbench.records import store
 
     project = Project.current(out)
-    thresholds = thresholds_of(project)  # a mistake there must not be told after five minutes
+    thresholds = thresholds_of(project)  # so that a mistake there is reported before five minutes of measuring
     choice = DriverChoice(driver, port, workers)
     how = Options(
         choice,

@@ -22,7 +22,9 @@ def register(app: typer.Typer) -> None:
 
 def schema(
     *,
-    write: Annotated[bool, typer.Option("--write/--check", help="Write them, or compare and exit with 2.")] = False,
+    write: Annotated[
+        bool, typer.Option("--write/--check", help="Write the schemas, or exit with 2 where they are outdated.")
+    ] = False,
 ) -> None:
     """Write the JSON schemas in docs/schemas, or check them."""
     from pushbench.cli.schemas import outdated, write_schemas
@@ -33,6 +35,6 @@ def schema(
         write_schemas(project.schemas)
     elif files := outdated(project.schemas):
         names = ", ".join(project.relative(file) for file in files)
-        raise UserError(f"not what the models say: {names}", hint="run `make schemas`")
+        raise UserError(f"outdated: {names}", hint="run `make schemas`")
     else:
-        note("the schemas are what the models say")
+        note("the schemas match the models")

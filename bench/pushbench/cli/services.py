@@ -23,7 +23,7 @@ def register(app: typer.Typer) -> None:
 def services(
     *,
     lock: Annotated[
-        bool, typer.Option("--lock", help="Do not fetch: write the digests that the registries have now.")
+        bool, typer.Option("--lock", help="Do not fetch; write the digests that the registries have now.")
     ] = False,
 ) -> None:
     """Fetch the images of the services that servers need.

@@ -32,11 +32,11 @@ def show(
     stage: Annotated[
         str,
         typer.Option(
-            "--stage", help="Its number of clients or its name, or `all`.", metavar="STAGE", show_default="the largest"
+            "--stage", help="A number of clients, a name, or `all`.", metavar="STAGE", show_default="the largest"
         ),
     ] = "",
     trial: Annotated[
-        str, typer.Option("--trial", help="One trial, its stages side by side.", metavar="SERVER[:ROUND]")
+        str, typer.Option("--trial", help="Show one trial, its stages side by side.", metavar="SERVER[:ROUND]")
     ] = "",
     markdown: Annotated[bool, typer.Option("--markdown", help="Print every stage as Markdown.")] = False,
     out: OutOption = None,
@@ -44,7 +44,7 @@ def show(
 ) -> None:
     """Show what a run measured, and its verdict.
 
-    Exits with 0, whatever the verdict is; `pushbench judge` exits with the verdict.
+    Exits with 0 whatever the verdict is; `pushbench judge` has an exit code for each verdict.
     """
     from pushbench.cli.conclusion import color, thresholds_of, width
     from pushbench.foundation.project import Project

@@ -28,7 +28,10 @@ CapacitiesOption = Annotated[
 RepositoryOption = Annotated[
     str,
     typer.Option(
-        "--repository", help="Where commits are linked to.", metavar="URL", show_default="the workflow's, or none"
+        "--repository",
+        help="The repository that commits link to.",
+        metavar="URL",
+        show_default="the workflow's, or none",
     ),
 ]
 KeepRecordsOption = Annotated[
@@ -36,12 +39,12 @@ KeepRecordsOption = Annotated[
     typer.Option(
         "--keep-records",
         min=1,
-        help="Full records of commits that the site keeps, the newest ones: the others are removed from --out.",
+        help="Keep the full records of the N newest commits, and remove older ones from --out.",
         metavar="N",
         show_default="all",
     ),
 ]
-PagesOption = Annotated[bool, typer.Option(help="Whether to build and copy the pages, too, which takes Node.js.")]
+PagesOption = Annotated[bool, typer.Option(help="Also build and copy the pages, which takes Node.js.")]
 
 _EXAMPLES = examples(
     "./pushbench site",

@@ -26,14 +26,14 @@ def register(app: typer.Typer) -> None:
 
 def suites(
     name: Annotated[
-        str, typer.Argument(help="One suite, with its metrics.", metavar="NAME", show_default="all, in short")
+        str, typer.Argument(help="A suite, to show with its metrics.", metavar="NAME", show_default="all, in short")
     ] = "",
     *,
     as_json: JsonOption = False,
 ) -> None:
     """List the suites, their profiles and parameters.
 
-    Of one suite, also lists its metrics, limits and margins.
+    With a NAME, also lists the metrics of that suite.
     """
     from pushbench.catalog.suites import find_suite, read_suites
     from pushbench.foundation.project import Project

@@ -48,7 +48,7 @@ def verify(
     suite: SuiteOption = "",
     servers: ServersOption = "",
     rule: Annotated[
-        list[str] | None, typer.Option("--rule", help="Check only this one; may be repeated.", metavar="NAME")
+        list[str] | None, typer.Option("--rule", help="Check only this rule; repeatable.", metavar="NAME")
     ] = None,
     driver: DriverOption = "auto",
     workers: WorkersOption = None,
@@ -56,7 +56,9 @@ def verify(
     port: PortOption = None,
     jobs: Annotated[
         int | None,
-        typer.Option("--jobs", min=1, help="Servers at a time; without it one a core, 4 at most.", metavar="N"),
+        typer.Option(
+            "--jobs", min=1, help="Servers checked at a time; by default one per core, at most 4.", metavar="N"
+        ),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -74,7 +76,7 @@ def verify(
 
     project = Project.current()
     if port is not None and jobs not in (None, 1):
-        raise UserError("--port is one for all servers: check them one after another", hint="leave --jobs out")
+        raise UserError("--port is for one server at a time", hint="leave --jobs out")
 
     def select(of: Suite, ids: list[str]) -> Selection:
         return select_servers(project, of, ids, options.note, DriverChoice(driver, port, workers))

@@ -116,7 +116,7 @@ class Follower:
         what, planned = "measuring" if measured else "ramp", self._stages[stage].clients
         clients = f"{format_number(second.clients)} of {format_number(planned)} clients"
         if second.clients > planned:  # those of the stage before, in other groups
-            clients = f"{format_number(second.clients)} clients have to leave"
+            clients = f"{format_number(second.clients)} clients leaving"
         return f"{self._which(stage)} {what}, {clients}"
 
     def _which(self, stage: int) -> str:

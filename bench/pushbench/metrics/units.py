@@ -13,7 +13,17 @@ from pushbench.metrics.definitions import Unit
 
 NOT_MEASURED = "-"
 
-_DURATIONS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
+_DURATIONS = {
+    "ns": 1e-9,
+    "us": 1e-6,
+    "µs": 1e-6,
+    "\u03bcs": 1e-6,
+    "ms": 1e-3,
+    "s": 1.0,
+    "m": 60.0,
+    "min": 60.0,
+    "h": 3600.0,
+}
 _DECIMAL_BYTES = {"B": 1.0, "kB": 1e3, "MB": 1e6, "GB": 1e9}
 _BYTES = {**_DECIMAL_BYTES, "KiB": 2.0**10, "MiB": 2.0**20, "GiB": 2.0**30}
 
@@ -98,10 +108,10 @@ def format_elapsed(seconds: float) -> str:
 
 def _format_seconds(value: float) -> str:
     size = abs(value)
-    if size == 0 or 1e-4 <= size < 1:  # 0.31 ms rather than 310 us: latencies of one table share a unit more often
+    if size == 0 or 1e-4 <= size < 1:  # 0.31 ms rather than 310 µs: latencies of one table share a unit more often
         return f"{format_number(value * 1e3)} ms"
     if size < 1e-4:
-        return f"{format_number(value * 1e6)} us"
+        return f"{format_number(value * 1e6)} µs"
     return f"{format_number(value)} s" if size < 120 else format_elapsed(value)
 
 

@@ -60,11 +60,13 @@ def write_record(records: Path, record: Record) -> Path:
         write_atomically(path, as_bytes(record))
     except OSError as error:
         done = len(record.trials)
-        safe = f"{done - 1} of {len(record.plan)} trials are safe there" if done else "nothing was measured yet"
+        safe = f"{done - 1} of {len(record.plan)} trials are kept there" if done else "nothing was measured yet"
         raise UserError(
             f"cannot be written: {error.strerror}; {safe}",
             where=str(path),
-            hint=f"make room and go on with `./pushbench run --resume {path}`" if done else "make room and try again",
+            hint=f"make room and continue with `./pushbench run --resume {path}`"
+            if done
+            else "make room and try again",
         ) from None
     return path
 

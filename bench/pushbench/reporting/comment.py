@@ -228,7 +228,7 @@ def _folded(part: Part) -> Iterator[tuple[str, list[str]]]:
     record, summary, verdict = part.record, part.summary, part.summary.verdict
     if len(part.intended) > MOST_INTENDED:
         yield "If this is intended: what to add to thresholds.yml in this pull request", list(_block(part))
-    yield "Do it again", fenced([one_line(again.command(record))], "sh")
+    yield "Reproduce", fenced([one_line(again.command(record))], "sh")
     if verdict.changes:
         yield f"All changes {notes.against(record)}", list(table_lines(changes_table(verdict)))
     if verdict.levels:

@@ -55,7 +55,7 @@ def render(
         "",
         *measured_by(record),
         "",
-        "## Do it again",
+        "## Reproduce",
         "",
         *fenced([one_line(again.command(record))], "sh"),
         "",

@@ -137,10 +137,10 @@ def versions(record: Record) -> dict[str, str]:
 
 def _of_trials(record: Record, trials: Sequence[Trial]) -> Iterator[Section]:
     invalid = [Note(f"{_of(record, trial)}: {each}") for trial in trials for each in _invalid(record, trial)]
-    yield Section("Logs of what failed", list(_logs(record, trials)))
+    yield Section("Logs of failures", list(_logs(record, trials)))
     yield Section("Invalid trials, not judged", invalid)
     yield Section("Warnings", list(_warnings(record, trials)))
-    yield Section("What clients saw", list(_errors(record, trials)))
+    yield Section("Errors that clients saw", list(_errors(record, trials)))
 
 
 def _those_that_speak(*sections: Section) -> list[Section]:
@@ -174,7 +174,7 @@ def _errors(record: Record, trials: Sequence[Trial]) -> Iterator[Note]:
         for error in most[:ERRORS_SHOWN]:
             yield Note(f"{_of(record, trial)}: {error.count:,} x {one_line(error.reason, 200)}")
         if len(most) > ERRORS_SHOWN:
-            yield Note(f"{_of(record, trial)}: {len(most) - ERRORS_SHOWN} more kinds of errors are in the record")
+            yield Note(f"{_of(record, trial)}: {len(most) - ERRORS_SHOWN} more kinds of errors in the record")
 
 
 def _of(record: Record, trial: Trial) -> str:

@@ -147,4 +147,4 @@ def _environment(record: Record) -> Iterator[str]:
         *(f"{server}: {said}" for server, said in notes.versions(record).items()),
     )
     yield from ("<h2>Environment</h2><ul>", *(f"<li>{_text(each)}</li>" for each in said), "</ul>")
-    yield f"<h2>Do it again</h2><pre>{_text(again.command_from_anywhere(record))}</pre>"
+    yield f"<h2>Reproduce</h2><pre>{_text(again.command_from_anywhere(record))}</pre>"

@@ -31,7 +31,7 @@ LEVEL_COLUMNS = ["value", "level", "margin", "runs", "word"]
 CHANGE_COLUMNS = ["head", "change", "margin", "visible", "word"]
 
 BREAKS = "! breaks a limit"
-OF_DUE = "of ...: so many {work} were due a second, and fewer arrived in the window"
+OF_DUE = "of N: so many {work} per second were due, and fewer arrived in the window"
 
 
 class Run(Protocol):
@@ -152,10 +152,10 @@ def changes_table(verdict: Verdict) -> Table:
     rounds = sorted({change.pairs for change in verdict.changes})
     legend = [
         f"{_count_range(rounds)} rounds; below the change its 95 % interval",
-        "margin: from where on a change counts; visible: the smallest that nine of ten such comparisons would call",
+        "margin: the smallest change that counts; visible: the smallest that nine of ten such comparisons would detect",
     ]
     if any(change.controlled for change in verdict.changes):
-        legend.append("~ less what the generator's own cost per delivery says of the machine")
+        legend.append("~ corrected for the speed of the machine, by the generator's own cost per delivery")
     if any(change.word == "accepted" for change in verdict.changes):
         legend.append("accepted: worse, by no more than thresholds.yml accepts")
     if any(change.word == "invalid" for change in verdict.changes):
@@ -194,7 +194,7 @@ def _moved(found: JudgedChange) -> Line:
 
 def levels_table(verdict: Verdict) -> Table:
     """Every metric beside the level that it had, the servers below each other."""
-    legend = ["below the level the band in which its runs lie; margin: from where on a change counts"]
+    legend = ["below the level: the band of its runs; margin: the smallest change that counts"]
     if any(level.accepted for level in verdict.levels):
         legend.append("* accepted in thresholds.yml, whatever the history says")
     return Table(LEVEL_COLUMNS, _by_server(verdict.levels, _level, len(LEVEL_COLUMNS)), legend)
@@ -325,11 +325,11 @@ def _legend(
     if any(cell.broken for cell in cells):
         legend.append(BREAKS)
     if any(column.doubtful for column in columns):
-        legend.append("(...) from invalid trials: not to be believed")
+        legend.append("(...) from invalid trials: do not trust these")
     if any(column.due is not None for column in columns):
         legend.append(OF_DUE.format(work=work))
     if any(column.range_of(row) for column in columns for row in table_rows):
-        legend.append("median of the valid trials, smallest and largest below it")
+        legend.append("median of the valid trials; below it the smallest and the largest")
     return legend
 
 

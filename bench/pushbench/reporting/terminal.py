@@ -99,7 +99,7 @@ def print_sections(console: Console, sections: Iterable[notes.Section]) -> None:
 def print_verdict(console: Console, record: Record, verdict: Verdict) -> None:
     console.print()
     if verdict.outcome != "pass":
-        console.print(Text.assemble(("Again: ", "bold"), one_line(again.command(record))))
+        console.print(Text.assemble(("Repeat: ", "bold"), one_line(again.command(record))))
         console.print()
     word = (loud(verdict.outcome), _STYLES[verdict.outcome])
     console.print(Text.assemble(("Verdict: ", "bold"), word, f" ({one_line(notes.tally(verdict))})"))

@@ -33,7 +33,7 @@ def feed(events: Sequence[Event], metrics: Mapping[str, Metrics], repository: st
 
 
 def sentence(event: Event, metrics: Metrics) -> str:
-    """`node-ws: CPU per delivery worse by 12.1 % at stage 1000: 41 us, was 36.6 us`."""
+    """`node-ws: CPU per delivery worse by 12.1 % at stage 1000: 41 µs, was 36.6 µs`."""
     metric = metrics[event.metric]
     share = f" by {abs(event.after / event.before - 1):.1%}".replace("%", " %") if event.before else ""
     before, after = format_quantity(event.before, metric.unit), format_quantity(event.after, metric.unit)

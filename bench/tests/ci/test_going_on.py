@@ -48,7 +48,7 @@ done = len(whole["trials"])
 if "--give-way" in arguments and (root / "busy").exists():
     done = len(known) + 1
 path.write_text(json.dumps(whole | {{"trials": known + whole["trials"][len(known):done]}}))
-print("gave way; go on with `./pushbench run`" if done < len(whole["trials"]) else "measured", file=sys.stderr)
+print("gave way; continue with `./pushbench run`" if done < len(whole["trials"]) else "measured", file=sys.stderr)
 sys.exit(4 if done < len(whole["trials"]) else 0)
 """
 

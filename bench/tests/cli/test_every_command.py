@@ -90,7 +90,7 @@ def test_arguments_are_shown_by_their_names(project: Project, capsys: pytest.Cap
     assert lines[0] == "Usage: pushbench run [OPTIONS] [SERVER]..."
     assert any(line.startswith("  SERVER...  Ids, patterns") for line in lines)
     assert call("show", "-h") == 0
-    assert "\n  RECORD  An id or its beginning" in capsys.readouterr().out
+    assert "\n  RECORD  An id, its first characters" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("path", [(), *ALONE], ids=title)

@@ -64,7 +64,7 @@ def test_a_level_bounds_the_head_s_value() -> None:
     assert word(judged(slower(), accept("level: 25us"))) == "accepted"
     verdict = judged(slower(), accept("level: 21us"))
     assert word(verdict) == "worse"
-    assert "; accepted up to 21 us, found 2" in verdict.reasons[0]
+    assert "; accepted up to 21 µs, found 2" in verdict.reasons[0]
 
 
 def test_a_loss_where_there_was_none_needs_a_level() -> None:

@@ -87,9 +87,9 @@ def test_a_run_above_its_band_fails_with_the_numbers(tmp_path: Path) -> None:
     assert found.outcome == "fail"
     [reason] = found.reasons
     assert reason.startswith(
-        "node-ws: CPU per delivery worse at 1,000 clients: 46 us, level 41.0 us (band 39.2 us to 42."
+        "node-ws: CPU per delivery worse at 1,000 clients: 46 µs, level 41.0 µs (band 39.2 µs to 42."
     )
-    assert reason.endswith("of 15 runs), margin 2.05 us")
+    assert reason.endswith("of 15 runs), margin 2.05 µs")
     assert judged(tmp_path, record(20, 36e-6)).notes[0].startswith("node-ws: CPU per delivery better")
 
 
@@ -170,11 +170,11 @@ def test_a_change_is_accepted_from_the_level_that_the_history_had_before_the_lin
     found = judged(tmp_path, record(20, 45e-6), thresholds=changed())
     assert (found.outcome, *cpu(found)) == ("pass", "accepted", pytest.approx(41e-6 * 1.15, rel=0.01))
     [note] = found.notes
-    assert note.startswith("node-ws: CPU per delivery accepted at 1,000 clients: 45 us, accepted level 47.3 us")
+    assert note.startswith("node-ws: CPU per delivery accepted at 1,000 clients: 45 µs, accepted level 47.3 µs")
     assert note.endswith(": new parser")
     beyond = judged(tmp_path, record(20, 51e-6), thresholds=changed())
     assert (beyond.outcome, cpu(beyond)[0]) == ("fail", "worse")
-    assert "accepted level 47.3 us" in beyond.reasons[0]
+    assert "accepted level 47.3 µs" in beyond.reasons[0]
 
 
 def test_an_accepted_change_is_silent_where_nothing_got_worse(tmp_path: Path) -> None:

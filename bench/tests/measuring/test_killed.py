@@ -140,7 +140,7 @@ def test_an_interrupted_run_stops_cleanly_and_says_how_to_go_on(project: Project
     assert run.returncode == 130, output
     record = the_record(project)
     path = store.find_record(project.records)
-    said = f"interrupted: {len(record.trials)} of 3 trials are safe; go on with `./pushbench run --resume {path}`"
+    said = f"interrupted: {len(record.trials)} of 3 trials are kept; continue with `./pushbench run --resume {path}`"
     assert output.splitlines()[-1] == said
     assert started_for(project) == []
 

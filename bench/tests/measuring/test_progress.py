@@ -103,7 +103,7 @@ def test_a_stage_with_a_name_is_told_by_it(capsys: pytest.CaptureFixture[str]) -
         watch.finished(trial(stages=[result_of(stage_report(clients=300, name="classroom-300"), window(), 4)]))
         watch.close()
     assert "stage 2/2 (classroom-300), 300 clients, 30,000 deliveries/s" in capsys.readouterr().err
-    assert "stage 2/2 (classroom-300) ramp, 500 clients have to leave, 50,000 deliveries/s" in screen.getvalue()
+    assert "stage 2/2 (classroom-300) ramp, 500 clients leaving, 50,000 deliveries/s" in screen.getvalue()
     assert "stage 2/2 (classroom-300) measuring, 300 of 300 clients" in screen.getvalue()
     assert "done in 1 min 01 s; classroom-300: 300 clients, nothing lost" in screen.getvalue()
 

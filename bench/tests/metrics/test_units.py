@@ -16,6 +16,8 @@ from pushbench.metrics.units import format_elapsed, format_quantity, parse_quant
         ("1m", Unit.SECONDS, 60.0),
         ("1.5 s", Unit.SECONDS, 1.5),
         ("250us", Unit.SECONDS, 250e-6),
+        ("250µs", Unit.SECONDS, 250e-6),
+        ("250\u03bcs", Unit.SECONDS, 250e-6),  # Greek mu, which looks alike
         ("0", Unit.SECONDS, 0.0),
         ("1%", Unit.RATIO, 0.01),
         ("0.05", Unit.RATIO, 0.05),
@@ -44,7 +46,7 @@ def test_says_what_was_expected(text: str, unit: Unit) -> None:
     ("value", "unit", "text"),
     [
         (0.00031, Unit.SECONDS, "0.31 ms"),
-        (0.0000123, Unit.SECONDS, "12.3 us"),
+        (0.0000123, Unit.SECONDS, "12.3 µs"),
         (0.2504, Unit.SECONDS, "250 ms"),
         (1.234, Unit.SECONDS, "1.23 s"),
         (376.0, Unit.SECONDS, "6 min 16 s"),

@@ -96,8 +96,8 @@ def test_a_full_disk_keeps_the_record_before_and_says_how_to_go_on(
     with pytest.raises(UserError) as raised:
         store.write_record(tmp_path, record(3))
     assert str(raised.value) == (
-        f"{path}: cannot be written: No space left on device; 2 of 3 trials are safe there; "
-        f"make room and go on with `./pushbench run --resume {path}`"
+        f"{path}: cannot be written: No space left on device; 2 of 3 trials are kept there; "
+        f"make room and continue with `./pushbench run --resume {path}`"
     )
     assert store.read_record(path) == before
 

@@ -58,7 +58,7 @@ def test_what_was_not_decided_is_said_with_the_reason() -> None:
 
 def test_all_rows_limits_environment_and_the_command_are_folded() -> None:
     text = said(compared(arms("node-ws", rounds=20, cpu=0.10)))
-    for title in ("Do it again", "All changes against base", "Environment and versions"):
+    for title in ("Reproduce", "All changes against base", "Environment and versions"):
         assert f"<summary>{title}" in text
     assert "./pushbench compare --base" in text
     assert text.count("<details>") == text.count("</details>") >= 4

@@ -107,8 +107,8 @@ def test_the_feed_has_what_became_worse_or_better_the_newest_first() -> None:
     better = replace(EVENT, id="2", word="better", after=30e-6, created="2026-11-22T10:15:00+00:00")
     entries = ElementTree.fromstring(feed([EVENT, better], {EVENT.combination: METRICS}, None)).findall(f"{ATOM}entry")
     assert [entry.findtext(f"{ATOM}title") for entry in entries] == [
-        "node-ws: CPU per delivery better by 18.0 % at stages 1000, 500: 30 us, was 36.6 us",
-        "node-ws: CPU per delivery worse by 12.0 % at stages 1000, 500: 41 us, was 36.6 us",
+        "node-ws: CPU per delivery better by 18.0 % at stages 1000, 500: 30 µs, was 36.6 µs",
+        "node-ws: CPU per delivery worse by 12.0 % at stages 1000, 500: 41 µs, was 36.6 µs",
     ]
     [link] = [each.get("href") for each in entries[1].findall(f"{ATOM}link")]
     assert link == (
