@@ -41,7 +41,7 @@ BURNS = {
             "app/boards.py",
             "    async def broadcast(self, board_id: str, text: str) -> None:\n",
             "        x = 1\n        for i in range(6000):\n            x ^= i\n",
-            "broadcast (app/boards.py",
+            "Boards.broadcast (app/boards.py",
         ),
         Burn(
             "spring-websocket",
