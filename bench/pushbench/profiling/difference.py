@@ -50,6 +50,7 @@ def compare(base: Measured, head: Measured) -> list[ExplainedFunction]:
     own = {arm: each.own_seconds() for arm, each in profiles.items()}
     totals = {arm: each.seconds for arm, each in profiles.items()}
     callers = _gaining_callers(profiles["base"], profiles["head"])
+    unsampled = [_variance_of_rest(each) for each in profiles.values()]
     found = []
     for each in own["base"].keys() | own["head"].keys():
         sides = {
@@ -62,6 +63,7 @@ def compare(base: Measured, head: Measured) -> list[ExplainedFunction]:
         }
         line = profiles["head"].line(each) or profiles["base"].line(each)
         caller = callers.get(each)
+        variances = unsampled if each == UNSAMPLED else [_variance(side) for side in sides.values()]
         found.append(
             ExplainedFunction(
                 function=each.function,
@@ -71,7 +73,7 @@ def compare(base: Measured, head: Measured) -> list[ExplainedFunction]:
                 base=sides["base"],
                 head=sides["head"],
                 change_per_work=sides["head"].seconds_per_work - sides["base"].seconds_per_work,
-                chance_per_work=NORMAL_95 * sqrt(sum(_variance(side) for side in sides.values())),
+                chance_per_work=NORMAL_95 * sqrt(sum(variances)),
             )
         )
     found.sort(key=lambda each: (-each.change_per_work, each.title))
@@ -81,6 +83,12 @@ def compare(base: Measured, head: Measured) -> list[ExplainedFunction]:
 def _variance(side: Side) -> float:
     """Of the CPU per unit of work, by the number of samples as that of a Poisson variable. No sample: no variance."""
     return side.seconds_per_work**2 / side.samples if side.samples else 0.0
+
+
+def _variance_of_rest(profile: Profile) -> float:
+    """Of what was not sampled: the kernel's account is exact, so it is that of all that was sampled."""
+    sampled = profile.seconds - profile.stacks.get((UNSAMPLED,), 0.0)
+    return sampled**2 / profile.count
 
 
 def _gaining_callers(base: Profile, head: Profile) -> Mapping[Frame, Frame]:

@@ -60,7 +60,8 @@ class _Event(_Part):
 
 
 def add_jfr(profile: Profile, text: IO[str], folder: Path, windows: Sequence[Window], epoch: float) -> None:
-    """Add the samples inside `windows`. `epoch` is the wall clock less the monotonic one, in seconds.
+    """Add the samples inside `windows`. `epoch` is the wall clock less the monotonic one, in seconds. A sample counts
+    the CPU time since the one before it, which is more than was asked for where the kernel's clock ticks slowly.
 
     Raises Unprofiled for what is no output of `jfr print --json`.
     """
@@ -115,7 +116,7 @@ def _next_object(buffer: str, position: int) -> int | None:
 
 def _frame(raw: _Frame, folder: Path, known: dict[tuple[str, str], Frame]) -> Frame:
     method = raw.method or _Method()
-    owner = _without_numbers(method.type.name if method.type else "")
+    owner = _without_numbers(method.type.name if method.type else "").replace("/", ".")
     name = _without_numbers(method.name)
     key = (owner, name)
     if key not in known:

@@ -11,8 +11,17 @@ from pushbench.profiling.jfr import EVENT, add_jfr
 from pushbench.profiling.profile import Profile, Unprofiled, Window, require_file
 from pushbench.profiling.profilers import TOOL_SECONDS, Place, last_line, run_tool
 
-THROTTLE = "1ms"
-"""of CPU time of a thread between two samples"""
+SETTINGS = f"""\
+<?xml version="1.0" encoding="UTF-8"?>
+<configuration version="2.0" label="Pushbench">
+  <event name="{EVENT}">
+    <setting name="enabled">true</setting>
+    <setting name="stackTrace">true</setting>
+    <setting name="throttle">1ms</setting>
+  </event>
+</configuration>
+"""
+"""the throttle: CPU time of a thread between two samples, at least"""
 DEPTH = 64
 """frames of a stack that are kept, as the Flight Recorder does by default"""
 RECORDING = "pushbench"
@@ -32,9 +41,10 @@ class FlightRecorder:
 
     def begin(self, pids: Sequence[int], window: Window) -> None:
         self._pid = pids[0]
-        settings = ("settings=none", f"{EVENT}#enabled=true", f"{EVENT}#throttle={THROTTLE}")
-        said = self._jcmd("JFR.start", f"name={RECORDING}", *settings)
-        if "Started recording" not in said:
+        settings = self._place.files / "settings.jfc"
+        settings.write_text(SETTINGS)
+        said = self._jcmd("JFR.start", f"name={RECORDING}", f"settings={settings}")
+        if "Started recording" not in said or "Warning" in said:
             raise Unprofiled(f"the Flight Recorder does not start: {last_line(said.encode())}")
 
     def end(self) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pushbench.machine.processes import Program
+from pushbench.profiling.elf import code_of
 from pushbench.profiling.perf import FIELDS, add_perf, go_names, lookups, read_samples
 from pushbench.profiling.profile import MOST_BYTES, Profile, Unprofiled, Window
 from pushbench.profiling.profilers import END_SECONDS, Place, attach, last_line, run_tool
@@ -53,7 +54,9 @@ class Perf:
             raise Unprofiled(f"perf wrote no profile: {last_line(said.encode())}")
         script = ["perf", "script", "--fields", FIELDS, "--input", str(self._file)]
         samples = read_samples(run_tool(self._place, script, most=MOST_BYTES), windows)
-        names = go_names(lookups(samples, self._binary), self._go) if self._toolchain == "go" and samples else {}
+        names = {}
+        if self._toolchain == "go" and samples:
+            names = go_names(lookups(samples, self._binary), code_of(self._binary), self._go)
         profile = Profile()
         add_perf(profile, samples, self._binary, names, self._module())
         return profile

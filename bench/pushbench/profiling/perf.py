@@ -1,7 +1,8 @@
 """Reads what `perf script` writes of the CPU-clock samples of processes. Pure.
 
 Each sample is a line `pid time: period`, and below it a line `address symbol (file)` for each frame, the innermost
-first. A stripped Go binary has no symbols for perf: its addresses are named by `go tool addr2line`.
+first. A stripped Go binary has no symbols for perf: its addresses are named by `go tool addr2line`. For a frame of a
+program, the address is its place in the file.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from pushbench.profiling.elf import Segment, address_of
 from pushbench.profiling.naming import place, unversioned
 from pushbench.profiling.profile import DEEPEST, Frame, Profile, Unprofiled, Window, frame, inside
 
@@ -82,9 +84,11 @@ def lookups(samples: Sequence[Sample], binary: Path) -> list[int]:
     return sorted(found)
 
 
-def go_names(addresses: Sequence[int], look_up: Callable[[str], str]) -> dict[int, tuple[str, str]]:
+def go_names(
+    addresses: Sequence[int], code: Sequence[Segment], look_up: Callable[[str], str]
+) -> dict[int, tuple[str, str]]:
     """Names by `go tool addr2line`, which answers two lines for each address."""
-    lines = look_up("".join(f"0x{each:x}\n" for each in addresses)).splitlines()
+    lines = look_up("".join(f"0x{address_of(each, code):x}\n" for each in addresses)).splitlines()
     if len(lines) != 2 * len(addresses):
         raise Unprofiled("`go tool addr2line` does not name the functions of the server")
     return dict(zip(addresses, zip(lines[::2], lines[1::2], strict=True), strict=True))

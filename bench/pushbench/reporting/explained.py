@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from pushbench.metrics.definitions import Unit
-from pushbench.metrics.units import format_number, format_quantity
+from pushbench.metrics.units import format_number
 from pushbench.profiling.explanation import SHOWN, ExplainedFunction, Explanation
 from pushbench.reporting.table import Cell, Line, Table
 
@@ -30,8 +29,8 @@ def _line(each: ExplainedFunction) -> Line:
     sign = "-" if each.change_per_work < 0 else "+"
     change = f"{sign}{format_number(abs(each.change_per_work) * 1e6)} us"
     cells = [
-        Cell(format_quantity(each.base.seconds_per_work, Unit.SECONDS)),
-        Cell(format_quantity(each.head.seconds_per_work, Unit.SECONDS)),
+        Cell(f"{format_number(each.base.seconds_per_work * 1e6)} us"),
+        Cell(f"{format_number(each.head.seconds_per_work * 1e6)} us"),
         Cell(change, f"chance {format_number(each.chance_per_work * 1e6)}"),
         Cell(f"{format_number(100 * each.base.share)} to {format_number(100 * each.head.share)} %"),
     ]

@@ -23,6 +23,7 @@ class Burn:
     """as an explanation names it"""
 
 
+# The JVM names a function by its next safepoint, which a loop over an int may not have.
 _SHIFTS = "x ^= x << 13; x ^= x {right} 7; x ^= x << 17"
 BURNS = {
     burn.server: burn
@@ -41,14 +42,14 @@ BURNS = {
             "app/boards.py",
             "    async def broadcast(self, board_id: str, text: str) -> None:\n",
             "        x = 1\n        for i in range(6000):\n            x ^= i\n",
-            "broadcast (app/boards.py",
+            "Boards.broadcast (app/boards.py",
         ),
         Burn(
             "spring-websocket",
             "src/main/java/pushbench/whiteboard/Boards.java",
             "  void broadcast(String boardId, TextMessage message) {\n",
             "    long x = 1;\n"
-            f"    for (int i = 0; i < 200000; i++) {{ {_SHIFTS.format(right='>>>')}; }}\n"
+            f"    for (long i = 0; i < 200000; i++) {{ {_SHIFTS.format(right='>>>')}; }}\n"
             "    if (x == 0) throw new IllegalStateException();\n",
             "Boards.broadcast (src/main/java/pushbench/whiteboard/Boards.java",
         ),

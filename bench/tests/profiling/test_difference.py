@@ -50,6 +50,7 @@ def test_cpu_that_was_not_sampled_is_a_row_of_its_own() -> None:
     found = compare(measured(profile(parse=900)), measured(profile(parse=900), cpu=1.5))
     assert found[0].title == "(not sampled)"
     assert found[0].change_per_work == pytest.approx(0.0005)
+    assert found[0].chance_per_work == pytest.approx(1.96 * 0.0009 * (2 / 900) ** 0.5)
 
 
 def test_equal_arms_gain_rarely_more_than_chance() -> None:

@@ -38,7 +38,7 @@ def event(*frames: tuple[str, str, int], time: str = "2023-11-14T22:13:21.123456
 
 
 BROADCAST = event(
-    ("java.lang.String", "concat", 5), ("app.Boards$Board", "lambda$send$12", 30), ("app.Boards", "in", 9)
+    ("java/lang/String", "concat", 5), ("app/Boards$Board", "lambda$send$12", 30), ("app.Boards", "in", 9)
 )
 LATE = event(("app.Boards", "late", 1), time="2023-11-14T23:14:21+01:00")
 

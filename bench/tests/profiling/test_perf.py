@@ -6,22 +6,24 @@ from pathlib import Path
 
 import pytest
 
+from pushbench.profiling.elf import Segment
 from pushbench.profiling.perf import add_perf, go_names, lookups, read_samples
 from pushbench.profiling.profile import Profile, Unprofiled
 
 BINARY = Path("/servers/go/target/server")
+CODE = [Segment(0x1000, 0x2F0000, 0x401000)]
 TEXT = b"""\
  4242  100.500000:    1003009
-\t          45e1a0 [unknown] (/servers/go/target/server)
-\t          45e2b1 [unknown] (/servers/go/target/server)
+\t          5e1a0 [unknown] (/servers/go/target/server)
+\t          5e2b1 [unknown] (/servers/go/target/server)
 
  4242  100.600000:    1003009
 \tffffffff81a00000 tcp_sendmsg ([kernel.kallsyms])
 \tffffffff81a00100 entry_SYSCALL_64 ([kernel.kallsyms])
-\t          45e1a0 [unknown] (/servers/go/target/server)
+\t          5e1a0 [unknown] (/servers/go/target/server)
 
  4242  200.000000:    1003009
-\t          45e1a0 [unknown] (/servers/go/target/server)
+\t          5e1a0 [unknown] (/servers/go/target/server)
 
 """
 ANSWER = """\
@@ -36,7 +38,7 @@ whiteboard/main.go:7
 
 def read(answer: str = ANSWER) -> Profile:
     samples = read_samples(TEXT, [(100.0, 101.0)])
-    names = go_names(lookups(samples, BINARY), lambda _: answer)
+    names = go_names(lookups(samples, BINARY), CODE, lambda _: answer)
     profile = Profile()
     add_perf(profile, samples, BINARY, names, "whiteboard")
     return profile
@@ -62,7 +64,7 @@ def test_the_address_of_a_caller_is_looked_up_where_it_calls() -> None:
         return ""
 
     with pytest.raises(Unprofiled, match="does not name"):
-        go_names(lookups(read_samples(TEXT, [(100.0, 101.0)]), BINARY), look_up)
+        go_names(lookups(read_samples(TEXT, [(100.0, 101.0)]), BINARY), CODE, look_up)
     assert asked == ["0x45e19f\n0x45e1a0\n0x45e2b0\n"]
 
 
@@ -75,7 +77,7 @@ def test_symbols_of_rust_lose_the_hash_of_their_build() -> None:
     assert [each.function for each in stack] == ["(libc.so.6)", "server::board::send"]
 
 
-@pytest.mark.parametrize("text", [b"garbage\n", b"\t 45e1a0 f (/x)\n", b" 1 1.5: 1000000 \n\tzz f (/x)\n"])
+@pytest.mark.parametrize("text", [b"garbage\n", b"\t 5e1a0 f (/x)\n", b" 1 1.5: 1000000 \n\tzz f (/x)\n"])
 def test_what_is_no_output_of_perf_is_refused(text: bytes) -> None:
     with pytest.raises(Unprofiled, match="not the output of `perf script`: line"):
         read_samples(text, [(0.0, 10.0)])
