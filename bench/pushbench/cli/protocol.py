@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pushbench.foundation.project import Project
     from pushbench.generator.talking import Line, Talked
 
-MOST_SHOWN = 160
+MOST_SHOWN = 90
 """characters of a message; --json has all"""
 
 _EXAMPLES = examples(

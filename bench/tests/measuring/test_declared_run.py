@@ -9,9 +9,7 @@ import pytest
 
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.project import Project
-from pushbench.generator import load
-from pushbench.generator.load import Generator, LoadPlan
-from pushbench.measuring import trial
+from pushbench.generator.load import Generator, LoadPlan, playing
 from tests.support import add_server, make_project
 from tests.tiny_runs import measure
 from tests.tiny_runs import no_real_generator as no_real_generator  # noqa: PLC0414 - a fixture
@@ -41,13 +39,12 @@ def project(tmp_path: Path) -> Project:
 def test_the_generator_gets_the_declaration_and_the_secret(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PUSHBENCH_SECRET_TOKEN", SECRET)
     played: list[tuple[Generator, LoadPlan]] = []
-    real = load.playing
 
-    def playing(generator: Generator, plan: LoadPlan) -> Any:
+    def watched(generator: Generator, plan: LoadPlan) -> Any:
         played.append((generator, plan))
-        return real(generator, plan)
+        return playing(generator, plan)
 
-    monkeypatch.setattr(trial, "playing", playing)
+    monkeypatch.setattr("pushbench.measuring.trial.playing", watched)
     record = measure(project)
     assert record.trials[0].failure is None
     [(generator, plan)] = played

@@ -12,7 +12,6 @@ type condition struct {
 	any        bool
 	is, sorted template
 	like       template
-	path       string // of the declaration, for what is wrong
 }
 
 // pattern is a compiled Pattern.

@@ -53,6 +53,7 @@ func TestAnythingTakesAsLittleAsItCan(t *testing.T) {
 		{[]Part{value("any")}, "", unsaid + 1},
 		{[]Part{value("any"), literally("id="), value("id")}, "id=x id=17", 17},
 		{[]Part{value("any"), literally("id="), value("id"), literally(";"), value("any")}, "a id=3;b id=4;", 3},
+		{[]Part{value("any"), literally("id="), value("id"), literally(";")}, "id=1,id=2;", 2},
 		{[]Part{literally("["), value("any"), literally("]"), value("id")}, "[a]]8", 8},
 		{[]Part{value("id"), literally(" "), value("any")}, "9 ", 9},
 		{[]Part{value("id"), literally(" "), value("any")}, "9", unsaid},
@@ -73,6 +74,9 @@ func TestAnythingTakesAsLittleAsItCan(t *testing.T) {
 }
 
 func TestAnIDIsOfOneClientAndOneMessage(t *testing.T) {
+	if id := ID(Number(2, 42), 7); id != 2_000_042_000_000_007 {
+		t.Errorf("message 7 of client 42 of part 2 has the id %d", id)
+	}
 	seen := map[int64]bool{}
 	for _, part := range []int{0, 1, MostParts - 1} {
 		for _, client := range []int{0, 1, 42, perPart - 1} {

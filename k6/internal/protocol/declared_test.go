@@ -121,6 +121,10 @@ func TestMessagesOfAnotherPartOfTheLoadAreOfNobody(t *testing.T) {
 		!got.Undated {
 		t.Errorf("%q: %+v", text, got)
 	}
+	altered := strings.Replace(text, "user-1000042", "user-1000043", 1)
+	if got := receive(p.NewConversation(there), altered, nil); got.Kind != Corrupt {
+		t.Errorf("%q: %+v, expected that the id is of another client", altered, got)
+	}
 	if got := receive(p.NewConversation(here), text, nil); got.Kind != Delivery || got.Sender < 1000 {
 		t.Errorf("%q: %+v, expected a sender that is not there", text, got)
 	}
