@@ -1,4 +1,4 @@
-"""Whether the head breaks a limit so often that a comparison need not go on. Pure."""
+"""Limits in a comparison: whether the base breaks one as the head does, and whether more rounds are worth it. Pure."""
 
 from __future__ import annotations
 
@@ -7,31 +7,48 @@ from datetime import datetime
 from pushbench.foundation.text import counted
 from pushbench.judging.asking import asks
 from pushbench.judging.changes import value_of, value_without_lateness
-from pushbench.judging.thresholds import Thresholds
-from pushbench.records.record import Record
+from pushbench.judging.thresholds import Limit, Thresholds
+from pushbench.records.record import Record, Trial
 
 BREAKING_ROUNDS = 3
 """in which the head breaks a limit: the first, and two fresh ones that confirm it"""
 
 
+def breaks(trial: Trial, stage: int, limit: Limit) -> bool:
+    """Whether a trial breaks a limit, and would without what may be the generator's own lateness."""
+    value = value_of(trial, stage, limit.metric)
+    if value is None or limit.bound.allows(value):
+        return False
+    without = value_without_lateness(trial, stage, limit.of)
+    return without is None or not limit.bound.allows(without)
+
+
+def is_shared(record: Record, thresholds: Thresholds, server: str, stage: int, limit: Limit) -> bool:
+    """Whether the base breaks a limit, too, in most of the rounds in which the head does. Then the head did not break
+    it. A metric without a margin has no row that would see a head that breaks it by more, so it is never shared.
+    """
+    if limit.metric not in {each.metric for each in thresholds.suite(record.suite).regressions}:
+        return False
+    broken = {each.round for each in _valid(record, server, "head") if breaks(each, stage, limit)}
+    before = {each.round for each in _valid(record, server, "base") if breaks(each, stage, limit)}
+    return 2 * len(before & broken) > len(broken)
+
+
 def keeps_breaking(record: Record, thresholds: Thresholds, server: str) -> str:
-    """A sentence on the limit that the head of a server broke in several valid trials; empty without one. What may be
-    the generator's own lateness does not count.
+    """A sentence on the limit that the head of a server broke in several valid trials; empty without one. A limit that
+    the base breaks as well does not count.
     """
     day = datetime.fromisoformat(record.created).date()
-    trials = [each for each in record.trials if (each.server, each.arm) == (server, "head") and each.validity.valid]
+    trials = _valid(record, server, "head")
     for index, stage in enumerate(record.schedule.stages):
         for limit in thresholds.limits(record.suite, server, stage.name, day):
-            if not asks(record, limit.of):
+            broken = sum(breaks(each, index, limit) for each in trials)
+            if broken < BREAKING_ROUNDS or not asks(record, limit.of):
                 continue
-            measured = [
-                (value_of(each, index, limit.metric), value_without_lateness(each, index, limit.of)) for each in trials
-            ]
-            broken = sum(
-                not limit.bound.allows(value) and not limit.bound.allows(value if without is None else without)
-                for value, without in measured
-                if value is not None
-            )
-            if broken >= BREAKING_ROUNDS:
+            if not is_shared(record, thresholds, server, index, limit):
                 return f"it broke the limit on {limit.of.in_sentence} in {counted(broken, 'round')}"
     return ""
+
+
+def _valid(record: Record, server: str, arm: str) -> list[Trial]:
+    return [each for each in record.trials if (each.server, each.arm) == (server, arm) and each.validity.valid]

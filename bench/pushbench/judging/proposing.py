@@ -129,7 +129,7 @@ def _wanted(record: Record, verdict: Verdict) -> Iterator[tuple[str, str, str, s
         yield server, "accepted", metric, _accepted_bound(worse), stages(worse)
     limits: dict[tuple[str, str], list[JudgedLimit]] = {}
     for limit in verdict.limits:
-        if limit.outcome == "fail":
+        if limit.outcome == "fail" and not limit.shared:
             limits.setdefault((limit.server, limit.metric), []).append(limit)
     for (server, metric), broken in limits.items():
         yield server, "limits", metric, _limit_bound(broken), stages(broken)

@@ -32,6 +32,11 @@ def breach(found: JudgedRow, *, value: float, bound: Bound, round_: int | None) 
     return f"{found.server}: {found.in_sentence} {format_quantity(value, found.unit)} {at}, {judged}"
 
 
+def shared(broken: str) -> str:
+    """`spring-websocket: connect p99 2.8 s at 260 clients, limit 2 s: the base breaks it, too`."""
+    return f"{broken}: the base breaks it, too"
+
+
 def doubtful(broken: str, detail: str) -> str:
     """`go: delivery p95 512 ms at 700 clients, limit 500 ms: invalid, the generator itself was 20 ms late at p95`."""
     return f"{broken}: invalid, {detail}"

@@ -17,6 +17,7 @@ from pushbench.foundation.errors import EXIT_FAIL, EXIT_PASS, EXIT_UNDECIDED
 from pushbench.foundation.model import Document
 from pushbench.judging import accepting, sentences
 from pushbench.judging.asking import asks, can_ask, unknown_to_method, was_killed
+from pushbench.judging.breaking import is_shared
 from pushbench.judging.changes import value_of, value_without_lateness
 from pushbench.judging.judged import JudgedRow, JudgedWord
 from pushbench.judging.judged_changes import JudgedChange, covers, judge_changes
@@ -42,6 +43,9 @@ class JudgedLimit(JudgedRow):
         description="invalid: it is kept or broken by what may be the generator's own lateness"
     )
     reason: str | None = Field(description="why thresholds.yml judges this server otherwise, where it does")
+    shared: bool = Field(
+        default=False, description="the base breaks it, too, in most of the same rounds: that fails no comparison"
+    )
 
 
 class ServerVerdict(Document):
@@ -183,19 +187,20 @@ def _judge_server(record: Record, thresholds: Thresholds, server: str, day: date
         if asks(record, limit.of) and was_killed(trials, index, limit.of)
     ]
     judged = [(_judge_limit(valid, server, *each), each[-1]) for each in asked] if valid else []
-    limits = [found for found, limit in judged if _counts(record, found, limit)]
+    limits = [_beside_base(record, thresholds, *each) for each in judged if _counts(record, *each)]
     expired = thresholds.expired(record.suite, server, day)
     expired_sentences = [sentences.expired(server, old) for old in expired]
     outcome: Outcome
     failures = _failures([trial for trial in trials if trial.validity.valid or trial.died])  # no busy machine ends one
-    if broken := [*failures, *_breaches(limits, several=len(valid) > 1), *rows.worse]:
+    several = len(valid) > 1
+    if broken := [*failures, *_breaches(limits, several=several), *rows.worse]:
         outcome, reasons = "fail", broken
     elif trials and not valid:
         outcome, reasons = "invalid", [sentences.none_valid(server, trials)]
     elif rows.changes and not valid_bases:
         outcome, reasons = "invalid", [sentences.no_pair(server)]
     else:
-        doubtful = [*_doubtful(limits, several=len(valid) > 1), *rows.invalid]
+        doubtful = [*_doubtful(limits, several=several), *rows.invalid]
         reasons = [*doubtful, *_missing_trials(record, server), *_unmeasured(limits)]
         reasons += [*rows.undecided(), *expired_sentences]
         reasons += rows.unjudged(server) if rows.past_required else []
@@ -206,6 +211,7 @@ def _judge_server(record: Record, thresholds: Thresholds, server: str, day: date
         *rows.accepted,
         *rows.better,
         *_failures(valid_bases),
+        *(sentences.shared(each) for each in _breaches(limits, several=several, shared=True)),
         *([] if rows.past_required else rows.unjudged(server)),
     ]
     notes += [each for each in expired_sentences if each not in reasons]
@@ -260,12 +266,21 @@ def _counts(record: Record, found: JudgedLimit, limit: Limit) -> bool:
     return found.outcome == "fail" or can_ask(record, found.stage, limit.of)
 
 
+def _beside_base(record: Record, thresholds: Thresholds, found: JudgedLimit, limit: Limit) -> JudgedLimit:
+    shared = found.outcome == "fail" and is_shared(record, thresholds, found.server, found.stage, limit)
+    return found.model_copy(update={"shared": shared})
+
+
 def _failures(trials: Sequence[Trial]) -> list[str]:
     return [sentences.failure(trial) for trial in trials if trial.failure]
 
 
-def _breaches(limits: Sequence[JudgedLimit], *, several: bool) -> list[str]:
-    return [_breach(each, each.value, several) for each in limits if each.outcome == "fail" and each.value is not None]
+def _breaches(limits: Sequence[JudgedLimit], *, several: bool, shared: bool = False) -> list[str]:
+    return [
+        _breach(each, each.value, several)
+        for each in limits
+        if each.outcome == "fail" and each.value is not None and each.shared == shared
+    ]
 
 
 def _doubtful(limits: Sequence[JudgedLimit], *, several: bool) -> list[str]:
