@@ -71,7 +71,10 @@ def make_metrics(clients: int) -> dict[str, float | None]:
         for kind, factor in {"echo": 0.8, "delivery": 1.0, "fanout": 1.4, "lateness": 0.2, "connect": 2.0}.items()
         for point, milliseconds in {"mean": 0.9, "p50": 0.7, "p95": 2.1, "p99": 4.34, "max": 23.0}.items()
     }
+    rare = {f"{kind}_seconds.p999": 0.012 for kind in ("echo", "delivery", "fanout")}
     return {
+        **rare,
+        "delivery_seconds.worst_second": 0.004,
         "clients": clients,
         "clients_missing_ratio": 0.0,
         "connect_late_ratio": 0.0,

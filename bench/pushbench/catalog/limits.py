@@ -40,6 +40,9 @@ class RegressionEntry(Document):
 
     margin: Quantity = Field(description="relative change, such as 5%")
     floor: Quantity | None = Field(default=None, description="smaller absolute changes never count, such as 1ms")
+    ceiling: Quantity | None = Field(
+        default=None, description="the floor makes the margin no larger than this share, such as 50%"
+    )
     better: Literal["lower", "higher"] | None = Field(
         default=None, description="the metric's own direction when left out"
     )

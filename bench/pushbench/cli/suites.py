@@ -50,6 +50,8 @@ def suites(
         rows = [[each["name"], each["title"], each["unit"], each["better"]] for each in _metrics(found[0])]
         print()
         print_table(["metric", "title", "unit", "better"], rows)
+        print()
+        print_table(["a change of", "counts from"], _margins(found[0]))
 
 
 def _metrics(suite: Suite) -> list[dict[str, str]]:
@@ -59,6 +61,15 @@ def _metrics(suite: Suite) -> list[dict[str, str]]:
         {"name": each.name, "title": each.title, "unit": each.unit.value, "better": each.better.value}
         for each in metrics_of(suite.spec.words).values()
     ]
+
+
+def _margins(suite: Suite) -> list[list[str]]:
+    from pushbench.cli.conclusion import thresholds_of
+    from pushbench.foundation.project import Project
+    from pushbench.judging.sentences import margin
+
+    found = thresholds_of(Project.current()).suite(suite.id).regressions
+    return [[each.metric, margin(each)] for each in found]
 
 
 def _print(suite: Suite) -> None:

@@ -47,6 +47,8 @@ def rows(record: Record, thresholds: Thresholds, value: Value = measured) -> dic
         trials = list(_valid_pairs(record, server))
         for stage in range(len(record.schedule.stages)):
             for regression in margins(record, thresholds, stage):
+                if regression.of.added and not _measures(trials, stage, regression.of):
+                    continue
                 row = Row(server, stage, regression.metric)
                 gated[row] = Gated(list(_pairs_of(trials, stage, regression.of, value)), regression)
     return gated
@@ -88,6 +90,11 @@ def _valid_pairs(record: Record, server: str) -> Iterator[tuple[Trial, Trial]]:
         base, head = by_arm["base"][round_], by_arm["head"][round_]
         if all(trial.validity.valid and not trial.died for trial in (base, head)):
             yield base, head
+
+
+def _measures(trials: Sequence[tuple[Trial, Trial]], stage: int, metric: Metric) -> bool:
+    """Whether any trial measured the metric: older ones do not know it, and few receipts have no rare ones."""
+    return any(measured(each, stage, metric) is not None for pair in trials for each in pair)
 
 
 def _pairs_of(trials: Sequence[tuple[Trial, Trial]], stage: int, metric: Metric, value: Value) -> Iterator[Pair]:

@@ -79,7 +79,8 @@ def contrast(pairs: Sequence[Pair], regression: Regression) -> Contrast:
         return Contrast("difference", base, regression.floor, 0.0)
     if min(base.min(), head.min()) > 0:
         level = np.sqrt(np.median(base) * np.median(head))
-        margin = max(np.log1p(regression.margin), 2 * np.arcsinh(regression.floor / level / 2))
+        floor = min(2 * np.arcsinh(regression.floor / level / 2), np.log1p(regression.ceiling))
+        margin = max(np.log1p(regression.margin), floor)
         raw = np.log(head / base)
         control, share = _control(pairs, raw)
         return Contrast("ratio", sign * (raw - share * control), float(margin), share)

@@ -37,6 +37,10 @@ class JudgedChange(JudgedRow):
     low: float | None = Field(description="of a 95 % interval for the change; null where there are too few pairs")
     high: float | None
     margin: float = Field(description="from which size on a change counts, for the worse or the better")
+    floor: float | None = Field(
+        None, description="the absolute change that makes the margin, in base units; null where the share does"
+    )
+    ceiling: float | None = Field(None, description="the share at which the floor ends, where it makes the margin")
     visible: float | None = Field(
         description="the smallest change that nine of ten comparisons of as many rounds at most would call"
     )
@@ -130,6 +134,7 @@ def _judge(record: Record, row: Row, gated: Gated, decision: Decision, rows: int
         base=base,
         head=median(pair.head for pair in gated.pairs) if gated.pairs else None,
         margin=as_share(seen.scale, margin),
+        **_floor(seen, gated.regression, base),
         pairs=len(gated.pairs),
         visible=None if smallest is None else as_share(seen.scale, smallest),
         rounds_to_decide=rounds_to_decide(seen, rows) if decision.word == "unknown" else None,
@@ -142,7 +147,14 @@ def _margin(seen: Contrast, regression: Regression, base: float | None) -> float
     """The margin as a change of the base, as people read it; the decision is symmetric in the arms."""
     if seen.scale == "difference" or not base:
         return seen.margin
-    return log1p(max(regression.margin, regression.floor / base))
+    return log1p(regression.share_of(base))
+
+
+def _floor(seen: Contrast, regression: Regression, base: float | None) -> dict[str, float | None]:
+    """What made the margin, where it is not the share that people wrote."""
+    if seen.scale == "difference" or not base or (bound := regression.bound_by(base)) == "margin":
+        return {}
+    return {"floor": regression.floor, "ceiling": regression.ceiling if bound == "ceiling" else None}
 
 
 def _numbers(seen: Contrast, regression: Regression) -> dict[str, float | None]:

@@ -43,6 +43,8 @@ def _levels(record: Record, thresholds: Thresholds, past: Past, day: date) -> It
     for server in record.servers:
         for index, stage in enumerate(record.schedule.stages):
             for regression in margins(record, thresholds, index):
+                if regression.of.added:  # the first runs of its history would all be undecided
+                    continue
                 values = past.runs.column(server, stage.name, regression.metric)
                 line = thresholds.accepted(record.suite, server, stage.name, regression.metric, day)
                 value = own.servers[server].stages[stage.name].get(regression.metric)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import isfinite
 
 from pushbench.foundation.text import MESSAGE, counted, one_line
 from pushbench.judging.changes import Row
@@ -10,7 +11,7 @@ from pushbench.judging.judged import JudgedRow
 from pushbench.judging.judged_changes import JudgedChange, share_of
 from pushbench.judging.judged_history import JudgedLevel
 from pushbench.judging.sequential import Decision
-from pushbench.judging.thresholds import Accepted, Bound, Limit
+from pushbench.judging.thresholds import Accepted, Bound, Limit, Regression
 from pushbench.judging.thresholds_file import LONGEST_ACCEPTANCE
 from pushbench.metrics.definitions import Metric, Metrics, Unit
 from pushbench.metrics.units import format_quantity
@@ -128,7 +129,7 @@ def undecided(found: JudgedChange) -> str:
 
 def level(found: JudgedLevel) -> str:
     """`go: CPU per delivery worse at 500 clients: 45 us, level 40 us (band 39 to 41 us of 20 runs), margin 2 us`."""
-    value, usual, low, high, margin = (
+    value, usual, low, high, least = (
         format_quantity(each, found.unit) for each in (found.value, found.level, found.low, found.high, found.margin)
     )
     whose = f"accepted level {usual}" if found.accepted else f"level {usual}"
@@ -136,7 +137,7 @@ def level(found: JudgedLevel) -> str:
     about = f"{found.server}: {found.in_sentence} {word} {places([found])}"
     why = f": {one_line(found.accepted, MESSAGE)}" if found.accepted and found.word == "accepted" else ""
     why = f": {found.detail}" if found.detail else why
-    return f"{about}: {value}, {whose} (band {low} to {high} of {found.runs} runs), margin {margin}{why}"
+    return f"{about}: {value}, {whose} (band {low} to {high} of {found.runs} runs), margin {least}{why}"
 
 
 def few_runs(server: str, unknown: Sequence[JudgedLevel], needed: int) -> str:
@@ -179,6 +180,18 @@ def older_method(method: int, metrics: Sequence[Metric]) -> str:
 
 def times_not_asked(profile: str) -> str:
     return f"profile {profile} is too short to judge times: limits and margins do not ask for them"
+
+
+def margin(of: Regression) -> str:
+    """`15 %; 1 ms below 6.67 ms; 50 % below 2 ms`: from which change on a metric counts, by its level."""
+    parts = [format_quantity(of.margin, Unit.RATIO)]
+    if of.floor:
+        below = f" below {format_quantity(of.floor / of.margin, of.of.unit)}" if of.margin else ""
+        parts.append(f"{format_quantity(of.floor, of.of.unit)}{below}")
+        if isfinite(of.ceiling):
+            least = format_quantity(of.floor / of.ceiling, of.of.unit)
+            parts.append(f"{format_quantity(of.ceiling, Unit.RATIO)} below {least}")
+    return "; ".join(parts)
 
 
 def signed(found: JudgedChange, value: float | None) -> str:
@@ -228,9 +241,20 @@ def _most(found: JudgedChange, line: Accepting) -> str:
 
 
 def _amount(found: JudgedChange) -> str:
-    margin = signed(found, found.margin).removeprefix("+")
+    allowed = signed(found, found.margin).removeprefix("+")
     bounds = f" (95 % interval {interval(found)})" if found.low is not None else ""
-    return f"{signed(found, found.change)}{bounds}, margin {margin}"
+    return f"{signed(found, found.change)}{bounds}, margin {allowed}{_made_by(found)}"
+
+
+def _made_by(found: JudgedChange) -> str:
+    """` (the floor of 0.50 ms)`, where that makes the margin."""
+    return f" ({floor_of(found)})" if found.floor is not None else ""
+
+
+def floor_of(found: JudgedChange) -> str:
+    """`the floor of 0.50 ms`, `as much as the floor of 1 ms may be`."""
+    floor = f"the floor of {format_quantity(found.floor, found.unit)}"
+    return floor if found.ceiling is None else f"as much as {floor} may be"
 
 
 def which_trial(trial: PlannedTrial | Trial) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import log
+from math import log, sqrt
 from typing import Literal, TypeVar
 
 from pushbench.judging.comparison import FEWEST_PAIRS, Contrast, Pair, contrast
@@ -28,6 +28,8 @@ SUSPICION_ALPHA = 0.05
 """over all looks, for one row: from then on a change is named, though nothing is decided yet"""
 SAME_ALPHA = 0.10
 """over all looks, for one row: so often may a change as large as the margin be called the same"""
+STEADY_ERRORS = 1.0
+"""standard errors by which the mean of a row that is the same has to be inside the margin"""
 EVERY_ROUND_UNTIL = 16
 """from then on only every second round: a look takes time, and one round more or less decides little"""
 
@@ -119,7 +121,9 @@ def _standing(word: Word, seen: Contrast) -> Word:
     if word == "unknown":
         return word
     estimate = signed_ranks.centre(seen.differences)
-    now = "same" if abs(estimate) < seen.margin else "worse" if estimate > 0 else "better"
+    now: Word = "worse" if estimate > 0 else "better"
+    if abs(estimate) < seen.margin:
+        now = "same" if _is_steady(seen) else "unknown"
     return word if word == now else "unknown"
 
 
@@ -127,4 +131,11 @@ def _is_inside(seen: Contrast) -> bool:
     """Whether there is evidence against a change as large as the margin, in both directions."""
     enough = -log(SAME_ALPHA)
     smaller = evidence(seen.differences, seen.margin, seen.least_noise).below >= enough
-    return smaller and evidence(seen.differences, -seen.margin, seen.least_noise).above >= enough
+    larger = smaller and evidence(seen.differences, -seen.margin, seen.least_noise).above >= enough
+    return larger and _is_steady(seen)
+
+
+def _is_steady(seen: Contrast) -> bool:
+    """Whether the mean is inside the margin, too: a change in some rounds moves it, and hardly moves the centre."""
+    error = float(seen.differences.std(ddof=1)) / sqrt(len(seen.differences))
+    return abs(float(seen.differences.mean())) + STEADY_ERRORS * error < seen.margin

@@ -11,6 +11,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from math import inf
 from pathlib import Path
 from typing import Literal
 
@@ -122,10 +123,21 @@ class Regression:
     margin: float
     floor: float
     better: Better
+    ceiling: float = inf
+    """the largest share that the floor may make of the margin"""
 
     @property
     def metric(self) -> str:
         return self.of.name
+
+    def share_of(self, level: float) -> float:
+        """The share of a level from which a change counts."""
+        return max(self.margin, min(self.floor / level, self.ceiling))
+
+    def bound_by(self, level: float) -> Literal["margin", "floor", "ceiling"]:
+        """What makes that share of a level."""
+        share = self.share_of(level)
+        return "margin" if share <= self.margin else "ceiling" if share >= self.ceiling else "floor"
 
 
 @dataclass(frozen=True)
@@ -336,6 +348,7 @@ class _Reader:
             margin=self._quantity((*at, "margin"), entry.margin, Unit.RATIO),
             floor=0.0 if entry.floor is None else self._quantity((*at, "floor"), entry.floor, of.unit),
             better=Better(entry.better) if entry.better else of.better,
+            ceiling=inf if entry.ceiling is None else self._quantity((*at, "ceiling"), entry.ceiling, Unit.RATIO),
         )
 
     def _bound(self, at: Location, of: Metric, entry: LimitEntry) -> Bound:

@@ -292,8 +292,9 @@ def _trial(bench: Bench, planned: PlannedTrial, build: str, course: _Course) -> 
     words = bench.load.words
     told = [within(course.told, *window) for window in course.started.windows] if course.started else []
     happened = [_happened(course, index, each) for index, each in enumerate(reports)]
+    by_second = results.timeline(report.timeline) if report else None
     stages = [
-        results.stage_result(each, window, cpus, words, told=said, outage=outage)
+        results.stage_result(each, window, cpus, words, told=said, outage=outage, by_second=by_second)
         for each, window, said, outage in zip(reports, windows, told[: len(reports)], happened, strict=True)
     ]
     judged = validity.judge(
@@ -314,7 +315,7 @@ def _trial(bench: Bench, planned: PlannedTrial, build: str, course: _Course) -> 
         failure=course.failure,
         validity=judged,
         stages=stages,
-        timeline=results.timeline(report.timeline) if report else None,
+        timeline=by_second,
         resources=results.resources(report, course.samples) if report else None,
         errors=report.errors if report else [],
     )

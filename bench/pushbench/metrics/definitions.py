@@ -14,6 +14,8 @@ from functools import partial
 from pushbench.records.vocabulary import POINTS, Vocabulary, Work
 
 BY_DUE = "deliveries out and costs per delivery count what was due in the window, not what arrived in it"
+RARE = "p999"
+WORST_SECOND = "worst_second"
 LATE_POINTS = frozenset({"p50", "p95", "p99"})
 FROM_DIALLING = "connect times count from dialling and leave out what was refused before"
 
@@ -47,6 +49,8 @@ class Metric:
     """the metric with the generator's own part of this one, at the equal percentile"""
     control: str | None = None
     """the metric that tells how fast the machine was, for one that follows it: docs/method.md has the figures"""
+    added: bool = False
+    """records from before it do not have it, and are not asked for it"""
     of_outage: bool = False
     """measured only where something was killed"""
 
@@ -108,9 +112,17 @@ def _latencies(words: Vocabulary) -> list[Metric]:
         for name, latency in words.latencies.items()
         for point in POINTS
     ]
-    headline = words.latencies[words.headline_latency].title.lower()
+    shown = words.latencies[words.headline_latency].title
+    headline = shown.lower()
     return [
         *own,
+        *(
+            Metric(f"{name}_seconds.{RARE}", f"{latency.title} p99.9", Unit.SECONDS, added=True)
+            for name, latency in words.latencies.items()
+        ),
+        Metric(
+            f"{words.headline_latency}_seconds.{WORST_SECOND}", f"{shown} p95, worst second", Unit.SECONDS, added=True
+        ),
         *(Metric(f"lateness_seconds.{point}", f"Send lateness {point}", Unit.SECONDS) for point in POINTS),
         *(
             Metric(f"connect_seconds.{point}", f"Connect {point}", Unit.SECONDS, since=2, method_1=FROM_DIALLING)

@@ -8,10 +8,12 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from math import ceil
 
 from pushbench.generator.load import Started
 from pushbench.machine.resources import Usage, switches_between
 from pushbench.machine.sampling import Sample
+from pushbench.metrics.definitions import RARE, WORST_SECOND
 from pushbench.metrics.recovery import outage_result, recovery_metrics
 from pushbench.metrics.told import Telling, told_metrics
 from pushbench.records.load_report import Histogram, LoadReport, LoadTimeline, Outage, StageReport
@@ -70,9 +72,10 @@ def stage_result(
     *,
     told: Sequence[Telling] = (),
     outage: Happened | None = None,
+    by_second: Timeline | None = None,
 ) -> StageResult:
     """The results of a stage. `cpus` is the number that the run uses, for the share of steal; `told` are the server's
-    own reports in the window, and `outage` the kill in it.
+    own reports in the window, `outage` is the kill in it, and `by_second` is the timeline of the whole trial.
     """
     histograms = _histograms(report, words)
     seconds = (report.end_us - report.begin_us) / 1e6
@@ -89,6 +92,7 @@ def stage_result(
             **({"superseded": report.receipts.superseded} if words.supersedes else {}),
             **_room_metrics(report, words),
             **_latency_metrics(histograms, words.headline_latency),
+            **_tail_metrics(report, histograms, words, by_second),
             **told_metrics(told, words),
             **_resource_metrics(window, report, seconds, cpus, f"per_{words.work.name}"),
             **recovery,
@@ -191,6 +195,20 @@ def _latency_metrics(histograms: Mapping[str, Histogram], headline: str) -> Metr
         late, whole = (metrics.get(f"{name}_seconds.{point}") for name in ("lateness", headline))
         metrics[f"lateness_share.{point}"] = _ratio(late, whole or 0.0)
     return metrics
+
+
+def _tail_metrics(
+    report: StageReport, histograms: Mapping[str, Histogram], words: Vocabulary, by_second: Timeline | None
+) -> Metrics:
+    """What few receipts, or one second, had to wait."""
+    metrics: Metrics = {
+        f"{name}_seconds.{RARE}": Latencies.decode(histograms[name]).rare(0.001) if name in histograms else None
+        for name in words.latencies
+    }
+    begin, end = ceil(report.begin_us / 1e6), int(report.end_us / 1e6)
+    seconds = by_second.latency_p95_seconds[begin:end] if by_second else []
+    known = [second for second in seconds if second is not None]
+    return {**metrics, f"{words.headline_latency}_seconds.{WORST_SECOND}": max(known, default=None)}
 
 
 def _resource_metrics(window: Window, report: StageReport, seconds: float, cpus: int, per: str) -> Metrics:

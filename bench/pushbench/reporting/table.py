@@ -154,6 +154,8 @@ def changes_table(verdict: Verdict) -> Table:
         f"{_count_range(rounds)} rounds; below the change its 95 % interval",
         "margin: the smallest change that counts; visible: the smallest that nine of ten such comparisons would detect",
     ]
+    if any(change.floor is not None for change in verdict.changes):
+        legend.append("floor: smaller changes do not count; capped where that would be too large a share of the level")
     if any(change.controlled for change in verdict.changes):
         legend.append("~ corrected for the speed of the machine, by the generator's own cost per delivery")
     if any(change.word == "accepted" for change in verdict.changes):
@@ -167,10 +169,17 @@ def _change(found: JudgedChange) -> list[Cell]:
     return [
         Cell(format_quantity(found.head, found.unit)),
         Cell(signed(found, found.change) + (" ~" if found.controlled else ""), interval(found)),
-        Cell(signed(found, found.margin).removeprefix("+")),
+        Cell(signed(found, found.margin).removeprefix("+"), _floor(found)),
         Cell(signed(found, found.visible).removeprefix("+")),
         Cell(_word(found.word)),
     ]
+
+
+def _floor(found: JudgedChange) -> str:
+    """What made the margin, where it is not the share."""
+    if found.floor is None:
+        return ""
+    return f"floor {format_quantity(found.floor, found.unit)}" + (", capped" if found.ceiling is not None else "")
 
 
 def moved_table(changes: Sequence[JudgedChange]) -> Table:

@@ -13,6 +13,8 @@ from hdrh.histogram import HdrHistogram
 
 LOWEST_US, HIGHEST_US, DIGITS = 1, 120_000_000, 3  # the range that the generator records with
 MICROSECOND = 1e-6
+FEWEST_RARE = 10
+"""values beyond a percentile, from which on it says something of more than single values"""
 
 _BROKEN = (HdrCookieException, HdrLengthException, binascii.Error, zlib.error, TypeError, ValueError)
 
@@ -68,6 +70,12 @@ class Latencies:
         return Summary(
             *(value * MICROSECOND for value in (self._mean(), points[50], points[95], points[99], points[100]))
         )
+
+    def rare(self, share: float) -> float | None:
+        """The seconds that a share of the values reach or exceed; None where these are fewer than `FEWEST_RARE`."""
+        if share * self.count < FEWEST_RARE:
+            return None
+        return float(self._hdr.get_value_at_percentile(100 * (1 - share))) * MICROSECOND
 
     def tail(self, steps: int) -> list[float]:
         """For n = 0, 1, ... the seconds that a share of 10**(-n / steps) of the values reach or exceed, until that

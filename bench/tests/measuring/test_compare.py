@@ -194,6 +194,18 @@ def test_it_stops_as_soon_as_everything_is_decided(project: Project) -> None:
     assert verdict(project, record).outcome == "pass"
 
 
+def test_too_little_time_is_said_before_anything_is_built(project: Project) -> None:
+    assert notes_of(project, Budget(5.0))[0].startswith("0 rounds can hardly decide anything: give --max-time ")
+    assert not any("hardly" in note for note in notes_of(project, Budget(3600.0)))
+
+
+def notes_of(project: Project, budget: Budget) -> list[str]:
+    watch = Notebook()
+    request = CompareRequest("tiny", "smoke", "HEAD", budget=budget)
+    compare(project, request, UNVERIFIED, thresholds_of(project), watch)
+    return watch.notes
+
+
 @pytest.mark.slow
 def test_both_arms_run_at_the_same_time_unless_somebody_wants_turns(project: Project) -> None:
     change(project, "x")

@@ -172,6 +172,16 @@ def test_the_timeline_has_percentiles_of_each_second_and_gaps_where_nothing_came
     assert shown.received == [200, 200]
 
 
+def test_the_worst_second_is_one_of_whole_seconds_inside_the_window() -> None:
+    stage = stage_report()
+    stage = stage.model_copy(update={"begin_us": 1_500_000, "end_us": 4_500_000})
+    known = timeline(load_report([stage], seconds=6).timeline)
+    by_second = known.model_copy(update={"latency_p95_seconds": [9.0, 8.0, 0.1, None, 7.0, 6.0]})
+    metrics = stage_result(stage, window(), 4, ORIGINAL, by_second=by_second).metrics
+    assert metrics["delivery_seconds.worst_second"] == 0.1
+    assert stage_result(stage, window(), 4, ORIGINAL).metrics["delivery_seconds.worst_second"] is None
+
+
 def test_the_timeline_has_loss_and_network_as_the_server_sees_them() -> None:
     shown = timeline(load_report([stage_report()], seconds=2).timeline)
     assert (shown.expected, shown.lost) == ([210, 210], [10, 10])
