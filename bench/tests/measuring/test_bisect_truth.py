@@ -1,6 +1,7 @@
 """A regression of 15 % in one of 40 commits of a real server is found, five times out of five.
 
-`make bisect-truth` runs it: half an hour at most for each search, on a quiet machine (SEARCHES=N: fewer).
+`make bisect-truth` runs it: half an hour at most for each search, on a quiet machine (SEARCHES=N: fewer,
+COMMITS=N: a shorter history).
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from pushbench.measuring.common import Options
 from pushbench.measuring.progress import Lines
 from tests.measuring.truths import Burn, burn, clone, commit, git
 
-COMMITS = 40
+COMMITS = int(os.environ.get("COMMITS", "40"))
 MOST_SECONDS = 1800.0
 HOW = Options(DriverChoice("process"), verify=False, wait=True)
 SLOWER = Burn(

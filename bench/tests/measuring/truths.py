@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -75,8 +76,7 @@ def clone(folder: Path) -> Project:
         git(folder, "config", key, value)
     built = ROOT / ".cache" / "pushbench" / "k6"
     if built.exists():
-        project.cache.mkdir(parents=True, exist_ok=True)
-        (project.cache / "k6").symlink_to(built)
+        shutil.copytree(built, project.cache / "k6")  # a build of another generator would remove a shared one
     return project
 
 
