@@ -27,15 +27,15 @@ bench-all: ## benchmark every server, the scaled and the tuned ones too
 
 test: $(DEV)/stamp ## run every test, real servers and real load included
 	@# -trimpath as in the build of the generator, which then finds its packages compiled. Nothing is compiled beside tests of timing.
-	cd k6 && go build -trimpath ./... && go test -trimpath -p 1 ./internal/... ./push/...
+	cd k6 && go build -trimpath ./... && go test -trimpath -p 1 ./...
 	@./pushbench build --test
 	@./pushbench verify --driver process
 	@# Most tests wait more than they work; those with real load share the machine with nobody.
-	cd bench && ../$(BIN)/python -m pytest -n 4 --dist worksteal -m "not alone and not images and not measurement and not workflows"
+	cd bench && ../$(BIN)/python -m pytest -n 6 --dist worksteal -m "not alone and not images and not measurement and not workflows"
 	cd bench && ../$(BIN)/python -m pytest -m "alone and not measurement"
 
 test-fast: $(DEV)/stamp ## run what takes less than a minute
-	cd k6 && go build -trimpath ./... && go test -trimpath -p 1 -short ./internal/... ./push/...
+	cd k6 && go build -trimpath ./... && go test -trimpath -p 1 -short ./...
 	cd bench && ../$(BIN)/python -m pytest -n 3 --dist worksteal -m "not slow and not workflows"
 
 fuzz: $(DEV)/stamp ## feed mutated inputs to each reader of what others wrote: 10,000 (INPUTS=N, TARGET=NAME, SEED=N), the generator's 30 s each

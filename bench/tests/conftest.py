@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from typing import Any
 
@@ -8,10 +9,14 @@ import pytest
 from pushbench.machine import sampling
 from pushbench.machine.disturbance import Machine, Since, read_machine
 from tests import disturbed
+from tests.dealing import dealt
 
 
+@pytest.hookimpl(trylast=True)  # pytest has left out by then what `-m` leaves out
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    items.sort(key=lambda item: item.get_closest_marker("early") is None)
+    early = [item for item in items if item.get_closest_marker("early")]
+    others = [item for item in items if not item.get_closest_marker("early")]
+    items[:] = dealt(early, others, workers=int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
 
 
 @pytest.hookimpl(tryfirst=True)

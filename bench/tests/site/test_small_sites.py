@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
+from pushbench.foundation.files import locked
 from tests.site.browsing import OF_SMALL_SITES, OF_THE_LARGE_ONE, TESTS, run_in_browser, write_sites
 
 
 @pytest.fixture(scope="module")
 def sites(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_sites(tmp_path_factory.mktemp("sites"), ["small", "suites", "hostile", "empty"])
+    """The sites, made by the first worker that asks for them."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "small-sites"
+    with locked(base.parent / "small-sites.lock", on_wait=lambda: None):
+        if not folder.exists():
+            making = tmp_path_factory.mktemp("sites")
+            write_sites(making, ["small", "suites", "hostile", "empty"]).rename(folder)
+    return folder
 
 
 @pytest.mark.slow
-@pytest.mark.early  # minutes; one worker then makes the sites, and takes them all while the others do the rest
+@pytest.mark.early  # up to a minute each
 @pytest.mark.parametrize("test", OF_SMALL_SITES)
 def test_in_the_browser(sites: Path, test: str) -> None:
     run_in_browser(sites, test)

@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"os"
+	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -40,15 +42,23 @@ func (b bench) agree() error {
 	return nil
 }
 
+// columns of the table that k6/x/push prints are at least two spaces apart.
+var columns = regexp.MustCompile(` {2,}`)
+
 // deliveryP50 finds the median in a subject's output: in a column of the table of k6/x/push, after the name of the
 // plain client.
 func deliveryP50(output string) (time.Duration, error) {
-	if _, rest, found := strings.Cut(output, "delivery p50 "); found && !strings.Contains(output, "stage") {
-		return time.ParseDuration(strings.Fields(rest)[0])
-	}
+	var at int
 	for _, line := range strings.Split(output, "\n") {
-		if fields := strings.Fields(line); len(fields) == 12 && strings.Contains(fields[1], "/") {
-			return time.ParseDuration(fields[7])
+		if _, rest, found := strings.Cut(line, "delivery p50 "); found {
+			return time.ParseDuration(strings.Fields(rest)[0])
+		}
+		fields := columns.Split(strings.TrimSpace(line), -1)
+		switch {
+		case fields[0] == "stage":
+			at = slices.Index(fields, "each p50")
+		case at > 0 && at < len(fields):
+			return time.ParseDuration(fields[at])
 		}
 	}
 	return 0, fmt.Errorf("no delivery p50 in %q", output)
