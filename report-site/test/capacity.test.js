@@ -96,7 +96,10 @@ test('a server says what it carries, what ended that, and what each load did', a
   assert.equal((await page.request.get(`${server.url}${record}`)).status(), 200);
   const { points } = (await found(page)).actix;
   const chart = part.locator('figure.chart').first();
-  await chart.locator('details.data > summary').click();
+  await chart.locator('details.data').evaluate((each) => {
+    each.open = true;
+  });
+  await chart.locator('tbody tr').first().waitFor();
   const rows = await chart
     .locator('tbody tr')
     .evaluateAll((all) => all.map((row) => [...row.children].map((each) => each.innerText)));

@@ -36,7 +36,10 @@ const curve = (page, title = ' against ') => page.locator('figure.chart').filter
 
 /** Rows of a chart's table, the least load first: the load, then a value for each server. */
 async function points(chart) {
-  if (!(await chart.locator('tbody').count())) await chart.locator('details.data > summary').click();
+  await chart.locator('details.data').evaluate((each) => {
+    each.open = true;
+  });
+  await chart.locator('tbody tr').first().waitFor();
   const rows = await chart
     .locator('tbody tr')
     .evaluateAll((all) => all.map((row) => [...row.children].map((cell) => cell.innerText)));
@@ -145,6 +148,7 @@ test('a suite whose load is a rate has the rate on the axis', async () => {
     await route.fulfill({ response, body });
   });
   await page.reload();
+  await settled(page);
   await visit(page, `#/compare?run=${id}`);
   assert.match(await curve(page).locator('figcaption').innerText(), /against messages\/s/);
   assert.deepEqual(shownLoads(await points(curve(page))), ['100', '200', '300']);

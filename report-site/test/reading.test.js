@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { after, before, test } from 'node:test';
 import { launch, missing, open, serve, settled, unfold, visit } from './browser.js';
-import { addresses } from './pages.js';
+import { addresses, read } from './pages.js';
 import { empty, hostile, small } from './sites.js';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');

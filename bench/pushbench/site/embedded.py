@@ -101,10 +101,10 @@ def _trend(setting: Setting, server: str, metric: Metric) -> str:
 
 def _against_load(setting: Setting, server: str, metric: Metric, run: Data) -> str:
     own = next((each for each in run["servers"] if each["server"] == server), None)
-    curve = next(iter(kinds(_plans(run), setting.rate)), None)
+    curve = next(iter(kinds(plans_of(run), setting.rate)), None)
     if own is None or curve is None or len(curve.stages) < 2:
         return ""
-    points = list(_points(own, curve, metric.name, run))
+    points = list(points_of(own, curve, metric.name, run))
     loads = [load for _, load in curve.stages]
     chart = Chart(
         title=f"{one_line(server, NAME)}: {metric.in_sentence} against load",
@@ -115,21 +115,20 @@ def _against_load(setting: Setting, server: str, metric: Metric, run: Data) -> s
         limit=setting.limit(metric),
         logarithmic=True,
         across_logarithmic=_is_wide(loads),
-        uprights=_carried(setting, server, curve),
+        uprights=marks_of(setting.carried.get(server), curve, setting.rate),
     )
     return _picture(setting, chart, run["run"]["created"][:10], points if len(points) > 1 else [], newest=False)
 
 
-def _carried(setting: Setting, server: str, curve: Kind) -> list[Upright]:
-    """What it carries, where the curve has the load of the search."""
-    found = setting.carried.get(server)
-    if not found or not found["carried"] or not curve.is_plain or curve.is_rate == (setting.rate == CLIENTS):
+def marks_of(found: Data | None, curve: Kind, rate: str) -> list[Upright]:
+    """What a server carries, on a curve that has the load of the search."""
+    if not found or not found["carried"] or not curve.is_plain or curve.is_rate == (rate == CLIENTS):
         return []
     least = "at least " if found["at_least"] else ""
     return [Upright(found["carried"], f"carries {least}{found['carried']:,}")]
 
 
-def _plans(run: Data) -> list[StagePlan]:
+def plans_of(run: Data) -> list[StagePlan]:
     """Of a run without its record the stages are known by their names alone: a number is one of clients."""
     if schedule := run.get("schedule"):
         return [StagePlan.model_validate(each) for each in schedule["stages"]]
@@ -137,10 +136,10 @@ def _plans(run: Data) -> list[StagePlan]:
     return [StagePlan(clients=int(name), ramp_seconds=0, settle_seconds=0, steady_seconds=1) for name in names]
 
 
-def _points(server: Data, curve: Kind, metric: str, run: Data) -> Iterator[Point]:
+def points_of(server: Data, curve: Kind, metric: str, run: Data) -> Iterator[Point]:
     """Of stages with a valid trial."""
     stages = {stage["name"]: stage for stage in server["stages"]}
-    plans = _plans(run)
+    plans = plans_of(run)
     for index, load in curve.stages:
         stage = stages.get(plans[index].name, {})
         value = _value(stage, metric, run)

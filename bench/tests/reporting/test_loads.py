@@ -41,6 +41,7 @@ def test_other_conditions_are_another_curve_and_an_outage_is_none() -> None:
         plan(500, name="killed", outage=killed),
     ]
     assert [[index for index, _ in kind.stages] for kind in kinds(stages)] == [[0, 1], [2], [3]]
+    assert [kind.is_plain for kind in kinds(stages)] == [True, False, False]
     assert curve(stages) == [0, 1]
     assert curve(stages[1:4]) == []
 

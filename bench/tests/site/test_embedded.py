@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -12,7 +13,8 @@ import pytest
 
 from pushbench.metrics.definitions import Unit
 from pushbench.metrics.units import format_quantity
-from pushbench.site.embedded import file_of
+from pushbench.reporting.loads import Kind, kinds
+from pushbench.site.embedded import file_of, marks_of, plans_of, points_of
 from pushbench.site.layout import part
 from tests.site import demo
 from tests.site.checkouts import LIMITS, MARGIN, Site
@@ -56,7 +58,8 @@ def test_each_server_has_pictures_of_latency_cpu_and_load(site: Site) -> None:
     for server in SMALL.servers:
         values = row_of(site, server)["values"]
         for name, metric in (("p95", "delivery_seconds.p95"), ("cpu", "cpu_seconds_per_delivery")):
-            assert format_quantity(values[metric], Unit.SECONDS) in texts(picture(site, server, name))
+            said = format_quantity(values[metric], Unit.SECONDS).replace(" us", " \u00b5s")
+            assert said in texts(picture(site, server, name))
         load = texts(picture(site, server, "load"))
         assert f"{server}: delivery p95 against load" in load
         assert {"100", "500", "1,000", "clients"} <= set(load)
@@ -77,6 +80,19 @@ def test_the_curve_has_the_medians_of_the_last_run(site: Site) -> None:
     assert sorted(range(3), key=values.__getitem__) == sorted(range(3), key=heights.__getitem__, reverse=True)
 
 
+def test_a_stage_without_a_valid_trial_is_no_point(site: Site) -> None:
+    demo.write(site.root, SMALL)
+    site.build()
+    run = site.data(f"runs/{part(row_of(site, 'bun')['run'])}")
+    own = next(each for each in run["servers"] if each["server"] == "bun")
+    curve = kinds(plans_of(run), "clients")[0]
+    assert [load for load, _ in points_of(own, curve, "delivery_seconds.p95", run)] == [100, 500, 1000]
+    own["stages"][1]["believed"] = False
+    assert [load for load, _ in points_of(own, curve, "delivery_seconds.p95", run)] == [100, 1000]
+    own["valid"] = 0
+    assert not list(points_of(own, curve, "delivery_seconds.p95", run))
+
+
 def test_the_limit_of_the_suite_is_drawn(site: Site) -> None:
     limits = LIMITS.replace("{}", f"{{{MARGIN}}}").replace("{max: 1%}", "{max: 1%}, delivery_seconds.p95: {max: 2ms}")
     demo.write(site.root, SMALL)
@@ -94,6 +110,19 @@ def test_what_a_server_carries_is_marked_where_the_load_is_the_same(site: Site) 
         shutil.rmtree(site.out / "capacity", ignore_errors=True)
         site.build()
         assert ("carries 5,260" in texts(picture(site, "bun", "load"))) is expected
+
+
+def test_a_mark_needs_the_load_of_the_search() -> None:
+    plain = Kind([(0, 100.0), (1, 300.0)], is_rate=False, is_plain=True)
+    found = {"carried": 320, "at_least": True}
+    assert [each.label for each in marks_of(found, plain, "clients")] == ["carries at least 320"]
+    for curve, searched in (
+        (replace(plain, is_plain=False), "clients"),
+        (replace(plain, is_rate=True), "clients"),
+        (plain, "requests_per_second"),
+    ):
+        assert marks_of(found, curve, searched) == []
+    assert marks_of({"carried": 0, "at_least": False}, plain, "clients") == marks_of(None, plain, "clients") == []
 
 
 def test_a_run_without_its_record_has_a_curve_too(site: Site) -> None:

@@ -2,7 +2,40 @@
 
 import { CLIENTS, type Kind } from './curves';
 import { load } from './load';
-import type { Capacity, CapacitySeries, Manifest, Run } from './types';
+import type { Manifest, Parameters, Run } from './types';
+
+/** Searches that can be compared: of one environment and suite, with the same parameters and limits. */
+export interface CapacitySeries {
+  id: string;
+  /** of the newest */
+  created: string;
+  environment: string;
+  suite: string;
+  /** `clients`, or the parameter that is the rate */
+  searched: string;
+  parameters: Parameters;
+  servers: string[];
+  version: string;
+}
+
+/** What a server carries, by its newest search. */
+export interface Capacity {
+  record: string;
+  created: string;
+  commit: string | null;
+  carried: number | null;
+  low: number | null;
+  high: number | null;
+  at_least: boolean;
+  reason: string;
+  binding: { resource: string; sentence: string } | null;
+  per_1000: Record<string, number>;
+  starts: number[];
+  confirmed: boolean;
+  failure: string | null;
+  /** each load that was asked, the least first */
+  points: { load: number; carried: boolean; metrics: Record<string, number> }[];
+}
 
 /** As bench/pushbench/reporting/capacities.py says them. */
 export const BINDS: Record<string, string> = {

@@ -1,6 +1,7 @@
 // Which server is best by a metric, as far as the noise lets anybody know. Pure.
 
-import type { CapacitySeries, Combination, Manifest, Margin, OverviewRow, Words } from './types';
+import type { CapacitySeries } from './capacity';
+import type { Combination, Manifest, Margin, OverviewRow, Words } from './types';
 
 export interface Ranked {
   row: OverviewRow;

@@ -1,5 +1,7 @@
 // What the data files contain; docs/site.md describes them. Values are in base units.
 
+import type { CapacitySeries } from './capacity';
+
 export type Outcome = 'pass' | 'fail' | 'inconclusive' | 'invalid';
 export type Word = 'better' | 'same' | 'worse' | 'accepted' | 'unknown' | 'invalid';
 export type Unit = 'count' | 'per_second' | 'seconds' | 'bytes' | 'bytes_per_second' | 'ratio' | 'cores';
@@ -159,39 +161,6 @@ export interface Manifest {
   all_runs: number;
   /** full records that the site keeps; null: all */
   keep: number | null;
-}
-
-/** Searches that can be compared: of one environment and suite, with the same parameters and limits. */
-export interface CapacitySeries {
-  id: string;
-  /** of the newest */
-  created: string;
-  environment: string;
-  suite: string;
-  /** `clients`, or the parameter that is the rate */
-  searched: string;
-  parameters: Parameters;
-  servers: string[];
-  version: string;
-}
-
-/** What a server carries, by its newest search. */
-export interface Capacity {
-  record: string;
-  created: string;
-  commit: string | null;
-  carried: number | null;
-  low: number | null;
-  high: number | null;
-  at_least: boolean;
-  reason: string;
-  binding: { resource: string; sentence: string } | null;
-  per_1000: Record<string, number>;
-  starts: number[];
-  confirmed: boolean;
-  failure: string | null;
-  /** each load that was asked, the least first */
-  points: { load: number; carried: boolean; metrics: Record<string, number> }[];
 }
 
 export interface Margin {

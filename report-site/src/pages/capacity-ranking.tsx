@@ -1,10 +1,18 @@
 // Servers by what they carry within the limits of their suite, those whose intervals overlap together.
 
 import type { ComponentChildren } from 'preact';
-import { BINDS, type Carrier, capacityText, intervalText, loadCapacities, rankCapacities } from '../data/capacity';
+import {
+  BINDS,
+  type CapacitySeries,
+  type Carrier,
+  capacityText,
+  intervalText,
+  loadCapacities,
+  rankCapacities,
+} from '../data/capacity';
 import { useLoaded } from '../data/load';
 import { isWanted } from '../data/ranking';
-import type { CapacitySeries, Manifest, Words } from '../data/types';
+import type { Manifest, Words } from '../data/types';
 import { loadUnit } from '../data/words';
 import { ServerLink, Shown, serverTitle } from '../parts/page';
 import { Swatch } from '../parts/swatch';

@@ -55,8 +55,6 @@ export function RunsCompared({ manifest, query, a, b, noise }: Props) {
   const servers = both.includes(server) ? [server] : both;
   const stages = b.servers.find((each) => servers.includes(each.server))?.stages ?? [];
   const stage = chosenStage(stages, query);
-  const [methodA, methodB] = [a.run.method ?? 1, b.run.method ?? 1];
-  const otherwise = countedOtherwise(words, Object.keys(words.metrics), Math.min(methodA, methodB));
   if (!stage) {
     const [inA, inB] = [a, b].map((run) => run.servers.map((each) => each.server).join(', ') || 'nothing');
     return (
@@ -74,16 +72,7 @@ export function RunsCompared({ manifest, query, a, b, noise }: Props) {
   const left = different ? rows.filter((row) => !isDifferent(row)).length : null;
   return (
     <>
-      {!alike(a.run, b.run) && (
-        <p class="warning" role="note">
-          These runs have different environments, suites or profiles: their difference may be that of the machines.
-          {methodA !== methodB && ` Of what they count otherwise no word is said. ${otherwise}`}
-        </p>
-      )}
-      <p>
-        A: <RunLink id={a.run.id}>{formatTime(a.run.created)}</RunLink> <bdi>{a.run.subject}</bdi>. B:{' '}
-        <RunLink id={b.run.id}>{formatTime(b.run.created)}</RunLink> <bdi>{b.run.subject}</bdi>
-      </p>
+      <Pairing words={words} a={a} b={b} />
       <Controls both={both} server={server} stages={stages} stage={stage} different={different} />
       {known ? (
         <Summary found={found} />
@@ -109,6 +98,26 @@ export function RunsCompared({ manifest, query, a, b, noise }: Props) {
       ) : (
         <p class="empty">Choose one server to see its latencies in both runs.</p>
       )}
+    </>
+  );
+}
+
+/** Which two these are, and whether they can be compared at all. */
+function Pairing({ words, a, b }: { words: Words; a: Run; b: Run }) {
+  const [methodA, methodB] = [a.run.method ?? 1, b.run.method ?? 1];
+  const otherwise = countedOtherwise(words, Object.keys(words.metrics), Math.min(methodA, methodB));
+  return (
+    <>
+      {!alike(a.run, b.run) && (
+        <p class="warning" role="note">
+          These runs have different environments, suites or profiles: their difference may be that of the machines.
+          {methodA !== methodB && ` Of what they count otherwise no word is said. ${otherwise}`}
+        </p>
+      )}
+      <p>
+        A: <RunLink id={a.run.id}>{formatTime(a.run.created)}</RunLink> <bdi>{a.run.subject}</bdi>. B:{' '}
+        <RunLink id={b.run.id}>{formatTime(b.run.created)}</RunLink> <bdi>{b.run.subject}</bdi>
+      </p>
     </>
   );
 }

@@ -34,30 +34,7 @@ export function ServersCompared({ manifest, query, run }: { manifest: Manifest; 
       <p>
         <RunLink id={run.run.id}>{run.run.id}</RunLink>: {inSentence(words.title)}, {run.run.profile}
       </p>
-      <div class="controls">
-        <Choice
-          label="Table of"
-          name="by"
-          value={by}
-          options={[
-            { value: 'stage', text: 'one stage' },
-            { value: 'metric', text: 'one metric' },
-          ]}
-        />
-        {by === 'stage' ? (
-          <StagePick stages={stages} chosen={stage} />
-        ) : (
-          <Pick
-            label="Metric"
-            name="metric"
-            value={metric}
-            options={[...new Set([...metrics, metric])].map((each) => ({
-              value: each,
-              text: metricTitle(words, each),
-            }))}
-          />
-        )}
-      </div>
+      <TableControls {...{ words, by, metrics, metric, stages, stage }} />
       {by === 'stage' ? (
         <StageTable words={words} query={query} run={run} servers={shown} metrics={metrics} stage={stage} />
       ) : (
@@ -78,6 +55,44 @@ export function ServersCompared({ manifest, query, run }: { manifest: Manifest; 
       )}
       {hidden.length > 0 && <a href={here({ hide: null })}>Show all servers</a>}
     </>
+  );
+}
+
+interface ControlsProps {
+  words: Words;
+  by: string;
+  metrics: string[];
+  metric: string;
+  stages: StageNumbers[];
+  stage: StageNumbers;
+}
+
+function TableControls({ words, by, metrics, metric, stages, stage }: ControlsProps) {
+  return (
+    <div class="controls">
+      <Choice
+        label="Table of"
+        name="by"
+        value={by}
+        options={[
+          { value: 'stage', text: 'one stage' },
+          { value: 'metric', text: 'one metric' },
+        ]}
+      />
+      {by === 'stage' ? (
+        <StagePick stages={stages} chosen={stage} />
+      ) : (
+        <Pick
+          label="Metric"
+          name="metric"
+          value={metric}
+          options={[...new Set([...metrics, metric])].map((each) => ({
+            value: each,
+            text: metricTitle(words, each),
+          }))}
+        />
+      )}
+    </div>
   );
 }
 

@@ -29,11 +29,7 @@ export function RankingPart({ manifest, query, overview, chosen, words, rows }: 
   const metrics = rankedBy(words, overview.metrics).filter((metric) => rows.some((row) => row.values[metric] != null));
   const asked = query.get('rank') ?? '';
   const searched = seriesOf(manifest, chosen);
-  const label = (each: string) => {
-    const title = shortTitle(words, each);
-    return title === metricTitle(words, each) || !/^[a-z]/.test(title) ? title.replace(/ peak$/, '') : title;
-  };
-  const options = metrics.map((value) => ({ value, text: label(value) }));
+  const options = metrics.map((value) => ({ value, text: label(words, value) }));
   if (searched) options.push({ value: CAPACITY, text: 'Capacity' });
   const controls = (value: string) => (
     <div class="controls">
@@ -88,6 +84,12 @@ export function RankingPart({ manifest, query, overview, chosen, words, rows }: 
       </p>
     </section>
   );
+}
+
+/** Of a chip. */
+function label(words: Words, metric: string): string {
+  const title = shortTitle(words, metric);
+  return title === metricTitle(words, metric) || !/^[a-z]/.test(title) ? title.replace(/ peak$/, '') : title;
 }
 
 /** Its code is asked for when somebody wants it. */

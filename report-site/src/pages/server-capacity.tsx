@@ -1,9 +1,16 @@
 // What one server carries within the limits of its suite: the number, what ended it, and each load that was asked.
 
-import { BINDS, capacityText, intervalText, loadCapacities } from '../data/capacity';
+import {
+  BINDS,
+  type Capacity,
+  type CapacitySeries,
+  capacityText,
+  intervalText,
+  loadCapacities,
+} from '../data/capacity';
 import { limitOf } from '../data/curves';
 import { useLoaded } from '../data/load';
-import type { Capacity, CapacitySeries, Manifest, Words } from '../data/types';
+import type { Manifest, Words } from '../data/types';
 import { inSentence, loadUnit, metricTitle, unitOf, wordsOf } from '../data/words';
 import { Chart } from '../parts/chart';
 import { CommitLink, Shown } from '../parts/page';

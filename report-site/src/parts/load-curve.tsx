@@ -1,9 +1,9 @@
 // A metric of one or several servers of a run against the load of its stages, with the limit.
 
-import { type Capacities, loadCapacities, seriesBeside } from '../data/capacity';
+import { type Capacities, type Capacity, loadCapacities, seriesBeside } from '../data/capacity';
 import { type Curve, curveMetrics, curveOf, type Kind, kindsOf, limitOf } from '../data/curves';
 import { useLoaded } from '../data/load';
-import type { Capacity, Manifest, Run, RunServer, Words } from '../data/types';
+import type { Manifest, Run, RunServer, Words } from '../data/types';
 import { metricTitle, unitOf } from '../data/words';
 import { serverStroke } from '../theme';
 import { formatNumber, formatQuantity } from '../units';

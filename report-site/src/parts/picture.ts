@@ -39,18 +39,7 @@ export function svg(title: string, plot: Plot): string {
     `<rect width="${WIDTH}" height="${height}" fill="${colour('paper')}"/>`,
     text(LEFT, 22, title, 'start', 15),
   ];
-  const ticks = Array.from({ length: TICKS + 1 }, (_, tick) => y.at(tick / TICKS));
-  const format = axisFormat(plot, ticks);
-  for (let tick = 0; tick <= TICKS; tick++) {
-    const atY = y.at(tick / TICKS);
-    parts.push(`<path d="M${LEFT} ${y.of(atY)}H${WIDTH - RIGHT}" stroke="${colour('rule')}"/>`);
-    parts.push(text(LEFT - 8, y.of(atY) + 4, format(atY), 'end', 12));
-  }
-  const steps = plot.xSteps ?? Array.from({ length: TICKS + 1 }, (_, tick) => x.at(tick / TICKS));
-  steps.forEach((step, index) => {
-    const anchor = index === 0 ? 'start' : index === steps.length - 1 ? 'end' : 'middle';
-    parts.push(text(x.of(step), bottom + 20, plot.xFormat(step), anchor, 12));
-  });
+  parts.push(...axes(plot, x, y, bottom));
   parts.push(...bounds(plot, x, y, { top, bottom, high }));
   for (const badge of badges(plot.marks ?? [], (index) => x.of(plot.x[index] ?? 0), WIDTH, FONT)) {
     for (const { mark, x: at, long } of badge.lines) {
@@ -81,6 +70,23 @@ export function svg(title: string, plot: Plot): string {
   const size = `width="${WIDTH}" height="${height}" viewBox="0 0 ${WIDTH} ${height}"`;
   const font = 'font-family="system-ui, sans-serif"';
   return `<svg xmlns="http://www.w3.org/2000/svg" ${size} ${font}>${parts.join('')}</svg>\n`;
+}
+
+function axes(plot: Plot, x: Scale, y: Scale, bottom: number): string[] {
+  const parts: string[] = [];
+  const ticks = Array.from({ length: TICKS + 1 }, (_, tick) => y.at(tick / TICKS));
+  const format = axisFormat(plot, ticks);
+  for (let tick = 0; tick <= TICKS; tick++) {
+    const atY = y.at(tick / TICKS);
+    parts.push(`<path d="M${LEFT} ${y.of(atY)}H${WIDTH - RIGHT}" stroke="${colour('rule')}"/>`);
+    parts.push(text(LEFT - 8, y.of(atY) + 4, format(atY), 'end', 12));
+  }
+  const steps = plot.xSteps ?? Array.from({ length: TICKS + 1 }, (_, tick) => x.at(tick / TICKS));
+  steps.forEach((step, index) => {
+    const anchor = index === 0 ? 'start' : index === steps.length - 1 ? 'end' : 'middle';
+    parts.push(text(x.of(step), bottom + 20, plot.xFormat(step), anchor, 12));
+  });
+  return parts;
 }
 
 /** The limit, where it is near, and the named places of the x axis. */
