@@ -124,18 +124,16 @@ test('what a server carries is marked on its load curves, and only where the loa
       fillText.call(this, text, ...where);
     };
   });
-  const marked = async (hash) => {
+  const marks = async (hash, ...wanted) => {
     await page.evaluate(() => {
       window.written.length = 0;
     });
     await visit(page, hash);
-    await page.waitForTimeout(50);
-    return page.evaluate(() => window.written.map(String));
+    await page.waitForFunction((texts) => texts.every((text) => window.written.includes(text)), wanted);
   };
-  assert.ok((await marked(`${run}?server=actix`)).includes('carries 5,260'));
-  assert.ok((await marked('#/server/go')).includes('carries \u2265 9,000'));
-  const beside = await marked(`#/compare?run=${run.slice('#/run/'.length)}`);
-  assert.ok(beside.includes('fastapi 900') && beside.includes('bun 5,150'), beside.join());
+  await marks(`${run}?server=actix`, 'carries 5,260');
+  await marks('#/server/go', 'carries \u2265 9,000');
+  await marks(`#/compare?run=${run.slice('#/run/'.length)}`, 'fastapi 900', 'bun 5,150');
   await close();
   const other = await open(browser, `${server.url}#/nowhere`);
   await other.page.route('**/manifest.js*', async (route) => {
@@ -153,7 +151,7 @@ test('what a server carries is marked on its load curves, and only where the loa
   });
   await other.page.reload();
   await visit(other.page, `${run}?server=actix`);
-  await other.page.waitForTimeout(50);
+  await other.page.waitForTimeout(300);
   const written = await other.page.evaluate(() => window.written.map(String));
   assert.ok(written.length > 10 && !written.some((each) => each.startsWith('carries')), written.join());
   await other.close();

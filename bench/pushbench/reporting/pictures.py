@@ -14,7 +14,7 @@ from math import ceil, floor, log10
 from pushbench.reporting.looks import DARK, DARK_LINES, LIGHT, LIGHT_LINES, PATTERNS, Look, marker
 
 WIDTH, HEIGHT = 640, 220
-LEFT, RIGHT, TOP, BOTTOM = 70, 24, 12, 38
+LEFT, RIGHT, TOP, BOTTOM = 70, 24, 18, 38
 HEADING = 46
 """height of what stands above a picture of its own"""
 FONT = 12
@@ -204,13 +204,12 @@ def _ground(chart: Chart, across: _Scale, up: _Scale) -> Iterator[str]:
 
 
 def _bounds(chart: Chart, across: _Scale, up: _Scale) -> Iterator[str]:
-    """The limit, and the named places. A text that would be cut above stands below its line."""
+    """The limit, and the named places."""
     style = f'class="limit" fill="none" stroke="{LIGHT["bad"]}" stroke-width="1.5" stroke-dasharray="2 3"'
     if chart.limit is not None and up.low <= chart.limit <= up.high:
         y = up.at(chart.limit)
         yield f'<path {style} d="M{LEFT} {y}H{WIDTH - RIGHT}"/>'
-        beside = y - 4 if y - FONT - 2 > 0 else y + FONT + 2
-        yield _text(WIDTH - RIGHT, beside, "end", f"limit {chart.said(chart.limit)}", "bad")
+        yield _text(WIDTH - RIGHT, y - 4, "end", f"limit {chart.said(chart.limit)}", "bad")
     for each in chart.uprights:
         x = across.at(each.x)
         yield f'<path class="grid" stroke="{LIGHT["muted"]}" stroke-dasharray="7 3" d="M{x} {TOP}V{HEIGHT - BOTTOM}"/>'
