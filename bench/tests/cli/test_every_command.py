@@ -40,6 +40,15 @@ ALONE = [path for path, command in COMMANDS.items() if not hasattr(command, "com
 WITH_OUT = [path for path in ALONE if any("--out" in each.opts for each in COMMANDS[path].params)]
 
 
+TYPED = [
+    (path, each.opts[0])
+    for path in ALONE
+    for each in COMMANDS[path].params
+    if each.param_type_name == "option" and each.min is not None
+]
+REQUIRED = {("compare",): ["--base", "HEAD"], ("calibrate", "report"): ["record.json"]}
+
+
 def title(path: tuple[str, ...]) -> str:
     return " ".join(path) or "pushbench"
 
@@ -128,6 +137,45 @@ def test_alone_it_does_its_work_or_says_what_is_missing(
     assert said.out + said.err
     if code == 2 and path in ALONE:
         assert said.err.splitlines()[-1].startswith(("pushbench: ", "Error: ")), said.err
+
+
+@pytest.mark.parametrize(("path", "option"), TYPED, ids=lambda each: title(each) if isinstance(each, tuple) else each)
+def test_a_value_of_the_wrong_kind_is_a_mistake_that_names_the_option(
+    project: Project, path: tuple[str, ...], option: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call(*path, *REQUIRED.get(path, []), option, "nonsense") == 2
+    said = capsys.readouterr()
+    assert option in said.err.splitlines()[-1]
+    assert said.out == ""
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["show"],
+        ["judge"],
+        ["judge", "--thresholds"],
+        ["export"],
+        ["report"],
+        ["run", "--resume"],
+        ["history", "--add"],
+        ["calibrate", "report"],
+        ["calibrate", "keep", "--into", "copies"],
+    ],
+    ids=" ".join,
+)
+@pytest.mark.parametrize("content", [None, b"", b"\xff\xfe", b"[1, 2"], ids=["folder", "empty", "bytes", "cut"])
+def test_a_file_that_cannot_be_read_is_named(
+    project: Project, arguments: list[str], content: bytes | None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A folder stands where the file should be: that stops root, too."""
+    file = project.root / "broken.json"
+    file.mkdir() if content is None else file.write_bytes(content)
+    whole = make_record([make_trial("alpha")], suite="tiny")
+    project.records.mkdir(parents=True)
+    (project.records / f"{whole.id}.json").write_bytes(store.as_bytes(whole))
+    assert call(*arguments, str(file)) == 2
+    assert str(file) in capsys.readouterr().err.splitlines()[-1]
 
 
 def test_without_a_command_it_says_what_to_do_first(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
