@@ -8,7 +8,7 @@ import re
 import shutil
 import socket
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -70,3 +70,34 @@ def compose(project: str, environment: Mapping[str, str], *arguments: str) -> No
     command = ["docker", "compose", "--file", str(STACK), "--project-name", project, *arguments]
     done = subprocess.run(command, env={**os.environ, **environment}, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+RUN = COMPOSE / "grafana" / "dashboards" / "run.json"
+
+
+def panels(path: Path) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = read_dashboard(path)["panels"]
+    return found
+
+
+def expressions(path: Path) -> list[str]:
+    dashboard = read_dashboard(path)
+    marks = [mark["target"]["expr"] for mark in dashboard["annotations"]["list"]]
+    return [*marks, *(target["expr"] for panel in dashboard["panels"] for target in panel["targets"])]
+
+
+def every(node: Any, key: str) -> Iterator[Any]:
+    """The values of `key` at any depth."""
+    if isinstance(node, dict):
+        for name, value in node.items():
+            if name == key:
+                yield value
+            yield from every(value, key)
+    elif isinstance(node, list):
+        for value in node:
+            yield from every(value, key)
+
+
+def panel_of(path: Path, title: str) -> dict[str, Any]:
+    [found] = [panel for panel in panels(path) if panel["title"] == title]
+    return found

@@ -3,6 +3,7 @@
 import { type ComponentChild, render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import './style.css';
+import './controls.css';
 import './data.css';
 import './overview.css';
 import './print.css';
