@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import suppress
 
 from websockets.exceptions import ConnectionClosed
+from websockets.protocol import State
 
 from pushbench.conformance.rule import Mismatch, escaped, rule
 from pushbench.conformance.upgrades import require_no_compression, require_refusals
@@ -85,7 +86,11 @@ async def larger_message_closes_1009(clients: Clients) -> None:
         await artist.draw(board, note="\u00e9" * 40_000)
 
     async def one_mebibyte(artist: Client) -> None:
-        await artist.say(board, artist.next_draw_of(board, 1 << 20))
+        frame = _masked(artist.message(board, artist.next_draw_of(board, 1 << 20)))
+        artist.write_raw(frame[:MESSAGE_LIMIT])
+        await asyncio.sleep(READ_SECONDS)
+        if artist.connection.state is State.OPEN:
+            artist.write_raw(frame[MESSAGE_LIMIT:])
 
     async def fragments(artist: Client) -> None:
         message = artist.message(board, artist.next_draw_of(board, MESSAGE_LIMIT + 500))
@@ -124,6 +129,12 @@ async def protocol_errors_harm_nobody(clients: Clients) -> None:
         violator.write_raw(octets)
         await violator.is_closed(what)
         await witness.receives(await artist.draw(board))
+
+
+def _masked(message: str) -> bytes:
+    """A long frame, with a mask of zeros."""
+    octets = message.encode()
+    return b"\x81\xff" + len(octets).to_bytes(8, "big") + bytes(4) + octets
 
 
 def _unmasked(message: str) -> bytes:
