@@ -8,6 +8,7 @@ from pushbench.conformance.location.clients import Clients
 from pushbench.conformance.location.member import PROMPT, body_of
 from pushbench.conformance.location.news import News, news_of
 from pushbench.conformance.location.sockets import SocketMember
+from pushbench.conformance.oversized import send_oversized
 from pushbench.conformance.rule import Mismatch, escaped, rule
 
 MOST_BODY = 65_536
@@ -70,7 +71,7 @@ async def large_message_closes(clients: Clients) -> None:
     position = culprit.next_position()
     await culprit.put(body_of(position).ljust(MOST_BODY))
     await reader.receives(position)
-    await culprit.put(body_of(culprit.next_position()).ljust(MOST_BODY + 1))
+    await send_oversized(culprit.socket, body_of(culprit.next_position()).ljust(MOST_BODY + 1), MOST_BODY)
     await culprit.is_closed_with(1009, PROMPT)
     await reader.receives_nothing()
 

@@ -8,6 +8,7 @@ from contextlib import suppress
 from websockets.exceptions import ConnectionClosed
 
 from pushbench.conformance import http
+from pushbench.conformance.oversized import send_oversized, send_oversized_fragments
 from pushbench.conformance.rule import Mismatch, escaped, rule
 from pushbench.conformance.socketio import event_of
 from pushbench.conformance.typing_game.clients import Clients
@@ -137,15 +138,15 @@ async def message_limit_is_64_kib(clients: Clients) -> None:
     await player.connection.send(ping_of(MESSAGE_LIMIT))
     if (said := await player.answer(answered, "a ping of 65,536 bytes")) != {"sentAt": 1}:
         raise Mismatch('{"sentAt":1} for a ping of 65,536 bytes', escaped(json.dumps(said)))
-    whole = ping_of(MESSAGE_LIMIT + 500)
     for what, message in {
         "one byte more": ping_of(MESSAGE_LIMIT + 1),
         "few characters of many bytes": event_of("ping", json.dumps({"pad": "\u00e9" * 40_000}, ensure_ascii=False), 7),
         "1 MiB": ping_of(1 << 20),
-        "fragments": [whole[:-1000], whole[-1000:]],
     }.items():
         culprit = await clients.player()
-        with suppress(ConnectionClosed):  # the server need not read it all before it closes
-            await culprit.connection.send(message)
+        await send_oversized(culprit.connection, message, MESSAGE_LIMIT)
         await culprit.is_closed_with(1009, what)
+    culprit = await clients.player()
+    await send_oversized_fragments(culprit.connection, ping_of(MESSAGE_LIMIT + 500))
+    await culprit.is_closed_with(1009, "fragments")
     await player.ask("ping", {"sentAt": 1})
