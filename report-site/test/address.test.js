@@ -1,21 +1,12 @@
 // The address is the page's state: a reload, a copy and the back button show what was there.
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { launch, open, serve, settled, visit } from './browser.js';
+import { test } from 'node:test';
+import { browsing, settled, visit } from './browser.js';
 import { addresses } from './pages.js';
 import { small } from './sites.js';
 
-let browser;
-let server;
-before(async () => {
-  browser = await launch();
-  server = await serve(small);
-});
-after(async () => {
-  await browser.close();
-  await server.close();
-});
+const web = browsing(small);
 
 /** What a person sees that the address must hold. */
 function seen(page) {
@@ -29,7 +20,7 @@ function seen(page) {
 }
 
 test('a copied address and a reload show the same', async () => {
-  const { page, close } = await open(browser, server.url);
+  const { page, close } = await web.open();
   const wanted = Object.values(await addresses(page));
   const [run] = wanted.filter((hash) => hash.startsWith('#/run/'));
   const choices = [
@@ -39,12 +30,12 @@ test('a copied address and a reload show the same', async () => {
     '#/compare?by=metric&metric=delivery_seconds.p99&hide=actix',
     '#/compare?of=runs&server=bun&stage=500&only=1&kind=fanout',
   ];
-  const copy = await open(browser, server.url);
+  const copy = await web.open();
   for (const hash of [...wanted, ...choices]) {
     await visit(page, hash);
     const before = await seen(page);
     await copy.page.goto('about:blank'); // so that the address is loaded, not gone to
-    await copy.page.goto(`${server.url}${hash}`);
+    await copy.page.goto(`${web.server.url}${hash}`);
     await settled(copy.page);
     assert.deepEqual(await seen(copy.page), before, hash);
     if (choices.includes(hash)) {
@@ -59,7 +50,7 @@ test('a copied address and a reload show the same', async () => {
 });
 
 test('each step has an address, and back undoes it', async () => {
-  const { page, close } = await open(browser, `${server.url}#/trend`);
+  const { page, close } = await web.open('#/trend');
   const steps = [
     () => page.locator('.legend button[aria-pressed]').first().click(),
     () => page.getByLabel('Only bun').click(),
@@ -90,7 +81,7 @@ test('each step has an address, and back undoes it', async () => {
 });
 
 test('a pinned run leads to the run, its commit and a comparison', async () => {
-  const { page, close } = await open(browser, `${server.url}#/trend`);
+  const { page, close } = await web.open('#/trend');
   await page.locator('.canvas').focus();
   await page.keyboard.press('End');
   await page.keyboard.press('Enter');

@@ -1,10 +1,12 @@
 // What the tests and the screenshots need: Debian's Chromium (its headless shell where there is one, which draws no
 // window around each page and takes a third less CPU), a web server for a folder, and what a page complains of.
 
+import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { extname, join, normalize } from 'node:path';
+import { after, before } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { chromium } from 'playwright-core';
 
@@ -52,6 +54,31 @@ export async function serve(folder, prefix = '/') {
       server.closeAllConnections();
       server.close();
     },
+  };
+}
+
+/** One browser for the tests of a file, and `folder` served to them, where it is named. All that pages ask for is there. */
+export function browsing(folder) {
+  let browser;
+  let server;
+  before(async () => {
+    browser = await launch();
+    if (folder) server = await serve(folder);
+  });
+  after(async () => {
+    await browser.close();
+    server?.close();
+    if (server) assert.deepEqual(missing(server), []);
+  });
+  return {
+    get browser() {
+      return browser;
+    },
+    get server() {
+      return server;
+    },
+    /** A page of the folder, or of another address. */
+    open: (address = '', options = {}) => open(browser, new URL(address, server?.url).href, options),
   };
 }
 

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
-import { launch, open, serve, settled, visit } from './browser.js';
+import { test } from 'node:test';
+import { browsing, serve, settled, visit } from './browser.js';
 import { read } from './pages.js';
 import { large } from './sites.js';
 
@@ -19,18 +19,14 @@ const SERIES = 20;
 const MARKS = 200;
 const TRIES = 5;
 
-let browser;
-before(async () => {
-  browser = await launch();
-});
-after(() => browser.close());
+const web = browsing();
 
 test('the first view of years of history is small and soon there', async (t) => {
   const server = await serve(large);
   const times = [];
   for (let round = 0; round < TRIES; round++) {
     server.requests.length = 0;
-    const { page, complaints, close } = await open(browser, server.url);
+    const { page, complaints, close } = await web.open(server.url);
     times.push(await page.evaluate(() => performance.now()));
     assert.equal(await page.locator('#servers').count(), 1);
     assert.deepEqual(complaints, []);
@@ -49,7 +45,7 @@ test('the first view of years of history is small and soon there', async (t) => 
 
 test('a trend asks for older years only when it is zoomed out', async (t) => {
   const server = await serve(large);
-  const { page, close } = await open(browser, `${server.url}#/trend`);
+  const { page, close } = await web.open(`${server.url}#/trend`);
   const recent = server.requests.filter((each) => each.path.startsWith('data/'));
   assert.ok(recent.every((each) => !/\/20\d\d\//.test(each.path)));
   const bytes = recent.reduce((total, each) => total + each.bytes, 0);
@@ -66,7 +62,7 @@ test('a trend asks for older years only when it is zoomed out', async (t) => {
 
 test('of many servers a trend shows the four best until a reader chooses', async () => {
   const server = await serve(large);
-  const { page, complaints, close } = await open(browser, `${server.url}#/trend`);
+  const { page, complaints, close } = await web.open(`${server.url}#/trend`);
   const shown = () => page.locator('.legend button[aria-pressed=true]').allInnerTexts();
   const [combination] = (await read(page, 'manifest')).combinations;
   const { servers } = await read(page, `${combination.id}/recent/1000/cpu_seconds_per_delivery`);
@@ -91,7 +87,7 @@ test('of many servers a trend shows the four best until a reader chooses', async
 test('a chart of many lines and points is drawn at once and follows the pointer', async (t) => {
   const folder = manyPoints();
   const server = await serve(folder);
-  const { page, complaints, close } = await open(browser, `${server.url}#/trend?s=*`);
+  const { page, complaints, close } = await web.open(`${server.url}#/trend?s=*`);
   const draws = [];
   for (let round = 0; round < TRIES; round++) {
     await visit(page, `#/trend?s=*&y=${round % 2 ? 'log' : 'value'}&n=${round}`);

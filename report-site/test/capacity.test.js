@@ -1,24 +1,14 @@
 // What servers carry: a ranking with ties and lower bounds, a part of each server's page, and a mark on load curves.
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { launch, missing, open, serve, settled, visit } from './browser.js';
+import { test } from 'node:test';
+import { browsing, serve, settled, visit } from './browser.js';
 import { addresses, read } from './pages.js';
 import { hostile, small } from './sites.js';
 
 const PHONE = { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true };
 
-let browser;
-let server;
-before(async () => {
-  browser = await launch();
-  server = await serve(small);
-});
-after(async () => {
-  assert.deepEqual(missing(server), []);
-  await browser.close();
-  await server.close();
-});
+const web = browsing(small);
 
 async function found(page) {
   const { capacities } = await read(page, 'manifest');
@@ -26,8 +16,8 @@ async function found(page) {
 }
 
 test('a chip ranks servers by what they carry, with intervals, ties and lower bounds', async () => {
-  const { page, complaints, close } = await open(browser, server.url);
-  assert.ok(!server.requests.some((each) => /capacity/.test(each.path)), 'asked for when it is wanted');
+  const { page, complaints, close } = await web.open();
+  assert.ok(!web.server.requests.some((each) => /capacity/.test(each.path)), 'asked for when it is wanted');
   await page.locator('.ranking .choice').getByRole('link', { name: 'Capacity', exact: true }).click();
   await page.waitForTimeout(30);
   await settled(page);
@@ -71,7 +61,7 @@ const ORDER = [
 ];
 
 test('a combination of another environment has no such chip', async () => {
-  const { page, close } = await open(browser, server.url);
+  const { page, close } = await web.open();
   const { combinations, capacities } = await read(page, 'manifest');
   const older = combinations.find((each) => each.environment !== capacities[0].environment);
   await visit(page, `#/?${new URLSearchParams({ c: older.id, rank: 'capacity' })}`);
@@ -81,7 +71,7 @@ test('a combination of another environment has no such chip', async () => {
 });
 
 test('a server says what it carries, what ended that, and what each load did', async () => {
-  const { page, complaints, close } = await open(browser, `${server.url}#/server/actix`);
+  const { page, complaints, close } = await web.open('#/server/actix');
   const part = page.locator('section.capacity');
   const text = await part.innerText();
   for (const said of [
@@ -93,7 +83,7 @@ test('a server says what it carries, what ended that, and what each load did', a
     assert.ok(text.includes(said), `${said}: ${text}`);
   }
   const record = await part.getByRole('link', { name: /^the record/ }).getAttribute('href');
-  assert.equal((await page.request.get(`${server.url}${record}`)).status(), 200);
+  assert.equal((await page.request.get(`${web.server.url}${record}`)).status(), 200);
   const { points } = (await found(page)).actix;
   const chart = part.locator('figure.chart').first();
   await chart.locator('details.data').evaluate((each) => {
@@ -114,7 +104,7 @@ test('a server says what it carries, what ended that, and what each load did', a
 });
 
 test('what a server carries is marked on its load curves, and only where the load was the same', async () => {
-  const { page, close } = await open(browser, server.url);
+  const { page, close } = await web.open();
   const { run } = await addresses(page);
   await page.evaluate(() => {
     const { fillText } = CanvasRenderingContext2D.prototype;
@@ -135,7 +125,7 @@ test('what a server carries is marked on its load curves, and only where the loa
   await marks('#/server/go', 'carries \u2265 9,000');
   await marks(`#/compare?run=${run.slice('#/run/'.length)}`, 'fastapi 900', 'bun 5,150');
   await close();
-  const other = await open(browser, `${server.url}#/nowhere`);
+  const other = await web.open('#/nowhere');
   await other.page.route('**/manifest.js*', async (route) => {
     const response = await route.fetch();
     const body = (await response.text()).replace(/("searched":"clients","parameters":\{"board_size":)10/, '$1100');
@@ -158,7 +148,7 @@ test('what a server carries is marked on its load curves, and only where the loa
 });
 
 test('on a phone each server is a card with what it carries', async () => {
-  const { page, close } = await open(browser, `${server.url}#/?rank=capacity`, PHONE);
+  const { page, close } = await web.open('#/?rank=capacity', PHONE);
   const values = await page
     .locator('.ranking ol .value')
     .evaluateAll((all) => all.map((each) => each.checkVisibility()));
@@ -169,7 +159,7 @@ test('on a phone each server is a card with what it carries', async () => {
 
 test('what a search says stays text', async () => {
   const other = await serve(hostile);
-  const { page, complaints, close } = await open(browser, `${other.url}#/?rank=capacity`);
+  const { page, complaints, close } = await web.open(`${other.url}#/?rank=capacity`);
   for (const name of Object.keys(await found(page))) {
     await visit(page, `#/server/${encodeURIComponent(name)}`);
     assert.equal(await page.locator('main :is(script, iframe)').count(), 0, name);

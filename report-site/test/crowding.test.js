@@ -2,24 +2,20 @@
 
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { launch, open, visit } from './browser.js';
+import { browsing, visit } from './browser.js';
 import { marksOf } from './pages.js';
 import { large, small } from './sites.js';
 
 const PHONE = { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true };
 
-let browser;
-before(async () => {
-  browser = await launch();
-});
-after(() => browser.close());
+const web = browsing();
 
 for (const [look, options] of Object.entries({ wide: {}, phone: PHONE })) {
   test(`badges do not overlap and count what they stand for: ${look}`, async () => {
     for (const site of [small, large]) {
-      const { page, close } = await open(browser, pathToFileURL(join(site, 'index.html')).href, options);
+      const { page, close } = await web.open(pathToFileURL(join(site, 'index.html')).href, options);
       const { newest, marks } = await marksOf(page);
       for (const query of ['s=go', `s=go&range=0-${newest.runs - 1}`, `s=go&x=time&range=0-${newest.runs - 1}`]) {
         await visit(page, `#/trend?${query}`);

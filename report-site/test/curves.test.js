@@ -1,25 +1,16 @@
 // What servers do against load: only points that may be joined are, beside the limit, and few points are told.
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { launch, open, serve, settled, visit } from './browser.js';
+import { test } from 'node:test';
+import { browsing, settled, visit } from './browser.js';
 import { addresses, read } from './pages.js';
 import { small } from './sites.js';
 
-let browser;
-let server;
-before(async () => {
-  browser = await launch();
-  server = await serve(small);
-});
-after(async () => {
-  await browser.close();
-  await server.close();
-});
+const web = browsing(small);
 
 /** The newest run, its file, and a page whose copy of that file is changed before it is read. */
 async function opened(change = () => {}) {
-  const { page, complaints, close } = await open(browser, server.url);
+  const { page, complaints, close } = await web.open();
   const id = (await addresses(page)).run.slice('#/run/'.length);
   const run = await read(page, `runs/${id}`);
   change(run);
@@ -180,7 +171,7 @@ test('what is not valid is no point, and one load is no curve', async () => {
 });
 
 test('a server has its curves on its own page and in its run, also where only medians were kept', async () => {
-  const { page, complaints, close } = await open(browser, server.url);
+  const { page, complaints, close } = await web.open();
   const known = await addresses(page);
   for (const hash of [known.server, known.run, known['run-medians']]) {
     await visit(page, hash);

@@ -1,15 +1,11 @@
 // A server is drawn the same on every page, and no two of a chart alike.
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { launch, open, serve, visit } from './browser.js';
+import { test } from 'node:test';
+import { browsing, visit } from './browser.js';
 import { suites } from './sites.js';
 
-let browser;
-before(async () => {
-  browser = await launch();
-});
-after(() => browser.close());
+const web = browsing(suites);
 
 /** The swatches of a page by the name beside them: the class says the colour, the paths dash and marker. */
 function swatches(page, name) {
@@ -22,8 +18,7 @@ function swatches(page, name) {
 }
 
 test('a server has one look on all pages, whichever servers are shown, and no other has it', async () => {
-  const server = await serve(suites);
-  const { page, complaints, close } = await open(browser, server.url);
+  const { page, complaints, close } = await web.open();
   const seen = new Map();
   for (const [hash, name] of [
     ['#/trend', '.legend button'],
@@ -41,5 +36,4 @@ test('a server has one look on all pages, whichever servers are shown, and no ot
   assert.equal(new Set(seen.values()).size, seen.size, JSON.stringify([...seen]));
   assert.deepEqual(complaints, []);
   await close();
-  await server.close();
 });

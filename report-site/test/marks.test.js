@@ -4,19 +4,15 @@ import assert from 'node:assert/strict';
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { launch, open, unfold, visit } from './browser.js';
+import { browsing, unfold, visit } from './browser.js';
 import { marksOf } from './pages.js';
 import { small } from './sites.js';
 
 const ADDRESS = pathToFileURL(join(small, 'index.html')).href;
 
-let browser;
-before(async () => {
-  browser = await launch();
-});
-after(() => browser.close());
+const web = browsing();
 
 const labelOf = (mark) => (mark.kind === 'release' ? mark.name : mark.kind);
 const timeOf = (seconds) => new Date(seconds * 1e3).toISOString().slice(0, 16).replace('T', ' ');
@@ -35,7 +31,7 @@ async function walk(page) {
 }
 
 test('the data have marks of every kind', async () => {
-  const { page, close } = await open(browser, ADDRESS);
+  const { page, close } = await web.open(ADDRESS);
   const { marks } = await marksOf(page);
   assert.deepEqual([...new Set(marks.map((mark) => mark.kind))].sort(), [
     'environment',
@@ -48,7 +44,7 @@ test('the data have marks of every kind', async () => {
 
 for (const x of ['run', 'time']) {
   test(`the keyboard goes from mark to mark, and each is at its run, along ${x}`, async () => {
-    const { page, close } = await open(browser, `${ADDRESS}#/trend?s=go&x=${x}`);
+    const { page, close } = await web.open(`${ADDRESS}#/trend?s=go&x=${x}`);
     const { marks, runs } = await marksOf(page);
     const said = (await walk(page)).filter((text) => text.includes(' | '));
     const wanted = [...new Set(marks.map((mark) => mark.at))];
@@ -63,7 +59,7 @@ for (const x of ['run', 'time']) {
   });
 
   test(`a badge stands above the point of its run, along ${x}`, async () => {
-    const { page, close } = await open(browser, `${ADDRESS}#/trend?s=go&x=${x}`);
+    const { page, close } = await web.open(`${ADDRESS}#/trend?s=go&x=${x}`);
     const { marks, runs } = await marksOf(page);
     let compared = 0;
     for (const badge of await page.locator('.badges button').all()) {
@@ -91,7 +87,7 @@ for (const x of ['run', 'time']) {
 }
 
 test('a range has the marks of its runs only, and a badge of several takes a closer look at them', async () => {
-  const { page, close } = await open(browser, `${ADDRESS}#/trend?s=go&range=10-30`);
+  const { page, close } = await web.open(`${ADDRESS}#/trend?s=go&range=10-30`);
   const { marks, runs } = await marksOf(page);
   const inside = marks.filter((mark) => mark.at >= 10 && mark.at <= 30);
   assert.ok(inside.length >= 3);
@@ -113,7 +109,7 @@ test('a range has the marks of its runs only, and a badge of several takes a clo
 });
 
 test('marks are in the list, in the table with its exports, and pinned', async () => {
-  const { page, close } = await open(browser, `${ADDRESS}#/trend?s=go`, {
+  const { page, close } = await web.open(`${ADDRESS}#/trend?s=go`, {
     permissions: ['clipboard-read', 'clipboard-write'],
   });
   const { marks, runs, older } = await marksOf(page);
@@ -142,7 +138,7 @@ test('marks are in the list, in the table with its exports, and pinned', async (
 });
 
 test('what servers report is marked where few of them are shown', async () => {
-  const { page, close } = await open(browser, `${ADDRESS}#/trend`);
+  const { page, close } = await web.open(`${ADDRESS}#/trend`);
   const listed = async () => {
     await unfold(page);
     return (await page.locator('.changes').allInnerTexts()).join(' ');
@@ -159,7 +155,7 @@ test('what servers report is marked where few of them are shown', async () => {
 });
 
 test('a saved picture has the marks: SVG', async () => {
-  const { page, close } = await open(browser, `${ADDRESS}#/trend?s=go`);
+  const { page, close } = await web.open(`${ADDRESS}#/trend?s=go`);
   const { marks } = await marksOf(page);
   const saved = page.waitForEvent('download');
   await page.getByRole('button', { name: 'Save SVG' }).click();
@@ -183,7 +179,7 @@ for (const [colorScheme, runs] of [
   ['dark', '0-16'], // there it stands on a line of the grid
 ]) {
   test(`a line goes through the chart where the environment changed: ${colorScheme}, ${runs}`, async () => {
-    const { page, close } = await open(browser, `${ADDRESS}#/trend?s=go&range=${runs}`, { colorScheme });
+    const { page, close } = await web.open(`${ADDRESS}#/trend?s=go&range=${runs}`, { colorScheme });
     const { marks } = await marksOf(page);
     const at = marks.filter((mark) => mark.kind === 'environment')[1].at;
     await page.locator('.canvas').focus();
@@ -241,12 +237,12 @@ test('a file of marks that is missing has one sentence, and the trend is drawn w
   const site = mkdtempSync(join(tmpdir(), 'pushbench-'));
   cpSync(small, site, { recursive: true });
   const address = pathToFileURL(join(site, 'index.html')).href;
-  const whole = await open(browser, address);
+  const whole = await web.open(address);
   const { newest } = await marksOf(whole.page);
   await whole.close();
   const file = join(site, 'data', newest.id, 'marks.js');
   writeFileSync(file, readFileSync(file).subarray(0, 300));
-  const { page, close } = await open(browser, `${address}#/trend`);
+  const { page, close } = await web.open(`${address}#/trend`);
   assert.match(
     (await page.locator('[role=alert]').allInnerTexts()).join('\n'),
     /^Releases .*marks\.js is not whole\.$/,

@@ -1,20 +1,15 @@
 // By which definitions a number is, and what was due beside what arrived: wherever a reader sees one.
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { launch, open, serve, visit } from './browser.js';
+import { test } from 'node:test';
+import { browsing, visit } from './browser.js';
 import { read } from './pages.js';
 import { small } from './sites.js';
 
-let browser;
-before(async () => {
-  browser = await launch();
-});
-after(() => browser.close());
+const web = browsing(small);
 
 test('what was due stands beside a throughput below it, and older runs say how they counted', async () => {
-  const server = await serve(small);
-  const { page, complaints, close } = await open(browser, server.url, {});
+  const { page, complaints, close } = await web.open();
   await visit(page, '#/');
   const { combinations, runs } = await read(page, 'manifest');
   const [newest, older] = combinations;
@@ -49,5 +44,4 @@ test('what was due stands beside a throughput below it, and older runs say how t
   }
   assert.deepEqual(complaints, []);
   await close();
-  await server.close();
 });

@@ -1,23 +1,14 @@
 // The overview says which server is best, as far as the noise lets anybody know, and what its numbers are worth.
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { launch, open, serve, settled, visit } from './browser.js';
+import { test } from 'node:test';
+import { browsing, settled, visit } from './browser.js';
 import { read } from './pages.js';
 import { small } from './sites.js';
 
 const PHONE = { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true };
 
-let browser;
-let server;
-before(async () => {
-  browser = await launch();
-  server = await serve(small);
-});
-after(async () => {
-  await browser.close();
-  await server.close();
-});
+const web = browsing(small);
 
 /** The places of the ranking as they are shown. */
 function places(page) {
@@ -43,7 +34,7 @@ async function data(page) {
 
 for (const metric of ['delivery_seconds.p95', 'cpu_seconds_per_delivery', 'memory_bytes.peak']) {
   test(`servers are ranked by ${metric}, and those that noise hides share a place`, async () => {
-    const { page, complaints, close } = await open(browser, `${server.url}#/?rank=${metric}`);
+    const { page, complaints, close } = await web.open(`#/?rank=${metric}`);
     const { manifest, chosen, overview } = await data(page);
     const found = await places(page);
     const rows = Object.fromEntries(overview.rows.map((row) => [row.server, row]));
@@ -76,7 +67,7 @@ for (const metric of ['delivery_seconds.p95', 'cpu_seconds_per_delivery', 'memor
 }
 
 test('before the noise is known, latencies share a place as in the ranking of a run', async () => {
-  const { page, close } = await open(browser, server.url);
+  const { page, close } = await web.open();
   const { overview } = await data(page);
   const [first, second, third] = (await places(page)).map((each) => each.server);
   const value = { [first]: 0.001, [second]: 0.00138, [third]: 0.0014 };
@@ -102,7 +93,7 @@ test('before the noise is known, latencies share a place as in the ranking of a 
 });
 
 test('a chip ranks by another metric, and the address says it', async () => {
-  const { page, close } = await open(browser, server.url);
+  const { page, close } = await web.open();
   const before = await places(page);
   await page.locator('.ranking .choice').getByRole('link', { name: 'Memory', exact: true }).click();
   await page.waitForTimeout(30);
@@ -118,7 +109,7 @@ test('a chip ranks by another metric, and the address says it', async () => {
 });
 
 test('servers are filtered by language, in the ranking and in the table', async () => {
-  const { page, close } = await open(browser, server.url);
+  const { page, close } = await web.open();
   const { manifest, chosen } = await data(page);
   await page.getByLabel('Language').selectOption('Python');
   await page.waitForTimeout(30);
@@ -135,7 +126,7 @@ test('servers are filtered by language, in the ranking and in the table', async 
 });
 
 test('above the ranking stands what its numbers are worth', async () => {
-  const { page, close } = await open(browser, server.url);
+  const { page, close } = await web.open();
   const { manifest, chosen, overview } = await data(page);
   const text = await page.getByLabel('What these numbers are worth').innerText();
   const { equal } = manifest.judge;
@@ -152,7 +143,7 @@ test('above the ranking stands what its numbers are worth', async () => {
 });
 
 test('a server that breaks a limit or was not measured has no place', async () => {
-  const { page, close } = await open(browser, server.url);
+  const { page, close } = await web.open();
   const { overview } = await data(page);
   await page.route('**/overview.js*', async (route) => {
     const response = await route.fetch();
@@ -183,7 +174,7 @@ test('a server that breaks a limit or was not measured has no place', async () =
 });
 
 test('on a phone each server is a card with its latency, its CPU and its verdict', async () => {
-  const { page, close } = await open(browser, server.url, PHONE);
+  const { page, close } = await web.open('', PHONE);
   for (const { server: name, text } of await places(page)) {
     assert.ok(text.includes(name));
     assert.match(text, /p95 [\d.]+ (ms|µs)/);

@@ -3,24 +3,20 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { after, before, test } from 'node:test';
-import { launch, missing, open, serve, settled, unfold, visit } from './browser.js';
+import { test } from 'node:test';
+import { browsing, missing, serve, settled, unfold, visit } from './browser.js';
 import { addresses, read } from './pages.js';
 import { empty, hostile, small } from './sites.js';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const PHONE = { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true };
 
-let browser;
-before(async () => {
-  browser = await launch();
-});
-after(() => browser.close());
+const web = browsing(small);
 
 /** Opens every page of a site, or those whose names begin with `prefix`, in one browser page. */
 async function everyPage(site, options, look, prefix = '') {
   const server = await serve(site);
-  const { page, complaints, close } = await open(browser, server.url, options);
+  const { page, complaints, close } = await web.open(server.url, options);
   for (const [name, hash] of Object.entries(await addresses(page))) {
     if (!name.startsWith(prefix)) continue;
     await visit(page, hash);
@@ -108,8 +104,7 @@ test('every chart has a name, a table and a cursor for the keyboard', async () =
 });
 
 test('the word for a change agrees with its interval and its margin', async () => {
-  const server = await serve(small);
-  const { page, close } = await open(browser, `${server.url}#/compare?of=runs&only=0`);
+  const { page, close } = await web.open('#/compare?of=runs&only=0');
   const words = new Set();
   const newest = page.getByLabel('After (B)');
   const runs = await newest.locator('option').evaluateAll((options) => options.map((each) => each.value));
@@ -133,12 +128,10 @@ test('the word for a change agrees with its interval and its margin', async () =
   }
   assert.ok(words.size >= 2, [...words].join());
   await close();
-  await server.close();
 });
 
 test('two runs are compared server by server, the worst first, and begin with what differs', async () => {
-  const server = await serve(small);
-  const { page, complaints, close } = await open(browser, server.url);
+  const { page, complaints, close } = await web.open();
   const id = (await addresses(page)).run.slice('#/run/'.length);
   const run = await read(page, `runs/${id}`);
   const times = (index, metric, factor) => {
@@ -181,12 +174,10 @@ test('two runs are compared server by server, the worst first, and begin with wh
   assert.ok(all.every(({ words }) => words.length > 3));
   assert.deepEqual(complaints, []);
   await close();
-  await server.close();
 });
 
 test('before the noise is known, nothing is hidden for want of a difference', async () => {
-  const server = await serve(small);
-  const { page, close } = await open(browser, `${server.url}#/nowhere`);
+  const { page, close } = await web.open('#/nowhere');
   await page.route('**/overview.js*', async (route) => {
     const response = await route.fetch();
     await route.fulfill({ response, body: (await response.text()).replace(/"noise":\{[^}]*\}/g, '"noise":{}') });
@@ -195,12 +186,10 @@ test('before the noise is known, nothing is hidden for want of a difference', as
   assert.match(await page.locator('main .warning').innerText(), /The noise between runs is not known/);
   assert.ok((await page.locator('section.changes tbody tr').count()) > 6);
   await close();
-  await server.close();
 });
 
 test('a run shows loss and network by the second, and an older one that they were not recorded', async () => {
-  const server = await serve(small);
-  const { page, close } = await open(browser, server.url);
+  const { page, close } = await web.open();
   const wanted = await addresses(page);
   const chart = (title) =>
     page.locator('section[aria-labelledby=timeline] figure.chart').filter({ hasText: new RegExp(`^${title}`) });
@@ -225,12 +214,10 @@ test('a run shows loss and network by the second, and an older one that they wer
   }
   assert.equal(await chart('Clients').locator('.empty').count(), 0);
   await close();
-  await server.close();
 });
 
 test('the charts of a trial share their seconds and one cursor, for the keyboard, too', async () => {
-  const server = await serve(small);
-  const { page, close } = await open(browser, server.url);
+  const { page, close } = await web.open();
   await visit(page, (await addresses(page)).run);
   const first = page.locator('section[aria-labelledby=timeline] .canvas').first();
   await first.focus();
@@ -240,12 +227,10 @@ test('the charts of a trial share their seconds and one cursor, for the keyboard
   assert.ok(charts.length >= 8, String(charts.length));
   for (const chart of charts) assert.match(chart, /\bsecond 42\b/);
   await close();
-  await server.close();
 });
 
 test('shares that are all 0 stand on an axis up to 100 %', async () => {
-  const server = await serve(small);
-  const { page, close } = await open(browser, server.url);
+  const { page, close } = await web.open();
   await page.evaluate(() => {
     const { fillText } = CanvasRenderingContext2D.prototype;
     window.written = [];
@@ -262,7 +247,6 @@ test('shares that are all 0 stand on an axis up to 100 %', async () => {
     String(shares),
   );
   await close();
-  await server.close();
 });
 
 const textsOfRows = (rows) => rows.map((row) => [...row.children].map((cell) => cell.innerText));
@@ -272,8 +256,7 @@ function percent(text) {
 }
 
 test('tables and charts are copied and saved', async () => {
-  const server = await serve(small);
-  const { page, close } = await open(browser, `${server.url}#/`, {
+  const { page, close } = await web.open('#/', {
     permissions: ['clipboard-read', 'clipboard-write'],
   });
   const table = page.locator('.table').last();
@@ -302,5 +285,4 @@ test('tables and charts are copied and saved', async () => {
     assert.doesNotMatch(content.slice(0, 200_000), button === 'Save SVG' ? /NaN|undefined/ : /^$/);
   }
   await close();
-  await server.close();
 });

@@ -1,21 +1,12 @@
 // A run opens with all its servers, on one that failed, and hides neither CPU nor memory.
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { launch, open, serve, settled, visit } from './browser.js';
+import { test } from 'node:test';
+import { browsing, settled, visit } from './browser.js';
 import { addresses, read } from './pages.js';
 import { small } from './sites.js';
 
-let browser;
-let server;
-before(async () => {
-  browser = await launch();
-  server = await serve(small);
-});
-after(async () => {
-  await browser.close();
-  await server.close();
-});
+const web = browsing(small);
 
 /** The server that is shown in full. */
 const chosen = (page) =>
@@ -25,7 +16,7 @@ const chosen = (page) =>
     .inputValue();
 
 test('a failed run opens on the server that failed, and its reasons lead to their servers', async () => {
-  const { page, complaints, close } = await open(browser, server.url);
+  const { page, complaints, close } = await web.open();
   const hash = (await addresses(page))['run-failed'];
   const { verdict, servers } = await read(page, `runs/${hash.slice('#/run/'.length)}`);
   const failed = verdict.servers.find((each) => each.outcome === 'fail');
@@ -45,7 +36,7 @@ test('a failed run opens on the server that failed, and its reasons lead to thei
 });
 
 test('latency, CPU and memory of a server are among the first rows', async () => {
-  const { page, close } = await open(browser, server.url);
+  const { page, close } = await web.open();
   await visit(page, (await addresses(page)).run);
   const rows = await page.locator('h2 ~ .table').nth(1).locator('tbody th').allInnerTexts();
   const all = rows.length ? rows : await page.locator('main .table').nth(1).locator('tbody th').allInnerTexts();
@@ -54,7 +45,7 @@ test('latency, CPU and memory of a server are among the first rows', async () =>
 });
 
 test('on paper stand suite, profile and machine, and nothing is wider than the paper', async () => {
-  const { page, close } = await open(browser, server.url, { viewport: { width: 720, height: 1018 } });
+  const { page, close } = await web.open('', { viewport: { width: 720, height: 1018 } });
   await page.emulateMedia({ media: 'print' });
   const known = await addresses(page);
   for (const hash of [known.run, known['run-failed'], known.overview, known.server]) {

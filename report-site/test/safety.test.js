@@ -4,17 +4,13 @@ import assert from 'node:assert/strict';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { launch, missing, open, serve, unfold, visit } from './browser.js';
+import { browsing, missing, serve, unfold, visit } from './browser.js';
 import { addresses } from './pages.js';
 import { empty, hostile, small } from './sites.js';
 
-let browser;
-before(async () => {
-  browser = await launch();
-});
-after(() => browser.close());
+const web = browsing();
 
 test('the policy allows scripts and styles of the site and nothing else', () => {
   const policy = /Content-Security-Policy"\s+content="([^"]+)"/.exec(
@@ -29,7 +25,7 @@ test('the policy allows scripts and styles of the site and nothing else', () => 
 
 test('every page works below a path, and asks nobody else', async () => {
   const server = await serve(small, '/some/where/');
-  const { page, complaints, close } = await open(browser, server.url);
+  const { page, complaints, close } = await web.open(server.url);
   for (const hash of Object.values(await addresses(page))) await visit(page, hash);
   assert.deepEqual(complaints, []);
   assert.deepEqual(missing(server), []);
@@ -38,7 +34,7 @@ test('every page works below a path, and asks nobody else', async () => {
 });
 
 test('every page works from the disk', async () => {
-  const { page, complaints, close } = await open(browser, pathToFileURL(join(small, 'index.html')).href);
+  const { page, complaints, close } = await web.open(pathToFileURL(join(small, 'index.html')).href);
   for (const [name, hash] of Object.entries(await addresses(page))) {
     await visit(page, hash);
     assert.equal(await page.locator('[role=alert]').count(), 0, name);
@@ -49,7 +45,7 @@ test('every page works from the disk', async () => {
 
 test('what records say stays text', async () => {
   const server = await serve(hostile);
-  const { page, complaints, close } = await open(browser, server.url);
+  const { page, complaints, close } = await web.open(server.url);
   page.on('dialog', (dialog) => complaints.push(`dialog: ${dialog.message()}`));
   const servers = await page.locator('#servers ~ .table tbody th a').allInnerTexts();
   assert.ok(servers.some((name) => name.includes('onerror')));
@@ -114,12 +110,12 @@ for (const [name, { wreck, says }] of Object.entries(BREAKS)) {
     const one = (pattern) => files.find((file) => pattern.test(file));
     const overview = one(/full\/.*\/overview\.js$/);
     const series = one(/full\/.*recent\/1000\/cpu_seconds_per_delivery\.js$/);
-    const { page, close } = await open(browser, pathToFileURL(join(site, 'index.html')).href);
+    const { page, close } = await web.open(pathToFileURL(join(site, 'index.html')).href);
     const { run } = await addresses(page);
     await close();
     const id = run.slice('#/run/'.length);
     for (const file of [overview, series, `runs/${id}.js`, 'method.js']) wreck(join(data, file));
-    const sound = await open(browser, pathToFileURL(join(site, 'index.html')).href);
+    const sound = await web.open(pathToFileURL(join(site, 'index.html')).href);
     for (const hash of ['#/', '#/trend', run, '#/method']) {
       await visit(sound.page, hash);
       const said = await sound.page.locator('[role=alert]').allInnerTexts();
@@ -134,7 +130,7 @@ for (const [name, { wreck, says }] of Object.entries(BREAKS)) {
     }
     await sound.close();
     wreck(join(data, 'manifest.js'));
-    const context = await browser.newContext();
+    const context = await web.browser.newContext();
     const whole = await context.newPage();
     await whole.goto(pathToFileURL(join(site, 'index.html')).href);
     await whole.locator('[role=alert]').waitFor();
@@ -148,7 +144,7 @@ test('a page whose code is missing says so, and the others work', async () => {
   const site = mkdtempSync(join(tmpdir(), 'pushbench-'));
   cpSync(small, site, { recursive: true });
   rmSync(join(site, 'assets', 'method.js'));
-  const { page, close } = await open(browser, pathToFileURL(join(site, 'index.html')).href);
+  const { page, close } = await web.open(pathToFileURL(join(site, 'index.html')).href);
   await page.evaluate(() => {
     location.hash = '#/method';
   });
@@ -161,7 +157,7 @@ test('a page whose code is missing says so, and the others work', async () => {
 });
 
 test('a site without any run says what to do', async () => {
-  const { page, complaints, close } = await open(browser, pathToFileURL(join(empty, 'index.html')).href);
+  const { page, complaints, close } = await web.open(pathToFileURL(join(empty, 'index.html')).href);
   assert.match(await page.locator('main').innerText(), /Nothing was measured yet[\s\S]*make bench/);
   for (const hash of Object.values(await addresses(page))) await visit(page, hash);
   assert.deepEqual(complaints, []);

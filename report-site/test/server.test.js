@@ -1,20 +1,15 @@
 // A server has a page of its own: what it is, its numbers and its place, its trend, and how to measure it.
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { launch, open, serve, visit } from './browser.js';
+import { test } from 'node:test';
+import { browsing, serve, visit } from './browser.js';
 import { read } from './pages.js';
 import { hostile, small } from './sites.js';
 
-let browser;
-before(async () => {
-  browser = await launch();
-});
-after(() => browser.close());
+const web = browsing(small);
 
 test('a server says what it is, how it did wherever it was measured, and how to measure it', async () => {
-  const server = await serve(small);
-  const { page, complaints, close } = await open(browser, `${server.url}#/`);
+  const { page, complaints, close } = await web.open('#/');
   const { combinations, servers } = await read(page, 'manifest');
   const overview = await read(page, `${combinations[0].id}/overview`);
   const place = await page.locator('.ranking ol > li', {
@@ -45,13 +40,12 @@ test('a server says what it is, how it did wherever it was measured, and how to 
   assert.equal(await page.locator('figure.chart .canvas').count(), 7, 'two of the search, four of load, a trend');
   assert.deepEqual(complaints, []);
   await close();
-  await server.close();
 });
 
 test('the pictures of a server are shown with the Markdown that embeds them', async () => {
   for (const site of [small, hostile]) {
     const server = await serve(site, '/some/where/');
-    const { page, complaints, close } = await open(browser, `${server.url}index.html`, { colorScheme: 'dark' });
+    const { page, complaints, close } = await web.open(`${server.url}index.html`, { colorScheme: 'dark' });
     const { charts } = await read(page, 'manifest');
     for (const [name, pictures] of Object.entries(charts)) {
       await visit(page, `#/server/${encodeURIComponent(name)}?theme=light`);
@@ -78,20 +72,18 @@ test('the pictures of a server are shown with the Markdown that embeds them', as
 });
 
 test('a server that nobody knows has one sentence', async () => {
-  const server = await serve(small);
-  const { page, complaints, close } = await open(browser, `${server.url}#/server/nowhere`);
+  const { page, complaints, close } = await web.open('#/server/nowhere');
   assert.match(
     await page.locator('main').innerText(),
     /No server nowhere is in this checkout, and none was measured\./,
   );
   assert.deepEqual(complaints, []);
   await close();
-  await server.close();
 });
 
 test('each name has a page, and stays text there', async () => {
   const server = await serve(hostile);
-  const { page, complaints, close } = await open(browser, server.url);
+  const { page, complaints, close } = await web.open(server.url);
   const { combinations } = await read(page, 'manifest');
   for (const name of combinations[0].servers) {
     await visit(page, `#/server/${encodeURIComponent(name)}`);

@@ -1,23 +1,20 @@
 // Each suite is shown in its own words, and apart from the others.
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { launch, missing, open, serve, settled, unfold, visit } from './browser.js';
+import { before, test } from 'node:test';
+import { browsing, settled, unfold, visit } from './browser.js';
 import { read } from './pages.js';
 import { suites } from './sites.js';
 
 const WHITEBOARD = /deliver|echo|fan-?out|stroke|board|fastapi/i;
 const CHOICE = 'fieldset:has(> legend:text-is("Suite"))';
 
-let browser;
-let server;
+const web = browsing(suites);
 let page;
 let tokens;
 let whiteboard;
 before(async () => {
-  browser = await launch();
-  server = await serve(suites);
-  ({ page } = await open(browser, server.url));
+  ({ page } = await web.open());
   const { combinations, runs } = await read(page, 'manifest');
   const of = (suite) => ({
     combination: combinations.find((each) => each.suite === suite),
@@ -27,11 +24,6 @@ before(async () => {
   });
   tokens = of('tokens');
   whiteboard = of('whiteboard');
-});
-after(async () => {
-  assert.deepEqual(missing(server), []);
-  await browser.close();
-  await server.close();
 });
 
 /** What a page says, all of it unfolded, without the names of the suites that can be chosen. */
@@ -187,7 +179,7 @@ test('a run of some servers says how many, and why not more', async () => {
   const c = whiteboard.combination.id;
   const hash = `#/?${query({ c })}`;
   assert.doesNotMatch(await said(hash), /The newest run measured/);
-  const { page: other, close } = await open(browser, server.url);
+  const { page: other, close } = await web.open();
   await other.route('**/overview.js*', async (route) => {
     const response = await route.fetch();
     const body = (await response.text()).replace(/("newest":\{.*?"servers":)\d+/, (_, before) => `${before}2`);

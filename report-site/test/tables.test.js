@@ -1,24 +1,15 @@
 // Tables are sorted by any column, each column has one unit, and a choice of theme is remembered.
 
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { launch, open, serve, settled, visit } from './browser.js';
+import { test } from 'node:test';
+import { browsing, serve, settled, visit } from './browser.js';
 import { read } from './pages.js';
 import { small, suites } from './sites.js';
 
 /** rows of a long table until a reader asks for all */
 const SHOWN = 60;
 
-let browser;
-let server;
-before(async () => {
-  browser = await launch();
-  server = await serve(small);
-});
-after(async () => {
-  await browser.close();
-  await server.close();
-});
+const web = browsing(small);
 
 /** The texts of a column, without what stands below a number. */
 async function column(page, title) {
@@ -46,7 +37,7 @@ for (const [hash, title] of [
   ['#/runs', 'Valid trials'],
 ]) {
   test(`${hash} is sorted by ${title}, in both directions`, async () => {
-    const { page, complaints, close } = await open(browser, `${server.url}${hash}`);
+    const { page, complaints, close } = await web.open(hash);
     const before = await column(page, title);
     await sortBy(page, title);
     const up = await column(page, title);
@@ -73,7 +64,7 @@ for (const [hash, title] of [
 }
 
 test('the ticks of an axis have one unit, zero too', async () => {
-  const { page, close } = await open(browser, server.url);
+  const { page, close } = await web.open();
   await page.evaluate(() => {
     const { fillText } = CanvasRenderingContext2D.prototype;
     window.written = [];
@@ -91,7 +82,7 @@ test('the ticks of an axis have one unit, zero too', async () => {
 });
 
 test('the values of a column have one unit, however different they are', async () => {
-  const { page, close } = await open(browser, server.url);
+  const { page, close } = await web.open();
   const { combinations, runs } = await read(page, 'manifest');
   const run = runs.find((each) => each.environment === combinations[0].environment && each.whole && !each.comparison);
   await page.route(`**/runs/${run.id}.js*`, async (route) => {
@@ -113,7 +104,7 @@ function numbered() {
 }
 
 test('a theme that was chosen holds for the next visit, and an address that names one goes first', async () => {
-  const { page, close } = await open(browser, `${server.url}#/runs`, { colorScheme: 'light' });
+  const { page, close } = await web.open('#/runs', { colorScheme: 'light' });
   const theme = () => page.evaluate(() => document.documentElement.dataset.theme);
   assert.equal(await theme(), 'light');
   await page.getByRole('link', { name: 'Dark', exact: true }).click();
@@ -123,7 +114,7 @@ test('a theme that was chosen holds for the next visit, and an address that name
     ['#/method', 'dark'],
   ]) {
     await page.goto('about:blank');
-    await page.goto(`${server.url}${hash}`);
+    await page.goto(`${web.server.url}${hash}`);
     await settled(page);
     assert.equal(await theme(), expected, hash);
   }
@@ -132,7 +123,7 @@ test('a theme that was chosen holds for the next visit, and an address that name
 
 test('suites keep their own columns when they are sorted', async () => {
   const other = await serve(suites);
-  const { page, complaints, close } = await open(browser, `${other.url}#/runs?sort=-suite`);
+  const { page, complaints, close } = await web.open(`${other.url}#/runs?sort=-suite`);
   const [first] = await column(page, 'Suite');
   await visit(page, '#/runs?sort=suite');
   assert.notEqual((await column(page, 'Suite'))[0], first);

@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from pushbench.foundation.errors import UserError
+from pushbench.foundation.model import departure
 
 Sha = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{40}$")]
 Repository = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{1,100}/[A-Za-z0-9._-]{1,100}$")]
@@ -133,10 +134,8 @@ def read_payload(environment: Mapping[str, str]) -> dict[str, Any]:
 
 def not_understood(environment: Mapping[str, str], error: ValidationError) -> UserError:
     """The error for an event that is not of the shape that GitHub documents."""
-    first = error.errors()[0]
-    location = ".".join(str(part) for part in first["loc"])
     where = environment.get("GITHUB_EVENT_PATH", "")
-    return UserError(f"an event that is not understood: {location}: {first['msg']}", where=where)
+    return UserError(f"an event that is not understood: {departure(error)}", where=where)
 
 
 def _facts(environment: Mapping[str, str], payload: Mapping[str, Any]) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from pushbench.ci.plan import Plan
 from pushbench.ci.steps import Step
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.files import write_atomically
-from pushbench.foundation.model import Document
+from pushbench.foundation.model import Document, departure
 from pushbench.foundation.text import MESSAGE, one_line
 from pushbench.judging.judged_capacity import CapacityVerdict
 from pushbench.judging.verdict import Verdict
@@ -253,8 +253,7 @@ class _Reader:
         try:
             document = model.model_validate(found, extra="ignore" if self.ignore_unknown else None)
         except ValidationError as error:
-            first = error.errors(include_url=False, include_input=False)[0]
-            said = one_line(f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}", MESSAGE)
+            said = one_line(departure(error), MESSAGE)
             if isinstance(found, dict) and any(
                 each["type"] == "missing" or each["loc"] == ("schema",) for each in error.errors(include_input=False)
             ):

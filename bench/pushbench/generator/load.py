@@ -23,7 +23,7 @@ from pydantic import ValidationError
 from pushbench.catalog.declaration import Declaration
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.files import tail
-from pushbench.foundation.model import Document
+from pushbench.foundation.model import Document, departure
 from pushbench.generator.merging import merge
 from pushbench.machine import processes
 from pushbench.machine.processes import Program
@@ -281,9 +281,7 @@ def read_report(path: Path) -> LoadReport:
     try:
         return LoadReport.model_validate(content)
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise ValueError(f"the load report does not fit its schema: {where}: {first['msg']}") from None
+        raise ValueError(f"the load report does not fit its schema: {departure(error)}") from None
 
 
 def _start(generator: Generator, plan: Path, number: int, flags: list[str]) -> _Player:

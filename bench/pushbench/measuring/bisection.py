@@ -10,7 +10,7 @@ from pydantic import Field, NonNegativeFloat, NonNegativeInt, ValidationError
 
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.files import write_atomically
-from pushbench.foundation.model import Document
+from pushbench.foundation.model import Document, departure
 from pushbench.measuring.bisecting import Search, Seen
 from pushbench.records.record import Instant, Slug
 
@@ -95,8 +95,7 @@ def read_bisection(path: Path) -> Bisection | None:
     except FileNotFoundError:
         return None
     except ValidationError as error:
-        first = error.errors()[0]
-        what = f"not a bisection: {'.'.join(map(str, first['loc']))}: {first['msg']}"
+        what = f"not a bisection: {departure(error)}"
         raise UserError(what, where=str(path), hint="`--restart` begins anew") from None
 
 

@@ -13,6 +13,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from pushbench.foundation.model import departure
 from pushbench.profiling.naming import place
 from pushbench.profiling.profile import DEEPEST, Frame, Profile, Unprofiled, Window, frame, inside
 
@@ -59,9 +60,8 @@ def add_cpuprofile(profile: Profile, content: bytes, folder: Path, windows: Sequ
     try:
         file = _File.model_validate(json.loads(content))
     except (ValueError, RecursionError) as error:
-        first = error.errors()[0] if isinstance(error, ValidationError) else {"loc": (), "msg": "no JSON"}
-        where = ".".join(map(str, first["loc"])) or "the file"
-        raise Unprofiled(f"not a .cpuprofile: {where}: {first['msg']}") from None
+        what = departure(error) if isinstance(error, ValidationError) else "no JSON"
+        raise Unprofiled(f"not a .cpuprofile: {what}") from None
     stacks = dict(_stacks(file, folder))
     for sample, at, seconds in _samples(file, windows, epoch):
         if inside(at, windows) and (stack := stacks.get(sample)):

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from pushbench.machine.processes import Program
 from pushbench.profiling.elf import code_of
 from pushbench.profiling.perf import FIELDS, add_perf, go_names, lookups, read_samples
-from pushbench.profiling.profile import MOST_BYTES, Profile, Unprofiled, Window
-from pushbench.profiling.profilers import END_SECONDS, Place, attach, last_line, run_tool
+from pushbench.profiling.profile import MOST_BYTES, Profile, Window
+from pushbench.profiling.profilers import Attached, Place, last_line, run_tool
 
 PER_SECOND = 997
 """samples of CPU time; a prime, so that no timer of a server keeps step with it"""
@@ -25,34 +23,24 @@ CALL_GRAPHS = {"go": "fp", "cargo": "dwarf,16384"}
 """Go keeps frame pointers; a release build of Rust has only the tables that a panic unwinds by"""
 
 
-class Perf:
+class Perf(Attached):
     """Attached from the beginning of the load; its samples have times."""
 
     by_wall = False
-    options: Sequence[str] = ()
 
     def __init__(self, place: Place, toolchain: str, binary: Path) -> None:
-        self.name = "perf"
-        self._place, self._toolchain, self._binary = place, toolchain, binary
-        self._file = place.files / "perf.data"
-        self._program: Program | None = None
+        super().__init__(place, "perf", "perf.data")
+        self._toolchain, self._binary = toolchain, binary
 
     def begin(self, pids: Sequence[int], window: Window) -> None:
         how = ["--event", "cpu-clock", "--freq", str(PER_SECOND), "--call-graph", CALL_GRAPHS[self._toolchain]]
         clock = ["--clockid", "CLOCK_MONOTONIC"]
         processes = ",".join(map(str, pids))
         argv = ["perf", "record", "--quiet", *how, *clock, "--pid", processes, "--output", str(self._file)]
-        self._program = attach(self._place, argv, "perf")
-
-    def end(self) -> None:
-        if self._program:
-            self._program.stop(END_SECONDS, how=signal.SIGINT)
+        self.attach(argv)
 
     def read(self, windows: Sequence[Window], epoch: float) -> Profile:
-        if not self._file.exists():
-            said = self._program.log_tail() if self._program else ""
-            raise Unprofiled(f"perf wrote no profile: {last_line(said.encode())}")
-        script = ["perf", "script", "--fields", FIELDS, "--input", str(self._file)]
+        script = ["perf", "script", "--fields", FIELDS, "--input", str(self.written())]
         samples = read_samples(run_tool(self._place, script, most=MOST_BYTES), windows)
         names = {}
         if self._toolchain == "go" and samples:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -71,13 +72,37 @@ class Profiler(Protocol):
         ...
 
 
-def attach(place: Place, argv: Sequence[str], name: str) -> Program:
-    """Start a program that looks into the server. Raises Unprofiled if it does not start."""
-    log = place.files / f"{name}.log"
-    try:
-        return processes.start(argv, folder=place.files, environment=place.environment(), cpus=place.cpus, log=log)
-    except OSError as error:
-        raise Unprofiled(f"{name} does not start: {error.strerror}") from None
+class Attached:
+    """What profilers share that are programs of their own: one looks into the server, and writes a file at its end."""
+
+    options: Sequence[str] = ()
+
+    def __init__(self, place: Place, name: str, file: str) -> None:
+        self.name = name
+        self._place = place
+        self._file = place.files / file
+        self._program: Program | None = None
+
+    def attach(self, argv: Sequence[str]) -> None:
+        """Start the program. Raises Unprofiled if it does not start."""
+        where, log = self._place, self._place.files / f"{self.name}.log"
+        try:
+            self._program = processes.start(
+                argv, folder=where.files, environment=where.environment(), cpus=where.cpus, log=log
+            )
+        except OSError as error:
+            raise Unprofiled(f"{self.name} does not start: {error.strerror}") from None
+
+    def end(self) -> None:
+        if self._program:
+            self._program.stop(END_SECONDS, how=signal.SIGINT)
+
+    def written(self) -> Path:
+        """The file, after the end. Raises Unprofiled where there is none."""
+        if not self._file.exists():
+            said = self._program.log_tail() if self._program else ""
+            raise Unprofiled(f"{self.name} wrote no profile: {last_line(said.encode())}")
+        return self._file
 
 
 def run_tool(place: Place, argv: Sequence[str], given: str = "", most: int = 0) -> bytes:

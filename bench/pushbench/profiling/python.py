@@ -5,16 +5,14 @@ from __future__ import annotations
 import math
 import os
 import shutil
-import signal
 import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from pushbench.machine.processes import Program
 from pushbench.profiling.collapsed import add_collapsed
-from pushbench.profiling.profile import Profile, Unprofiled, Window, read_bounded
-from pushbench.profiling.profilers import END_SECONDS, Place, attach, last_line
+from pushbench.profiling.profile import Profile, Window, read_bounded
+from pushbench.profiling.profilers import Attached, Place
 
 PER_SECOND = 250
 """samples; each stops the server for some 100 us"""
@@ -23,35 +21,24 @@ START_SECONDS = 1.0
 PTRACE_SCOPE = Path("/proc/sys/kernel/yama/ptrace_scope")
 
 
-class PySpy:
+class PySpy(Attached):
     """Attached for the length of the window: its file has no times."""
 
     by_wall = True
-    options: Sequence[str] = ()
 
     def __init__(self, place: Place) -> None:
-        self.name = "py-spy"
-        self._place = place
-        self._file = place.files / "stacks.txt"
-        self._program: Program | None = None
+        super().__init__(place, "py-spy", "stacks.txt")
 
     def begin(self, pids: Sequence[int], window: Window) -> None:
         time.sleep(max(0.0, window[0] - START_SECONDS / 2 - time.monotonic()))
         most = str(math.ceil(window[1] - time.monotonic()) + 5)  # should nobody end it
         how = ["--rate", str(PER_SECOND), "--duration", most, "--format", "raw", "--full-filenames", "--subprocesses"]
         argv = [_program() or "py-spy", "record", *how, "--output", str(self._file), "--pid", str(pids[0])]
-        self._program = attach(self._place, argv, "py-spy")
-
-    def end(self) -> None:
-        if self._program:
-            self._program.stop(END_SECONDS, how=signal.SIGINT)
+        self.attach(argv)
 
     def read(self, windows: Sequence[Window], epoch: float) -> Profile:
-        if not self._file.exists():
-            said = self._program.log_tail() if self._program else ""
-            raise Unprofiled(f"py-spy wrote no profile: {last_line(said.encode())}")
         profile = Profile()
-        add_collapsed(profile, read_bounded(self._file), self._place.server, 1 / PER_SECOND)
+        add_collapsed(profile, read_bounded(self.written()), self._place.server, 1 / PER_SECOND)
         return profile
 
 

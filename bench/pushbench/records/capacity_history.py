@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from pydantic import Field, NonNegativeInt, ValidationError
+from pydantic import Field, NonNegativeInt
 
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.files import write_atomically
-from pushbench.foundation.model import Document
+from pushbench.foundation.model import Document, read_document
 from pushbench.records.capacity import CapacityRecord
 from pushbench.records.record import Instant, Slug
 from pushbench.records.vocabulary import Name
@@ -114,12 +114,7 @@ def append(store: Path, entry: CapacityEntry) -> Path:
 
 def read_entry(path: Path) -> CapacityEntry:
     """Raises UserError for a file that is no such entry, or is in the place of another one."""
-    try:
-        entry = CapacityEntry.model_validate_json(path.read_bytes())
-    except ValidationError as error:
-        first = error.errors()[0]
-        location = ".".join(str(part) for part in first["loc"])
-        raise UserError(f"no capacity of a history: {location}: {first['msg']}", where=str(path)) from None
+    entry = read_document(path, CapacityEntry, "no capacity of a history")
     if path_of(path.parents[2], entry) != path:
         raise UserError(f"the search {entry.record} belongs elsewhere", where=str(path))
     return entry

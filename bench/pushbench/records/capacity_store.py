@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.files import write_atomically
+from pushbench.foundation.model import departure
 from pushbench.records.capacity import CapacityRecord
 
 LARGEST_BYTES = 64 << 20
@@ -54,9 +55,7 @@ def parse_capacity(content: bytes, where: str) -> CapacityRecord:
     try:
         return CapacityRecord.model_validate(found)
     except ValidationError as error:
-        first = error.errors()[0]
-        location = ".".join(str(part) for part in first["loc"]) or "it"
-        raise UserError(f"no capacity record: {location}: {first['msg']}", where=where) from None
+        raise UserError(f"no capacity record: {departure(error)}", where=where) from None
 
 
 def find_capacity(folder: Path, name: str) -> Path | None:

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeVar
 
-from pydantic import Field, FiniteFloat, NonNegativeFloat, NonNegativeInt, ValidationError
+from pydantic import Field, FiniteFloat, NonNegativeFloat, NonNegativeInt
 
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.files import write_atomically
-from pushbench.foundation.model import Document
+from pushbench.foundation.model import Document, read_document
 from pushbench.records.capacity_history import CapacityEntry
 from pushbench.records.record import Environment, Instant, Parameters, Slug
 
@@ -107,12 +107,7 @@ def _write(path: Path, document: Document) -> Path:
 def _read(path: Path, model: type[Read]) -> Read:
     if path.stat().st_size > LARGEST_BYTES:
         raise UserError(f"no compact record: more than {LARGEST_BYTES >> 20} MiB", where=str(path))
-    try:
-        return model.model_validate_json(path.read_bytes())
-    except ValidationError as error:
-        first = error.errors()[0]
-        location = ".".join(str(part) for part in first["loc"])
-        raise UserError(f"no compact record: {location}: {first['msg']}", where=str(path)) from None
+    return read_document(path, model, "no compact record")
 
 
 def _require_one_environment(folder: Path, kept: Kept) -> None:

@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
 
-from pydantic import Field, NonNegativeInt, ValidationError
+from pydantic import Field, NonNegativeInt
 
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.files import write_atomically
-from pushbench.foundation.model import Document
+from pushbench.foundation.model import Document, read_document
 from pushbench.records.record import Instant, Parameters, Record, Slug, Trial
 from pushbench.records.tools import Tools, tools_of
 
@@ -104,12 +104,7 @@ def sizes(folder: Path) -> dict[str, int]:
 
 def read_entry(path: Path) -> Entry:
     """Raises UserError for a file that is not an entry, or is in the place of another one."""
-    try:
-        entry = Entry.model_validate_json(path.read_bytes())
-    except ValidationError as error:
-        first = error.errors()[0]
-        location = ".".join(str(part) for part in first["loc"])
-        raise UserError(f"no entry of a history: {location}: {first['msg']}", where=str(path)) from None
+    entry = read_document(path, Entry, "no entry of a history")
     if path_of(path.parents[3], entry) != path:
         raise UserError(f"the run {entry.record} belongs elsewhere", where=str(path))
     return entry

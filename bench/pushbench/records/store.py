@@ -17,6 +17,7 @@ from pydantic import ValidationError
 
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.files import write_atomically
+from pushbench.foundation.model import departure
 from pushbench.records.record import Record
 
 SCHEMA = 1
@@ -95,9 +96,7 @@ def read_record(path: Path) -> Record:
     try:
         return Record.model_validate(found)
     except ValidationError as error:
-        first = error.errors()[0]
-        location = ".".join(str(part) for part in first["loc"])
-        raise UserError(f"not a record: {location}: {first['msg']}", where=str(path)) from None
+        raise UserError(f"not a record: {departure(error)}", where=str(path)) from None
 
 
 def find_record(records: Path, name: str = "latest") -> Path:

@@ -18,8 +18,8 @@ import (
 // say just what the server did. Times have room for a busy machine; counts have none.
 
 // together is how many tests run at the same time. They wait for their schedules and hardly work: all of them together
-// need 20 s of CPU, which is a quarter of two cores with 16 at a time.
-const together = "16"
+// need 15 s of CPU, which is a quarter of two cores with 32 at a time.
+const together = "32"
 
 // TestMain runs that many tests at a time, unless -parallel says how many.
 func TestMain(m *testing.M) {

@@ -3,8 +3,8 @@
 import type { ComponentChildren } from 'preact';
 import {
   BINDS,
+  type Capacity,
   type CapacitySeries,
-  type Carrier,
   capacityText,
   intervalText,
   loadCapacities,
@@ -14,10 +14,9 @@ import { useLoaded } from '../data/load';
 import { isWanted } from '../data/ranking';
 import type { Manifest, Words } from '../data/types';
 import { loadUnit } from '../data/words';
-import { ServerLink, Shown, serverTitle } from '../parts/page';
-import { Swatch } from '../parts/swatch';
+import { Shown } from '../parts/page';
+import { Place, Unranked } from '../parts/places';
 import { href } from '../route';
-import { serverStroke } from '../theme';
 import { formatDay } from '../units';
 
 export interface CapacityProps {
@@ -41,31 +40,26 @@ export function CapacityRanking({ manifest, query, words, series, controls }: Ca
           return (
             <>
               <ol>
-                {ranked.map((each, index) => (
+                {ranked.map(({ server, capacity, share }, index) => (
                   <Place
-                    key={each.server}
-                    manifest={manifest}
-                    each={each}
-                    unit={unit}
-                    shared={ranked.some((other) => other !== each && other.place === each.place)}
-                    begins={each.place !== ranked[index - 1]?.place}
-                  />
+                    key={server}
+                    {...{ manifest, server, index, share }}
+                    places={ranked.map((each) => each.place)}
+                    value={capacityText(capacity, unit)}
+                    beside={intervalText(capacity)}
+                  >
+                    <Bound server={server} capacity={capacity} />
+                  </Place>
                 ))}
               </ol>
               {ranked.length === 0 && <p class="empty">No server has a number here.</p>}
-              {apart.length > 0 && (
-                <div class="apart">
-                  <h3>Not ranked</h3>
-                  <ul>
-                    {apart.map(({ server, capacity }) => (
-                      <li key={server}>
-                        <Swatch stroke={serverStroke(manifest.looks, server)} /> <ServerLink server={server} />:{' '}
-                        {capacityText(capacity, unit)}; {capacity.reason}
-                      </li>
-                    ))}
-                  </ul>
-                </div>
-              )}
+              <Unranked
+                manifest={manifest}
+                servers={apart.map(({ server, capacity }) => ({
+                  server,
+                  why: `: ${capacityText(capacity, unit)}; ${capacity.reason}`,
+                }))}
+              />
             </>
           );
         }}
@@ -79,39 +73,19 @@ export function CapacityRanking({ manifest, query, words, series, controls }: Ca
   );
 }
 
-interface PlaceProps {
-  manifest: Manifest;
-  each: Carrier;
-  unit: string;
-  shared: boolean;
-  begins: boolean;
+interface BoundProps {
+  server: string;
+  capacity: Capacity;
 }
 
-function Place({ manifest, each: { server, capacity, place, share }, unit, shared, begins }: PlaceProps) {
-  const stroke = serverStroke(manifest.looks, server);
-  const interval = intervalText(capacity);
-  const binds = capacity.binding && BINDS[capacity.binding.resource];
+/** What was used up, or else what ended the search. */
+function Bound({ server, capacity: { binding, reason } }: BoundProps) {
+  const binds = binding && BINDS[binding.resource];
   return (
-    <li class={begins ? 'begins' : undefined} value={place}>
-      <span class="place" title={shared ? 'These servers cannot be told apart' : undefined}>
-        {place}
-        {shared ? '=' : ''}
-      </span>
-      <span class="server">
-        <Swatch stroke={stroke} />
-        <ServerLink server={server} />
-        <span class="about">{serverTitle(manifest, server)}</span>
-      </span>
-      <span class={`bar ${stroke.colour}`} aria-hidden="true">
-        <span style={{ width: `${(share * 100).toFixed(1)}%` }} />
-      </span>
-      <span class="value">{capacityText(capacity, unit)}</span>
-      <span class="times">{interval}</span>
-      <span class="verdict">
-        <a href={href('server', {}, server)} title={capacity.binding?.sentence ?? capacity.reason}>
-          {binds ? `binds: ${binds}` : capacity.reason.replace(/:.*/s, '')}
-        </a>
-      </span>
-    </li>
+    <span class="verdict">
+      <a href={href('server', {}, server)} title={binding?.sentence ?? reason}>
+        {binds ? `binds: ${binds}` : reason.replace(/:.*/s, '')}
+      </a>
+    </span>
   );
 }

@@ -1,13 +1,12 @@
 // The servers of a suite, the best first: bars in multiples of the best, ties together, and what is not compared apart.
 
 import { useLoaded } from '../data/load';
-import { type Ranked, rank, rankedBy, seriesOf } from '../data/ranking';
+import { type Ranking, rank, rankedBy, seriesOf } from '../data/ranking';
 import type { Combination, Manifest, Overview, OverviewRow, Words } from '../data/types';
 import { inSentence, latencyTitle, metricTitle, unitOf } from '../data/words';
 import { Filters } from '../parts/filters';
-import { Choice, OutcomeMark, RunLink, ServerLink, Shown, serverTitle, WordMark } from '../parts/page';
-import { Swatch } from '../parts/swatch';
-import { serverStroke } from '../theme';
+import { Choice, OutcomeMark, RunLink, Shown, WordMark } from '../parts/page';
+import { Place, Unranked } from '../parts/places';
 import { formatDay, formatNumber, formatQuantity, formatterOf } from '../units';
 import type { CapacityProps } from './capacity-ranking';
 import { shortTitle } from './overview-table';
@@ -60,21 +59,28 @@ export function RankingPart({ manifest, query, overview, chosen, words, rows }: 
         {ranked.map((each, index) => (
           <Place
             key={each.row.server}
-            manifest={manifest}
-            words={words}
-            each={each}
-            text={format(each.value)}
-            metric={metric}
+            {...{ manifest, index }}
+            server={each.row.server}
+            places={ranked.map(({ place }) => place)}
             share={Math.min(1, each.times / longest)}
             beyond={each.times > longest}
-            shared={ranked.some((other) => other !== each && other.place === each.place)}
-            begins={each.place !== ranked[index - 1]?.place}
-            dated={each.row.run === overview.newest.id ? null : each.row.created}
-          />
+            value={format(each.value)}
+            beside={each.times === 1 ? 'best' : `${formatNumber(Number(each.times.toPrecision(3)))} \u00d7`}
+          >
+            <Standing
+              words={words}
+              row={each.row}
+              metric={metric}
+              dated={each.row.run === overview.newest.id ? null : each.row.created}
+            />
+          </Place>
         ))}
       </ol>
       {ranked.length === 0 && <p class="empty">No server has a valid number here.</p>}
-      <Apart manifest={manifest} apart={ranking.apart} />
+      <Unranked
+        manifest={manifest}
+        servers={ranking.apart.map(({ row, why }) => ({ server: row.server, why: <Why row={row} why={why} /> }))}
+      />
       <p class="aside">
         {shares(ranking.noisy, ranking.margin !== undefined)} Bars are multiples of the best
         {longest === LONGEST && `, cut at ${LONGEST}`}.{' '}
@@ -107,39 +113,19 @@ function shares(noisy: boolean, margin: boolean): string {
   return `${until}; until then, servers share a place where chance or the margin of a change hides the difference.`;
 }
 
-interface PlaceProps {
-  manifest: Manifest;
+interface StandingProps {
   words: Words;
-  each: Ranked;
-  text: string;
+  row: OverviewRow;
   metric: string;
-  share: number;
-  beyond: boolean;
-  shared: boolean;
-  begins: boolean;
+  /** when it was measured, where the others are newer */
   dated: string | null;
 }
 
-function Place({ manifest, words, each, text, metric, share, beyond, shared, begins, dated }: PlaceProps) {
-  const { row, place, times } = each;
-  const stroke = serverStroke(manifest.looks, row.server);
+/** What else is known of a server that has a place. */
+function Standing({ words, row, metric, dated }: StandingProps) {
   const word = row.words[metric];
   return (
-    <li class={begins ? 'begins' : undefined} value={place}>
-      <span class="place" title={shared ? 'These servers cannot be told apart' : undefined}>
-        {place}
-        {shared ? '=' : ''}
-      </span>
-      <span class="server">
-        <Swatch stroke={stroke} />
-        <ServerLink server={row.server} />
-        <span class="about">{serverTitle(manifest, row.server)}</span>
-      </span>
-      <span class={`bar ${stroke.colour} ${beyond ? 'beyond' : ''}`} aria-hidden="true">
-        <span style={{ width: `${(share * 100).toFixed(1)}%` }} />
-      </span>
-      <span class="value">{text}</span>
-      <span class="times">{times === 1 ? 'best' : `${formatNumber(Number(times.toPrecision(3)))} \u00d7`}</span>
+    <>
       <span class="verdict">
         {word === 'worse' || word === 'better' ? <WordMark word={word} /> : null}{' '}
         <RunLink id={row.run} server={row.server}>
@@ -154,7 +140,7 @@ function Place({ manifest, words, each, text, metric, share, beyond, shared, beg
           </span>
         ))}
       </span>
-    </li>
+    </>
   );
 }
 
@@ -164,22 +150,14 @@ const WHY = {
   missing: 'this metric was not measured',
 };
 
-function Apart({ manifest, apart }: { manifest: Manifest; apart: ReturnType<typeof rank>['apart'] }) {
-  if (!apart.length) return null;
+function Why({ row, why }: Ranking['apart'][number]) {
   return (
-    <div class="apart">
-      <h3>Not ranked</h3>
-      <ul>
-        {apart.map(({ row, why }) => (
-          <li key={row.server}>
-            <Swatch stroke={serverStroke(manifest.looks, row.server)} /> <ServerLink server={row.server} />{' '}
-            {why !== 'missing' && <OutcomeMark outcome={why} />}{' '}
-            <RunLink id={row.run} server={row.server}>
-              {WHY[why]}
-            </RunLink>
-          </li>
-        ))}
-      </ul>
-    </div>
+    <>
+      {' '}
+      {why !== 'missing' && <OutcomeMark outcome={why} />}{' '}
+      <RunLink id={row.run} server={row.server}>
+        {WHY[why]}
+      </RunLink>
+    </>
   );
 }

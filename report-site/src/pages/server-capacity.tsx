@@ -13,6 +13,7 @@ import { useLoaded } from '../data/load';
 import type { Manifest, Words } from '../data/types';
 import { inSentence, loadUnit, metricTitle, unitOf, wordsOf } from '../data/words';
 import { Chart } from '../parts/chart';
+import { Facts } from '../parts/facts';
 import { CommitLink, Shown } from '../parts/page';
 import { href } from '../route';
 import { serverStroke } from '../theme';
@@ -49,7 +50,7 @@ export function ServerCapacity({ manifest, series, id }: Props) {
           if (!found) return <p class="empty">Its search is not in this file.</p>;
           return (
             <>
-              <Facts {...{ manifest, words, series, found }} machine={environment ?? series.environment} />
+              <About {...{ manifest, words, series, found }} machine={environment ?? series.environment} />
               <div class="stack">
                 {[words.headline, 'cpu_cores'].map((metric) => (
                   <Curve key={metric} {...{ manifest, words, series, id, found, metric }} />
@@ -63,7 +64,7 @@ export function ServerCapacity({ manifest, series, id }: Props) {
   );
 }
 
-interface FactsProps {
+interface AboutProps {
   manifest: Manifest;
   words: Words;
   series: CapacitySeries;
@@ -71,7 +72,7 @@ interface FactsProps {
   machine: string;
 }
 
-function Facts({ manifest, words, series, found, machine }: FactsProps) {
+function About({ manifest, words, series, found, machine }: AboutProps) {
   const unit = loadUnit(words, series.searched);
   const interval = intervalText(found);
   const costs = COSTS.flatMap(([metric, title]) => {
@@ -99,14 +100,7 @@ function Facts({ manifest, words, series, found, machine }: FactsProps) {
         {interval && `, ${interval},`} within the limits of the suite
         {found.starts.length > 0 && !found.confirmed && '; not confirmed in the time that there was'}
       </p>
-      <dl class="facts">
-        {facts.map(([name, value]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-      </dl>
+      <Facts facts={facts} />
       <p class="links">
         {formatTime(found.created)} UTC, commit <CommitLink manifest={manifest} commit={found.commit} />, {machine} (
         {series.environment}); <a href={`capacity/${found.record}.json.gz`}>the record (JSON, gzip)</a>;{' '}

@@ -5,7 +5,9 @@ import { rank, rankedBy } from '../data/ranking';
 import type { Combination, Manifest, Overview, OverviewRow, Words } from '../data/types';
 import { metricTitle, unitOf, wordsOf } from '../data/words';
 import { Command } from '../parts/about-run';
+import { Facts } from '../parts/facts';
 import { combinationTitle, OutcomeMark, Outside, RunLink, Shown, serverTitle, WordMark } from '../parts/page';
+import { placeText } from '../parts/places';
 import { Swatch } from '../parts/swatch';
 import { type Cell, Table } from '../parts/table';
 import { href } from '../route';
@@ -79,14 +81,7 @@ function About({ manifest, id }: Props) {
   ];
   return (
     <>
-      <dl class="facts">
-        {facts.map(([name, value]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-      </dl>
+      <Facts facts={facts} />
       <p class="links">
         <Outside to={about.link}>What it is made with</Outside>
         <Outside to={source}>Its sources: {about.folder}</Outside>
@@ -191,9 +186,9 @@ function placeCells(
   const { ranked } = rank(overview.rows, metric, words, manifest.margins[chosen.suite]?.[metric]);
   const found = ranked.find((each) => each.row === row);
   if (!found) return [{ text: 'not ranked' }, { text: '' }];
-  const shared = ranked.filter((each) => each.place === found.place).length > 1;
+  const places = ranked.map(({ place }) => place);
   return [
-    { text: `${found.place}${shared ? '=' : ''} of ${ranked.length}`, value: found.place },
+    { text: `${placeText(places, found.place)} of ${ranked.length}`, value: found.place },
     { text: `${formatNumber(Number(found.times.toPrecision(3)))} \u00d7`, value: found.times },
   ];
 }
