@@ -14,7 +14,7 @@ JAVA_FORMAT := mvn -q -B -ntp com.spotify.fmt:fmt-maven-plugin:2.29
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help bench bench-all test test-fast stack stack-down images test-images test-workflows fuzz agreement bench-judge capacity-truth explain-truth bisect-truth screenshots check format schemas lock lock-images bench-generator clean
+.PHONY: help bench bench-all test test-fast stack stack-down images test-images test-workflows test-cluster fuzz agreement bench-judge capacity-truth explain-truth bisect-truth screenshots check format schemas lock lock-images bench-generator clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | awk -F '\t' '{printf "  make %-18s %s\n", $$1, $$2}'
@@ -31,7 +31,7 @@ test: $(DEV)/stamp ## run every test, real servers and real load included
 	@./pushbench build --test
 	@./pushbench verify --driver process
 	@# Most tests wait more than they work; those with real load share the machine with nobody.
-	cd bench && ../$(BIN)/python -m pytest -n 6 --dist worksteal -m "not alone and not images and not measurement and not workflows"
+	cd bench && ../$(BIN)/python -m pytest -n 6 --dist worksteal -m "not alone and not images and not measurement and not workflows and not cluster"
 	cd bench && ../$(BIN)/python -m pytest -m "alone and not measurement"
 
 test-fast: $(DEV)/stamp ## run what takes less than a minute
@@ -52,6 +52,12 @@ test-images: images $(DEV)/stamp ## verify every server in its container, measur
 	@# 3 means that the machine was disturbed, which says nothing of the images.
 	./pushbench run --driver docker --profile smoke --out .cache/pushbench/test-images || test $$? = 3
 	cd bench && ../$(BIN)/python -m pytest -n 2 --dist worksteal -m images
+
+test-cluster: $(DEV)/stamp ## play loads on Kubernetes (CLUSTER=current: of kubectl, with images of PUSHBENCH_REGISTRY; CLUSTER=PROGRAM: starts one)
+	@mkdir -p .cache/pushbench
+	$(if $(filter-out current,$(CLUSTER)),./pushbench bake node-ws k6 > .cache/pushbench/bake-cluster.json && \
+		docker buildx bake --file .cache/pushbench/bake-cluster.json)
+	cd bench && CLUSTER=$(if $(filter current,$(CLUSTER)),current,$(abspath $(CLUSTER))) ../$(BIN)/python -m pytest -m cluster tests/cluster
 
 bench-judge: $(DEV)/stamp ## measure what judging by a history of 5,000 runs takes
 	cd bench && ../$(BIN)/python -m pytest -q -s -m measurement tests/judging/test_judge_speed.py

@@ -159,6 +159,7 @@ def load_report(
     stages: Sequence[StageReport],
     *,
     segment: str = "0:1",
+    began_unix_us: int = 0,
     seconds: int = 3,
     errors: Mapping[str, int] | None = None,
     shortages: Mapping[str, int] | None = None,
@@ -170,7 +171,7 @@ def load_report(
         seed=1,
         segment=segment,
         parameters={},
-        started_unix_us=0,
+        started_unix_us=began_unix_us,
         started_monotonic_us=0,
         stages=list(stages),
         timeline=LoadTimeline(

@@ -17,7 +17,7 @@ HEADING = "## Rooms of the Python package\n"
 ROW = re.compile(r"^\| (\d+) \| `(\w+)` \| .+ \|$", re.MULTILINE)
 OUTSIDE = {"__init__", "__main__"}
 """modules beside the rooms: the version, and the way into the command line"""
-OTHER_TESTS = {"fuzz", "runner", "workflows"}
+OTHER_TESTS = {"cluster", "fuzz", "runner", "workflows"}
 """folders of tests that are of no room"""
 
 

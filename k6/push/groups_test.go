@@ -53,3 +53,19 @@ func TestAnOpenStageNeedsARateOrAPattern(t *testing.T) {
 		t.Error("a stage in which nothing is due was accepted")
 	}
 }
+
+func TestAPlanByHandMayLeaveOutNamesAndParameters(t *testing.T) {
+	l := &Load{}
+	stage := map[string]any{"clients": 10, "ramp_seconds": 1, "settle_seconds": 1, "steady_seconds": 1}
+	plan := map[string]any{
+		"url": "ws://a", "protocol": "whiteboard-json",
+		"schedule": map[string]any{"warmup_seconds": 1, "stages": []any{stage}, "drain_seconds": 1},
+	}
+	groups := func(map[string]any) (map[string]any, error) { return map[string]any{"pattern": "steady"}, nil }
+	if err := l.parse(plan, groups); err != nil {
+		t.Fatal(err)
+	}
+	if found := l.plan.Schedule.Stages[0]; found.Name != "10" || found.Parameters == nil || l.plan.Parameters == nil {
+		t.Errorf("the report would have null, which is no document: %+v", l.plan)
+	}
+}

@@ -126,11 +126,18 @@ func (l *Load) parse(plan map[string]any, groups GroupsOf) (err error) {
 	if err := strict(plan, &l.plan); err != nil {
 		return fmt.Errorf("plan: %w", err)
 	}
+	// A report has {} for none.
+	if l.plan.Parameters == nil {
+		l.plan.Parameters = map[string]any{}
+	}
 	stages := l.plan.Schedule.Stages
 	l.groups = make([]schedule.Groups, len(stages))
 	for i := range stages {
 		if stages[i].Name == "" {
 			stages[i].Name = strconv.Itoa(stages[i].Clients)
+		}
+		if stages[i].Parameters == nil {
+			stages[i].Parameters = map[string]any{}
 		}
 		if l.groups[i], err = l.groupsOf(stages[i], groups); err != nil {
 			return fmt.Errorf("groups of stage %s: %w", stages[i].Name, err)
@@ -214,7 +221,7 @@ func (l *Load) Play() {
 	}
 }
 
-// Report returns the load report as JSON, or a short text for people.
+// Report returns the load report as one line of JSON, or a short text for people.
 func (l *Load) Report(format string) string {
 	report, err := l.instance.module.report(l.plan.Parameters)
 	if err != nil {
@@ -227,7 +234,7 @@ func (l *Load) Report(format string) string {
 	if err != nil {
 		common.Throw(l.instance.vu.Runtime(), fmt.Errorf("k6/x/push: %w", err))
 	}
-	return string(encoded)
+	return string(encoded) + "\n"
 }
 
 // play makes the engine and has it play. There is one load a process.

@@ -18,16 +18,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
 from pushbench.catalog.declaration import Declaration
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.files import tail
-from pushbench.foundation.model import Document, departure
+from pushbench.foundation.model import Document
 from pushbench.generator.merging import merge
+from pushbench.generator.reports import parse_report
 from pushbench.machine import processes
 from pushbench.machine.processes import Program
-from pushbench.records.load_report import READABLE, SCHEMA, Kind, LoadReport
+from pushbench.records.load_report import Kind, LoadReport
 from pushbench.records.record import Schedule
 
 MARGIN_SECONDS = 30.0  # for k6 to start, to compile the scenario and to write its report, on a busy machine
@@ -268,20 +267,11 @@ def playing(generator: Generator, plan: LoadPlan) -> Iterator[RunningLoad]:
 def read_report(path: Path) -> LoadReport:
     """Read a report. Raises ValueError, in one line, if it is missing, broken or newer than this Pushbench."""
     try:
-        content = json.loads(path.read_text())
+        return parse_report(path.read_text())
     except FileNotFoundError:
         raise ValueError("the generator (k6) wrote no load report") from None
-    except (OSError, ValueError) as error:
+    except OSError as error:
         raise ValueError(f"the load report cannot be read: {error}") from None
-    schema = content.get("schema") if isinstance(content, dict) else None
-    if schema not in READABLE:
-        raise ValueError(
-            f"the load report has schema {schema!r}, this Pushbench reads {SCHEMA}: build k6 and bench together"
-        )
-    try:
-        return LoadReport.model_validate(content)
-    except ValidationError as error:
-        raise ValueError(f"the load report does not fit its schema: {departure(error)}") from None
 
 
 def _start(generator: Generator, plan: Path, number: int, flags: list[str]) -> _Player:

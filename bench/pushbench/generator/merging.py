@@ -33,16 +33,7 @@ def merge(reports: Sequence[LoadReport]) -> LoadReport:
     if len(reports) == 1:
         return first
     for other in reports[1:]:
-        for name in ("protocol", "url", "seed", "parameters"):
-            if getattr(other, name) != getattr(first, name):
-                raise ValueError(f"generators disagree on {name}: {getattr(first, name)} and {getattr(other, name)}")
-        for one, another in zip(first.stages, other.stages, strict=False):
-            if one.name != another.name:
-                raise ValueError(f"generators disagree on stages: {one.name} and {another.name}")
-            if one.beside.keys() != another.beside.keys():
-                raise ValueError(f"generators disagree on the exchanges of stage {one.name}")
-            if (one.outage is None) != (another.outage is None):
-                raise ValueError(f"generators disagree on the outage of stage {one.name}")
+        require_same_load(first, other)
     errors = _counts(report.errors for report in reports)
     shortages = _counts(report.shortages for report in reports)
     return first.model_copy(
@@ -56,6 +47,20 @@ def merge(reports: Sequence[LoadReport]) -> LoadReport:
             "shortages": [Shortage.model_validate({"reason": reason, "count": count}) for reason, count in shortages],
         }
     )
+
+
+def require_same_load(first: LoadReport, other: LoadReport) -> None:
+    """Raises ValueError if the two generators did not play the same load."""
+    for name in ("protocol", "url", "seed", "parameters"):
+        if getattr(other, name) != getattr(first, name):
+            raise ValueError(f"generators disagree on {name}: {getattr(first, name)} and {getattr(other, name)}")
+    for one, another in zip(first.stages, other.stages, strict=False):
+        if one.name != another.name:
+            raise ValueError(f"generators disagree on stages: {one.name} and {another.name}")
+        if one.beside.keys() != another.beside.keys():
+            raise ValueError(f"generators disagree on the exchanges of stage {one.name}")
+        if (one.outage is None) != (another.outage is None):
+            raise ValueError(f"generators disagree on the outage of stage {one.name}")
 
 
 def _stage(parts: Sequence[StageReport]) -> StageReport:

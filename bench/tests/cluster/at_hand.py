@@ -1,0 +1,86 @@
+"""A Kubernetes cluster with the k6 operator, for tests: started by a program, or the current one of kubectl."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+TOOL = os.environ.get("CLUSTER", "")
+"""`current`, or a program with the verbs `up NODES` (prints KUBECONFIG=FILE), `operator`, `load IMAGE...` and `down`"""
+NODES = "3"
+SECONDS = 120.0
+
+
+@dataclass(frozen=True)
+class Cluster:
+    kubectl: str
+    kubeconfig: str
+    pull: str
+    """imagePullPolicy: of images that were copied to the nodes, or that are in a registry"""
+
+    def run(self, *arguments: str, given: Any = None) -> str:
+        """Run kubectl, with `given` as JSON on its input."""
+        done = subprocess.run(
+            [self.kubectl, *arguments],
+            input=None if given is None else json.dumps(given),
+            env={**os.environ, "KUBECONFIG": self.kubeconfig} if self.kubeconfig else None,
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+            check=False,
+        )
+        assert done.returncode == 0, f"kubectl {' '.join(arguments)}: {done.stderr}"
+        return done.stdout
+
+    def apply(self, *objects: dict[str, Any]) -> None:
+        self.run("apply", "--filename", "-", given={"apiVersion": "v1", "kind": "List", "items": list(objects)})
+
+    def get(self, *arguments: str) -> Any:
+        return json.loads(self.run("get", "--output", "json", *arguments))
+
+    @contextmanager
+    def namespace(self, name: str) -> Iterator[Callable[..., str]]:
+        """A namespace, and kubectl in it."""
+        self.run("create", "namespace", name)
+        try:
+            yield lambda *arguments, **given: self.run("--namespace", name, *arguments, **given)
+        finally:
+            self.run("delete", "namespace", name, "--wait=false")
+
+
+@contextmanager
+def cluster_with(images: Sequence[str]) -> Iterator[Cluster]:
+    """The cluster, whose nodes have the images; ended if it was started here."""
+    if TOOL == "current":
+        yield Cluster("kubectl", "", "IfNotPresent")
+        return
+    said = _tool("up", NODES)
+    found = re.search(r"KUBECONFIG=(\S+)(?: (\S+))?", said)
+    assert found, f"{TOOL} up does not say KUBECONFIG=FILE: {said}"
+    try:
+        _tool("operator")
+        _tool("load", *images)
+        yield Cluster(found[2] or "kubectl", found[1], "Never")
+    finally:
+        if "already up" not in said:
+            _tool("down")
+
+
+def await_that(what: str, holds: Callable[[], bool], seconds: float = SECONDS) -> None:
+    deadline = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < deadline, f"{what}: not within {seconds:g} s"
+        time.sleep(0.5)
+
+
+def _tool(*arguments: str) -> str:
+    done = subprocess.run([TOOL, *arguments], capture_output=True, text=True, timeout=1200, check=False)
+    assert done.returncode == 0, f"{TOOL} {' '.join(arguments)}: {done.stderr or done.stdout}"
+    return done.stdout
