@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pushbench.cli import options
+from pushbench.cli.calibrate_faults import FAULTS, faults
 from pushbench.cli.examples import examples
 from pushbench.cli.interrupting import measure
 from pushbench.cli.options import (
@@ -46,6 +47,7 @@ _KEEP = examples(
 def register(app: typer.Typer) -> None:
     group = typer.Typer(help="Measure the judge: false alarms and power.", no_args_is_help=True)
     group.command("measure", epilog=_MEASURE)(measure_judge)
+    group.command("faults", epilog=FAULTS)(faults)
     group.command("report", epilog=_REPORT)(report)
     group.command("keep", epilog=_KEEP)(keep)
     app.add_typer(group, name="calibrate")
