@@ -393,4 +393,13 @@ export interface Method {
       failed: { count: number; of: number; low: number; high: number };
     }[];
   } | null;
+  /** which faults `verify`, `run` and `compare` caught */
+  faults: {
+    server: string;
+    tally: string;
+    ways: string[];
+    rows: { title: string; cells: string[] }[];
+    /** a sentence for each look that did not catch what nothing caught */
+    missed: string[];
+  } | null;
 }

@@ -18,6 +18,7 @@ export function MethodPage({ manifest }: { manifest: Manifest }) {
         {(method) => (
           <>
             <Judge method={method} />
+            {method.faults && <Faults faults={method.faults} />}
             {method.suites.map((suite) => (
               <Suite key={suite.id} manifest={manifest} suite={suite} />
             ))}
@@ -141,6 +142,33 @@ function Power({ faults }: { faults: NonNullable<Method['calibration']>['cases']
         { text: `${formatNumber(each.rounds)} of ${formatNumber(each.most_rounds)}`, value: each.rounds },
       ])}
     />
+  );
+}
+
+function Faults({ faults }: { faults: NonNullable<Method['faults']> }) {
+  return (
+    <section aria-labelledby="faults">
+      <h2 id="faults">Which faults are caught</h2>
+      <p>
+        A copy of the server {faults.server} gets one fault at a time, and each command is tried on its own.{' '}
+        {faults.tally}
+      </p>
+      <Table
+        name="faults"
+        columns={[{ title: 'Fault' }, ...faults.ways.map((title) => ({ title }))]}
+        rows={faults.rows.map(({ title, cells }) => [{ text: title }, ...cells.map((text) => ({ text }))])}
+      />
+      {faults.missed.length > 0 && (
+        <>
+          <h3>Not caught, and why</h3>
+          <ul>
+            {faults.missed.map((sentence) => (
+              <li key={sentence}>{sentence}</li>
+            ))}
+          </ul>
+        </>
+      )}
+    </section>
   );
 }
 
