@@ -7,11 +7,13 @@ from dataclasses import dataclass
 
 from pushbench.calibration.catalogue import SOUND, WAYS, Catalogue, CatalogueFault
 from pushbench.calibration.sightings import FaultResult, FaultResults, Sighting, Word
-from pushbench.foundation.text import counted
+from pushbench.foundation.text import counted, one_line
 from pushbench.metrics.units import format_elapsed
 from pushbench.reporting.markdown import escape
 
 ABSENT = "-"
+LONGEST_REASON = 120
+"""in a cell; the file has more"""
 BY_WEIGHT: Sequence[Word] = ("caught", "disturbed", "undecided", "missed")
 
 
@@ -96,8 +98,8 @@ def markdown(catalogue: Catalogue, found: FaultResults) -> str:
 def _caught(caught: Sequence[Row]) -> Iterator[list[str]]:
     for row in caught:
         for way, seen in row.result.looks:
-            if seen.word == "caught":
-                yield [escape(row.fault.title), f"`{way}`", escape(seen.reasons[0]) if seen.reasons else ABSENT]
+            if seen.word == "caught" and seen.reasons:
+                yield [escape(row.fault.title), f"`{way}`", escape(one_line(seen.reasons[0], LONGEST_REASON))]
 
 
 def _measured(looks: Sequence[Sighting]) -> Iterator[str]:

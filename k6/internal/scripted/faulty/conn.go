@@ -18,8 +18,10 @@ const (
 	closeFrame = 0x88
 	// grace is how long a closed connection goes on after the last delayed frame was due.
 	grace = 20 * time.Millisecond
-	// mostDelayed is how many frames of a connection are delayed; beyond them the server waits.
-	mostDelayed = 4096
+	// mostDelayed is how many bytes of a connection are delayed; beyond them the server waits, as it does for the kernel.
+	mostDelayed = 64 * 1024
+	// mostHeld is how long a delivery waits for another sender's.
+	mostHeld = 100 * time.Millisecond
 )
 
 // conn is a connection with faults. It holds a net.Conn and no *net.TCPConn, so that a server's net.Buffers come as one
@@ -31,9 +33,12 @@ type conn struct {
 	isClient bool
 	boards   []string
 	weight   []byte
-	held     []byte // a delivery that goes out after a later one
 	delayed  chan delayed
+	waiting  atomic.Int64 // bytes that are delayed
 	last     atomic.Int64 // UnixNano of when the last delayed frame is due
+
+	mu   sync.Mutex
+	held []byte // a delivery that goes out after a later one
 
 	closing sync.Once
 	closed  chan struct{}
@@ -119,15 +124,14 @@ func (c *conn) upgrade(response []byte) (int, error) {
 
 func (c *conn) deliver(frame []byte) (int, error) {
 	c.l.stand()
-	f, number := c.l.faults, c.l.number.Add(1)
+	f, number, length := c.l.faults, c.l.number.Add(1), len(frame)
 	busy := c.l.busy()
 	every := func(n int64) bool { return n > 0 && number%n == 0 }
 	switch {
 	case f.Silent, every(f.DropEvery):
-		return len(frame), nil
-	case every(f.SwapEvery) && c.held == nil, every(f.OvertakeEvery) && c.held == nil:
-		c.held = frame
-		return len(frame), nil
+		return length, nil
+	case every(f.SwapEvery+f.OvertakeEvery) && c.hold(frame):
+		return length, nil
 	case every(f.AlterEvery):
 		frame = altered(frame)
 	case every(f.CrossEvery):
@@ -136,31 +140,70 @@ func (c *conn) deliver(frame []byte) (int, error) {
 		}
 	case every(f.LateEvery):
 		time.AfterFunc(f.LateBy, func() { _, _ = c.Conn.Write(frame) })
-		return len(frame), nil
+		return length, nil
 	}
 	c.l.queue()
-	n, err := c.send(frame)
+	held := c.release(frame)
+	if f.OvertakeEvery > 0 && text(held, "userId") == text(frame, "userId") {
+		frame, held = held, frame // the order of one sender is kept
+	}
+	err := c.send(frame)
 	if err == nil && every(f.TwiceEvery) && busy {
-		_, err = c.send(frame)
+		err = c.send(frame)
 	}
-	if same := text(c.held, "userId") == text(frame, "userId"); err == nil && c.held != nil && same == (f.SwapEvery > 0) {
-		_, err = c.send(c.held)
-		c.held = nil
+	if err == nil && held != nil {
+		err = c.send(held)
 	}
-	return n, err
+	return length, err
+}
+
+// hold keeps a delivery back, unless one is held already. It is not lost where nobody overtakes it.
+func (c *conn) hold(frame []byte) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.held != nil {
+		return false
+	}
+	c.held = frame
+	if c.l.faults.OvertakeEvery > 0 {
+		time.AfterFunc(mostHeld, func() {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			if len(c.held) > 0 && &c.held[0] == &frame[0] {
+				c.held = nil
+				_, _ = c.write(frame)
+			}
+		})
+	}
+	return true
+}
+
+// release is the held delivery that goes out with this one; nil where there is none. A swapped one goes with its
+// sender's next.
+func (c *conn) release(frame []byte) []byte {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.held == nil || c.l.faults.SwapEvery > 0 && text(c.held, "userId") != text(frame, "userId") {
+		return nil
+	}
+	held := c.held
+	c.held = nil
+	return held
 }
 
 // send writes a delivery, now or later.
-func (c *conn) send(frame []byte) (int, error) {
+func (c *conn) send(frame []byte) error {
 	f := c.l.faults
 	delay := f.Delay + time.Duration(c.l.since().Seconds()*float64(f.Aging))
 	if f.SlowBoard > 0 && c.l.isFirst(text(frame, "boardId")) {
 		delay += f.SlowBoard
 	}
 	if delay == 0 {
-		return c.Conn.Write(frame)
+		_, err := c.Conn.Write(frame)
+		return err
 	}
-	return c.later(frame, delay)
+	_, err := c.later(frame, delay)
+	return err
 }
 
 // later writes after the delay, and after everything that was delayed before.
@@ -168,6 +211,13 @@ func (c *conn) later(frame []byte, delay time.Duration) (int, error) {
 	if c.delayed == nil {
 		c.delayed = make(chan delayed, mostDelayed)
 		go c.writeDelayed()
+	}
+	for c.waiting.Add(int64(len(frame))); c.waiting.Load() > max(mostDelayed, int64(len(frame))); {
+		select {
+		case <-time.After(time.Millisecond):
+		case <-c.closed:
+			return 0, net.ErrClosed
+		}
 	}
 	due := time.Unix(0, max(time.Now().Add(delay).UnixNano(), c.last.Load()))
 	c.last.Store(due.UnixNano())
@@ -185,6 +235,7 @@ func (c *conn) writeDelayed() {
 		case next := <-c.delayed:
 			time.Sleep(time.Until(next.due))
 			_, _ = c.write(next.frame)
+			c.waiting.Add(-int64(len(next.frame)))
 		case <-c.closed:
 			return
 		}

@@ -116,6 +116,8 @@ func TestContentAndOrder(t *testing.T) {
 		{"-alter-every 3", a(1, 2, 3, 4), []string{draw("a", 1), draw("a", 2), altered, draw("a", 4)}},
 		{"-swap-every 2", slices.Concat(a(1, 2), draws("b", 9), a(3)), slices.Concat(a(1), draws("b", 9), a(3, 2))},
 		{"-overtake-every 2", slices.Concat(a(1, 2), draws("b", 9)), slices.Concat(a(1), draws("b", 9), a(2))},
+		{"-overtake-every 2", a(1, 2, 3), a(1, 2, 3)}, // nobody else draws
+		{"-overtake-every 2", a(1, 2), a(1, 2)},
 		{"-silent", a(1, 2), nil},
 		{"-late-every 2 -late-by 20ms", a(1, 2, 3), a(1, 3, 2)},
 	} {
@@ -210,6 +212,21 @@ func TestACloseFrameIsTheLastAndNothingBeforeItIsLost(t *testing.T) {
 				t.Errorf("got %q, %v", got, err)
 			}
 		})
+	}
+}
+
+func TestAServerWaitsForAReaderBehindADelay(t *testing.T) {
+	e, written := server(t, "-delay 1h")("b").head(t), make(chan struct{})
+	go func() {
+		defer close(written)
+		for range 2 {
+			_, _ = e.Write(append([]byte(draw("a", 1)), make([]byte, mostDelayed/2)...))
+		}
+	}()
+	select {
+	case <-written:
+		t.Error("more than may be delayed was written")
+	case <-time.After(quiet):
 	}
 }
 
