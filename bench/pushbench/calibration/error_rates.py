@@ -1,24 +1,28 @@
 """How often the judge is right: counted over real comparisons with a known answer, and over resampled ones. Pure.
 
-Resampling draws blocks of neighbouring rounds from a complete campaign, so that a disturbance of minutes appears in the
-resampled comparison, too.
+Resampling draws a complete campaign and then blocks of neighbouring rounds of it alone. So a disturbance of minutes
+appears in the resampled comparison, and what two builds or two sittings differ by stays in all of its rounds. Draws
+from one campaign are not independent: intervals count campaigns.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from statistics import median
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field, NonNegativeInt
 
-from pushbench.calibration.faults import NOTHING
+from pushbench.calibration.faults import ALIKE
 from pushbench.calibration.rates import Rate, rate
 from pushbench.calibration.simulated import Simulated
+from pushbench.foundation.errors import UserError
 from pushbench.foundation.model import Document
 from pushbench.judging.changes import Row, decisions, rows
 from pushbench.judging.comparison import Pair
@@ -49,6 +53,9 @@ class Case(Document):
         description="scaled: a server against itself, the head's CPU per unit of work multiplied"
     )
     runs: NonNegativeInt
+    campaigns: float | None = Field(
+        None, description="independent ones behind the runs, weighed by their rounds; null where each run is one"
+    )
     rounds: float = Field(description="median of those that a run took")
     most_rounds: NonNegativeInt = Field(description="that a run had time for")
     words: dict[Word, NonNegativeInt] = Field(description="runs by the worst word of what the fault changes")
@@ -71,14 +78,13 @@ def calibrate(
     """Calibrate the judge. `runs` is the number to resample for each server and fault, `scaled` the factors for servers
     against themselves.
     """
-    known = [record for record in records if record.comparison and record.comparison.injected]
-    fixed = [record for record in known if record.comparison and record.comparison.fixed]
-    real = [record for record in known if record not in fixed]
+    of_calibration = [record for record in records if record.comparison and record.comparison.injected]
+    fixed = [record for record in of_calibration if record.comparison and record.comparison.fixed]
     random = np.random.default_rng(seed)
     return Calibration(
-        environments=sorted({record.environment.key for record in known}),
+        environments=sorted({record.environment.key for record in of_calibration}),
         thresholds_digest=thresholds.digest,
-        cases=[*_real(real, thresholds), *_resampled(fixed, thresholds, runs, scaled, random)],
+        cases=[*real_cases(of_calibration, thresholds), *_resampled(fixed, thresholds, runs, scaled, random)],
     )
 
 
@@ -112,6 +118,21 @@ class _Run:
     most_rounds: int
 
 
+def known(record: Record, path: Path) -> Record:
+    """The record, if it is a whole comparison whose answer is known. Raises UserError."""
+    if not (record.comparison and record.comparison.injected):
+        raise UserError("no comparison whose answer is known", where=str(path), hint="`calibrate measure` makes them")
+    if not record.complete or not record.trials:
+        raise UserError("it was interrupted, so it has no answer", where=str(path))
+    return record
+
+
+def real_cases(records: Sequence[Record], thresholds: Thresholds) -> list[Case]:
+    """What was said in comparisons that ended when everything was decided."""
+    ended = [record for record in records if record.comparison and not record.comparison.fixed]
+    return list(_real(ended, thresholds))
+
+
 def _real(records: Sequence[Record], thresholds: Thresholds) -> Iterator[Case]:
     found: dict[tuple[str, str], list[_Run]] = {}
     for record in records:
@@ -138,11 +159,12 @@ def _resampled(
             campaigns.setdefault((server, _injected(record)), []).append(record)
     for (server, injected), own in sorted(campaigns.items()):
         pool = _pool(own, server, thresholds)
-        swap = injected == NOTHING
-        yield _case(server, injected, "resampled", [pool.play(random, swap=swap) for _ in range(runs)])
-        for factor in scaled if injected == NOTHING else ():
-            played = [pool.play(random, swap=swap, factor=factor) for _ in range(runs)]
-            yield _case(server, f"burn={factor - 1:.0%}", "resampled and scaled", played)
+        alike = injected in ALIKE
+        played = [pool.play(random, swap=alike) for _ in range(runs)]
+        yield _case(server, injected, "resampled", played, pool.independent)
+        for factor in scaled if alike else ():
+            played = [pool.play(random, swap=alike, factor=factor) for _ in range(runs)]
+            yield _case(server, f"burn={factor - 1:.0%}", "resampled and scaled", played, pool.independent)
 
 
 @dataclass(frozen=True)
@@ -153,28 +175,39 @@ class _Pool:
     most_rounds: int
 
     def play(self, random: np.random.Generator, *, swap: bool, factor: float = 1.0) -> _Run:
-        """A comparison of drawn blocks; if both arms are alike, chance decides which one of a round is the head."""
-        drawn: dict[Row, list[Pair]] = {row: [] for row in self.campaigns[0]}
-        blocks = list(self._blocks())
+        """A comparison of blocks of one campaign, which is drawn as often as its rounds deserve. If both arms are
+        alike, chance decides which one is the head, for all rounds.
+        """
+        weights = self._weights
+        campaign = self.campaigns[int(random.choice(len(weights), p=weights / weights.sum()))]
+        swapped = swap and bool(random.integers(2))
+        drawn: dict[Row, list[Pair]] = {row: [] for row in campaign}
         for first in range(1, self.most_rounds + 1, BLOCK_ROUNDS):
-            campaign, begin = blocks[int(random.integers(len(blocks)))]
+            begin = 1 + int(random.integers(_blocks(campaign)))
             for number in range(first, min(first + BLOCK_ROUNDS, self.most_rounds + 1)):
-                swapped = swap and bool(random.integers(2))
                 for row, gated in campaign.items():
                     for pair in gated.pairs:
                         if pair.round == begin + number - first:
                             drawn[row].append(_taken(pair, number, row, factor, swapped=swapped))
-        played = {row: Gated(pairs, self.campaigns[0][row].regression) for row, pairs in drawn.items()}
+        played = {row: Gated(pairs, campaign[row].regression) for row, pairs in drawn.items()}
         rounds = rounds_until_decided(played, self.most_rounds)
         words = {row: decision.word for row, decision in decide(played, rounds=rounds).items()}
         return _Run(words, rounds, self.most_rounds)
 
-    def _blocks(self) -> Iterator[tuple[Mapping[Row, Gated], int]]:
-        """All possible blocks with equal probability: a campaign, and the first round of the block."""
-        for campaign in self.campaigns:
-            last = max((pair.round for gated in campaign.values() for pair in gated.pairs), default=0)
-            for begin in range(1, max(2, last - BLOCK_ROUNDS + 2)):
-                yield campaign, begin
+    @property
+    def _weights(self) -> NDArray[np.float64]:
+        return np.array([_blocks(campaign) for campaign in self.campaigns], dtype=float)
+
+    @property
+    def independent(self) -> float:
+        """How many campaigns of equal length would say as much (Kish 1965: the effective size of a sample)."""
+        return float(self._weights.sum() ** 2 / (self._weights**2).sum())
+
+
+def _blocks(campaign: Mapping[Row, Gated]) -> int:
+    """How many blocks of neighbouring rounds a campaign has; a short one is a block."""
+    last = max((pair.round for gated in campaign.values() for pair in gated.pairs), default=0)
+    return max(1, last - BLOCK_ROUNDS + 1)
 
 
 def _pool(records: Sequence[Record], server: str, thresholds: Thresholds) -> _Pool:
@@ -202,7 +235,11 @@ def _taken(pair: Pair, number: int, row: Row, factor: float, *, swapped: bool) -
 
 
 def _case(
-    server: str, injected: str, how: Literal["real", "resampled", "resampled and scaled"], runs: Sequence[_Run]
+    server: str,
+    injected: str,
+    how: Literal["real", "resampled", "resampled and scaled"],
+    runs: Sequence[_Run],
+    campaigns: float | None = None,
 ) -> Case:
     targets = TARGETS.get(injected.partition("=")[0])
     worst = Counter(
@@ -214,11 +251,18 @@ def _case(
         injected=injected,
         how=how,
         runs=len(runs),
+        campaigns=None if campaigns is None else round(campaigns, 2),
         rounds=median(run.rounds for run in runs),
         most_rounds=round(median(run.most_rounds for run in runs)),
         words=dict(worst),
-        failed=rate(sum("worse" in run.words.values() for run in runs), len(runs)),
+        failed=rate(sum("worse" in run.words.values() for run in runs), len(runs), campaigns),
     )
+
+
+def of_real(cases: Sequence[Case], injected: Collection[str]) -> Rate:
+    """How many real comparisons with one of these faults had a row that was called worse, over all servers."""
+    known = [case for case in cases if case.how == "real" and case.injected in injected]
+    return rate(sum(case.failed.count for case in known), sum(case.runs for case in known))
 
 
 def _worst(words: Sequence[Word]) -> Word:

@@ -11,6 +11,9 @@ from pushbench.metrics.definitions import Unit
 from pushbench.metrics.units import parse_quantity
 
 NOTHING = "none"
+REBUILT = "rebuilt"
+ALIKE = frozenset({NOTHING, REBUILT})
+"""no fault: the same build in both arms, or one that was built apart at another path"""
 
 _UNITS = {"burn": Unit.RATIO, "leak": Unit.BYTES_PER_SECOND, "delay": Unit.SECONDS, "loss": Unit.RATIO}
 _BETWEEN = {"delay", "loss"}
@@ -32,7 +35,7 @@ class Fault:
         arm.
         """
         command = [str(binary), *(["-proxy"] if self.kind in _BETWEEN else [])]
-        if active and self.kind != NOTHING:
+        if active and self.kind not in ALIKE:
             value = parse_quantity(self.amount, _UNITS[self.kind])
             given = {"leak": f"{value:.0f}", "delay": f"{value * 1e6:.0f}us"}.get(self.kind, f"{value:g}")
             command.append(f"-{self.kind}={given}")
@@ -41,11 +44,11 @@ class Fault:
 
 def parse_fault(text: str) -> Fault:
     """Parse a fault. Raises UserError if it does not exist."""
-    if text == NOTHING:
-        return Fault(NOTHING)
+    if text in ALIKE:
+        return Fault(text)
     kind, _, amount = text.partition("=")
     if kind not in _UNITS:
-        raise unknown("fault", kind, [NOTHING, *_UNITS])
+        raise unknown("fault", kind, [*sorted(ALIKE), *_UNITS])
     try:
         parse_quantity(amount, _UNITS[kind])
     except UserError as error:

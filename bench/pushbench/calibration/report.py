@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from pushbench.calibration.error_rates import Calibration, Case
-from pushbench.calibration.faults import NOTHING
+from pushbench.calibration.error_rates import Calibration, Case, of_real
+from pushbench.calibration.faults import ALIKE, REBUILT
 from pushbench.calibration.rates import Rate, rate
 from pushbench.calibration.simulated import Simulated
 
@@ -15,24 +15,29 @@ def markdown(found: Calibration) -> str:
         "# How often the judge is right",
         "",
         "Comparisons whose answer is known: a server against itself, and against itself with a fault that a wrapper",
-        "injects. *Real* ones were measured; *resampled* ones draw blocks of neighbouring rounds from campaigns that",
-        "were played to their end; *scaled* ones multiply the head's CPU per delivery of such a draw. Rounds are the",
-        "median of those after which everything was decided, and those that ten minutes have time for.",
+        "injects. *Real* ones were measured; *resampled* ones draw a campaign that was played to its end, and then",
+        "blocks of neighbouring rounds of it. What two builds or two sittings differ by stays in all of them, so the",
+        "interval is that of as many cases as there are campaigns, and not draws: a campaign weighs as much as it has",
+        "rounds, and several of unequal length count as fewer. *Scaled* ones multiply the head's CPU per delivery of",
+        "such a draw. Rounds are the median of those after which everything was decided, and those that ten minutes",
+        "have time for.",
         "",
         f"Environments: {', '.join(found.environments) or 'none'}.",
         "",
         "## False alarms",
         "",
-        "| server | how | runs | failed | 95 % interval | undecided | rounds |",
-        "|---|---|---:|---:|---:|---:|---:|",
-        *(_alarms(case) for case in found.cases if case.injected == NOTHING),
+        bound(found.cases),
+        "",
+        "| server | arms | how | runs | campaigns | failed | 95 % interval | undecided | rounds |",
+        "|---|---|---|---:|---:|---:|---:|---:|---:|",
+        *(_alarms(case) for case in found.cases if case.injected in ALIKE),
         "",
         "## Power",
         "",
         "The word is that of the metric in which the fault shows.",
         "",
-        "| server | fault | how | runs | worse | 95 % interval | unknown | same | rounds |",
-        "|---|---|---|---:|---:|---:|---:|---:|---:|",
+        "| server | fault | how | runs | campaigns | worse | 95 % interval | unknown | same | rounds |",
+        "|---|---|---|---:|---:|---:|---:|---:|---:|---:|",
         *_power(found),
         "",
         *_simulated(found.simulated),
@@ -66,16 +71,39 @@ def _simulated(found: Sequence[Simulated]) -> Iterator[str]:
 
 def _alarms(case: Case) -> str:
     undecided = case.words.get("unknown", 0)
-    cells = [case.server, case.how, case.runs, case.failed.count, _interval(case.failed), undecided, _rounds(case)]
-    return _row(cells)
+    arms = "built apart" if case.injected == REBUILT else "one build"
+    failed = [case.failed.count, _interval(case.failed)]
+    return _row([case.server, arms, case.how, case.runs, _campaigns(case), *failed, undecided, _rounds(case)])
+
+
+def bound(cases: Sequence[Case]) -> str:
+    """What all real comparisons of a server with itself say together."""
+    every, apart = of_real(cases, ALIKE), of_real(cases, [REBUILT])
+    return (
+        f"{every.count} of {every.of} real comparisons of a server with itself, over all servers, called a row worse: "
+        f"{_interval(every)} of them may (95 %). Of the {apart.of} whose arms were built apart, {apart.count} did."
+    )
+
+
+def _campaigns(case: Case) -> str:
+    return f"{case.runs if case.campaigns is None else case.campaigns:g}"
 
 
 def _power(found: Calibration) -> Iterator[str]:
     for case in found.cases:
-        if case.injected != NOTHING:
-            worse = rate(case.words.get("worse", 0), case.runs)
+        if case.injected not in ALIKE:
+            worse = rate(case.words.get("worse", 0), case.runs, case.campaigns)
             words = [case.words.get("unknown", 0), case.words.get("same", 0)]
-            cells = [case.server, case.injected, case.how, case.runs, worse.count, _interval(worse), *words]
+            cells = [
+                case.server,
+                case.injected,
+                case.how,
+                case.runs,
+                _campaigns(case),
+                worse.count,
+                _interval(worse),
+                *words,
+            ]
             yield _row([*cells, _rounds(case)])
 
 

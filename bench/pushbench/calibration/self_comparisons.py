@@ -9,15 +9,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from pushbench.building.builds import build_faults
-from pushbench.calibration.faults import NOTHING, Fault
+from pushbench.calibration.faults import ALIKE, REBUILT, Fault
 from pushbench.catalog.suites import find_suite
-from pushbench.drivers.driver import Build
+from pushbench.drivers.driver import Build, Driver
 from pushbench.drivers.process import ProcessDriver
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.project import Project
+from pushbench.foundation.trees import check_out
 from pushbench.judging.thresholds import Thresholds
 from pushbench.measuring import preparation
-from pushbench.measuring.arms import Arm, Arms
+from pushbench.measuring.arms import Arm, Arms, prepare_arms
 from pushbench.measuring.campaign import Budget, Campaign
 from pushbench.measuring.checkout import read_commit
 from pushbench.measuring.common import Options, bench_of, holding_machine, means_of, new_record
@@ -47,14 +48,16 @@ def calibrate(
         raise UserError("not a git checkout", where=str(project.root), hint="a record names the commit it measured")
     chosen = preparation.select_servers(project, suite, request.servers, watch.note, options.driver)
     driver = chosen.driver
-    if not isinstance(driver, ProcessDriver) and request.fault.kind != NOTHING:
+    if not isinstance(driver, ProcessDriver) and request.fault.kind not in ALIKE:
         raise UserError("faults are injected by the process driver", hint="add --driver process")
     means = means_of(load, driver, options, watch.note)
     with holding_machine(options, watch):
         binary, built = preparation.build_all(project, chosen, watch.note)
         verified = preparation.verify_all(project, built, driver, watch.note) if options.verify else built
         sound = {each.server.id: each for each in verified if isinstance(each.result, Build)}
-        if isinstance(driver, ProcessDriver):
+        if request.fault.kind == REBUILT:
+            arms = _arms_apart(project, list(sound.values()), driver, options, watch)
+        elif isinstance(driver, ProcessDriver):
             arms = _wrapped_arms(project, driver, sound, request.fault)
         else:
             arms = Arms(Arm(driver, sound), Arm(driver, sound))
@@ -63,13 +66,24 @@ def calibrate(
             base=commit,
             most_rounds=0,
             identical=[],
-            one_sided=[],
+            one_sided=list(arms.one_sided),
             injected=str(request.fault),
             fixed=not request.budget.until_decided,
         )
         record = new_record(project, load, bench, commit=commit, skipped=chosen.skipped, comparison=comparison)
         campaign = Campaign(project, thresholds, bench, arms, request.budget, request.seed, watch)
-        return campaign.play(record, list(sound))
+        return campaign.play(record, arms.servers)
+
+
+def _arms_apart(project: Project, sound: Sequence[Prepared], driver: Driver, options: Options, watch: Watch) -> Arms:
+    """The servers of this checkout, and the same code built by itself at another path, as a comparison does. Raises
+    UserError where the code is not the same.
+    """
+    arms = prepare_arms(project, check_out(project, "HEAD"), sound, driver, options=options, note=watch.note)
+    if changed := sorted({*arms.servers} - {*arms.identical}):
+        what = f"{', '.join(changed)}: changed since the last commit, so the arms would not be alike"
+        raise UserError(what, where=str(project.root), hint="commit the changes first")
+    return arms
 
 
 def _wrapped_arms(project: Project, driver: ProcessDriver, sound: Mapping[str, Prepared], fault: Fault) -> Arms:
@@ -91,6 +105,6 @@ def _wrapped_arms(project: Project, driver: ProcessDriver, sound: Mapping[str, P
 def wrapped(prepared: Prepared, wrapper: Sequence[str], fault: Fault | None) -> Prepared:
     """The server started by `wrapper`; a fault makes it another build."""
     assert isinstance(prepared.result, Build)
-    faulty = fault is not None and fault.kind != NOTHING
+    faulty = fault is not None and fault.kind not in ALIKE
     digest = f"{prepared.digest}+{fault}" if faulty else prepared.digest
     return replace(prepared, digest=digest, result=replace(prepared.result, digest=digest, wrapper=tuple(wrapper)))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pushbench.cli import options
+from pushbench.cli.calibrate_faults import FAULTS, faults
 from pushbench.cli.examples import examples
 from pushbench.cli.interrupting import measure
 from pushbench.cli.options import (
@@ -21,6 +22,7 @@ from pushbench.cli.options import (
     SuiteOption,
     WaitOption,
 )
+from pushbench.foundation.errors import UserError
 
 if TYPE_CHECKING:
     from pushbench.catalog.suites import Suite
@@ -30,24 +32,31 @@ if TYPE_CHECKING:
 _MEASURE = examples(
     "./pushbench calibrate measure node-ws",
     "(compares the server with itself)",
+    "./pushbench calibrate measure node-ws --fault rebuilt",
+    "(with the same code, built apart)",
     "./pushbench calibrate measure node-ws --fault burn=10%",
     "(the head takes a tenth more CPU)",
     "./pushbench calibrate measure --rounds 30 --all-rounds",
     "(for a pool of rounds)",
 )
 _REPORT = examples(
-    "./pushbench calibrate report out/records/*.json --runs 5000",
+    "./pushbench calibrate report docs/calibration --runs 5000",
+    "./pushbench calibrate report bench/tests/data/{real,pools} docs/calibration",
 )
-_KEEP = examples(
-    "./pushbench calibrate keep out/records/*.json --into calibration",
+_ADD = examples(
+    "./pushbench calibrate measure go --fault rebuilt",
+    "./pushbench calibrate add out/records/20261123T2*.json",
+    "(what it found counts from now on)",
 )
+CORPUS = Path("docs/calibration")
 
 
 def register(app: typer.Typer) -> None:
     group = typer.Typer(help="Measure the judge: false alarms and power.", no_args_is_help=True)
     group.command("measure", epilog=_MEASURE)(measure_judge)
+    group.command("faults", epilog=FAULTS)(faults)
     group.command("report", epilog=_REPORT)(report)
-    group.command("keep", epilog=_KEEP)(keep)
+    group.command("add", epilog=_ADD)(add)
     app.add_typer(group, name="calibrate")
 
 
@@ -59,7 +68,8 @@ def measure_judge(
         str,
         typer.Option(
             "--fault",
-            help="The fault of the head: none, burn=10%, leak=1MB/s, delay=2ms or loss=0.5%.",
+            help="The fault of the head: none, rebuilt (none, but built apart), burn=10%, leak=1MB/s, delay=2ms or "
+            "loss=0.5%.",
             metavar="FAULT",
         ),
     ] = "none",
@@ -133,7 +143,7 @@ def measure_judge(
 
 def report(
     records: Annotated[
-        list[Path], typer.Argument(help="Files of records that `calibrate measure` made.", metavar="FILE")
+        list[Path], typer.Argument(help="Records that `calibrate measure` made, or folders of them.", metavar="FILE")
     ],
     *,
     runs: Annotated[int, typer.Option("--runs", min=1, metavar="N", help="Resampled comparisons of each kind.")] = 2000,
@@ -159,7 +169,7 @@ def report(
     from pushbench.foundation.project import Project
     from pushbench.records import store
 
-    read = [store.read_record(path) for path in records]
+    read = [store.read_record(path) for path in _files(records)]
     thresholds = thresholds_of(Project.current())
     found = error_rates.calibrate(read, thresholds, runs=runs, scaled=(1.02, 1.05, 1.10, 1.20), seed=seed)
     if simulated:
@@ -174,19 +184,38 @@ def report(
         print(text, end="")
 
 
-def keep(
+def _files(given: list[Path]) -> list[Path]:
+    """The files, and those in the folders. Raises UserError for a folder without one."""
+    found: list[Path] = []
+    for path in given:
+        files = sorted(path.glob("*.json")) if path.is_dir() else [path]
+        if not files:
+            raise UserError("the folder has no record", where=str(path))
+        found += files
+    return found
+
+
+def add(
     records: Annotated[
-        list[Path], typer.Argument(help="Files of records that `calibrate measure` made.", metavar="FILE")
+        list[Path], typer.Argument(help="Records that `calibrate measure` made, or folders of them.", metavar="FILE")
     ],
     *,
-    into: Annotated[Path, typer.Option("--into", help="Where the copies go.", metavar="FOLDER")],
+    into: Annotated[Path, typer.Option("--into", help="Where the copies go.", metavar="FOLDER")] = CORPUS,
 ) -> None:
-    """Write small copies of records, for `report`.
+    """Add comparisons whose answer is known to those that count.
 
-    They have no histograms and no timelines.
+    Writes small copies of the records for `report`, without histograms and timelines, and says what all of them in
+    the folder amount to: how many comparisons of a server with itself called a row worse, and how many may.
     """
     from pushbench.calibration import error_rates
+    from pushbench.calibration.report import bound
+    from pushbench.cli.conclusion import thresholds_of
+    from pushbench.foundation.project import Project
     from pushbench.records import store
 
-    for path in records:
-        options.note(str(store.write_record(into, error_rates.compact(store.read_record(path)))))
+    small = [error_rates.compact(error_rates.known(store.read_record(path), path)) for path in _files(records)]
+    thresholds = thresholds_of(Project.current())
+    for record in small:
+        options.note(str(store.write_record(into, record)))
+    corpus = [store.read_record(path) for path in _files([into])]
+    print(bound(error_rates.real_cases(corpus, thresholds)))

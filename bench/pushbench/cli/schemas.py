@@ -8,6 +8,7 @@ from pathlib import Path
 from pydantic.json_schema import GenerateJsonSchema
 
 from pushbench.calibration.error_rates import Calibration
+from pushbench.calibration.sightings import FaultResults
 from pushbench.catalog.protocol_file import ProtocolFile
 from pushbench.catalog.servers import ServerFile
 from pushbench.catalog.suites import SuiteFile
@@ -33,6 +34,7 @@ MODELS: dict[str, type[Document]] = {
     "record": Record,
     "verdict": Verdict,
     "calibration": Calibration,
+    "fault-results": FaultResults,
     "diagnosis": Diagnosis,
     "explanation": Explanation,
     "bisection": Bisection,

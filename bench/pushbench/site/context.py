@@ -22,6 +22,7 @@ from pushbench.records.vocabulary import Latency, Vocabulary
 from pushbench.reporting.looks import read_listed
 from pushbench.reporting.rows import groups
 from pushbench.site import protocols
+from pushbench.site.faults import faults
 from pushbench.site.layout import Data
 
 
@@ -32,6 +33,8 @@ class Context:
     servers: list[Server]
     suites: list[Suite]
     calibration: Calibration | None
+    faults: Data | None
+    """which of them are caught"""
     repository: str | None
     spoken: str
     """docs/protocols.md"""
@@ -48,6 +51,7 @@ def read_context(project: Project, repository: str | None) -> Context:
         read_catalog(project.servers),
         read_suites(project.scenarios),
         _calibration(project.root / "docs" / "calibration.json"),
+        faults(project),
         repository or _of_workflow(),
         _text(project.root / "docs" / "protocols.md"),
         read_listed(project.pages / "looks.txt"),
@@ -166,6 +170,7 @@ def method(context: Context, thresholds: Thresholds) -> Data:
             for suite in context.suites
         ],
         "calibration": context.calibration.model_dump(mode="json") if context.calibration else None,
+        "faults": context.faults,
     }
 
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from pushbench.calibration.error_rates import Calibration, Case
-from pushbench.calibration.faults import NOTHING
+from pushbench.calibration.error_rates import Calibration, of_real
+from pushbench.calibration.faults import ALIKE
 from pushbench.site.layout import Data
 
 SLOWER = "burn=10%"
@@ -13,14 +11,13 @@ SLOWER = "burn=10%"
 
 
 def error_rates(calibration: Calibration | None) -> Data | None:
-    """How many comparisons of equal builds, and of builds with a fault, were called worse."""
+    """How many real comparisons of equal builds, and of builds with a fault, were called worse; and the most that the
+    former may be, at 95 %. Resampled ones are no further cases.
+    """
     if calibration is None:
         return None
+    equal, slower = of_real(calibration.cases, ALIKE), of_real(calibration.cases, [SLOWER])
     return {
-        "equal": _called_worse([case for case in calibration.cases if case.injected == NOTHING]),
-        "slower": _called_worse([case for case in calibration.cases if case.injected == SLOWER]),
+        "equal": {"count": equal.count, "of": equal.of, "most": equal.high},
+        "slower": {"count": slower.count, "of": slower.of},
     }
-
-
-def _called_worse(cases: Sequence[Case]) -> Data:
-    return {"count": sum(case.failed.count for case in cases), "of": sum(case.failed.of for case in cases)}

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from pushbench.calibration.error_rates import calibrate, compact
-from pushbench.calibration.faults import parse_fault
+from pushbench.calibration.error_rates import calibrate, compact, known, of_real
+from pushbench.calibration.faults import ALIKE, parse_fault
 from pushbench.calibration.rates import rate
-from pushbench.calibration.report import markdown
+from pushbench.calibration.report import bound, markdown
 from pushbench.foundation.errors import UserError
 from pushbench.records.record import Record
 from tests.comparisons import THRESHOLDS, arms, compared
@@ -23,6 +25,7 @@ def test_wilsons_interval_is_the_published_one() -> None:
     assert [found.low, found.high] == pytest.approx([0.0179, 0.4042], abs=1e-4)
     assert (rate(0, 0).low, rate(0, 0).high) == (0.0, 1.0)
     assert rate(0, 2000).high < 0.002
+    assert rate(0, 2000, independent=10).high == rate(0, 10).high
     assert [rate(0, of).low for of in (5, 7, 2000)] == [0.0] * 3
     assert [rate(of, of).high for of in (5, 7, 2000)] == [1.0] * 3
 
@@ -50,6 +53,41 @@ def test_a_short_campaign_is_drawn_no_more_often_than_its_rounds_deserve() -> No
     assert case.words["same"] >= 24
 
 
+def test_what_two_builds_differ_by_stays_in_all_rounds_of_a_draw() -> None:
+    """A bias of one campaign: its draws are worse or better as chance takes the arms, and never the same."""
+    records = [campaign("none", fixed=True), campaign("none", fixed=True, cpu=0.3)]
+    [case] = calibrate(records, THRESHOLDS, runs=60).cases
+    assert case.campaigns == 2
+    assert 5 <= case.words["worse"] <= 25
+    assert case.words["worse"] + case.words["better"] + case.words["same"] == 60
+    assert case.failed.high - case.failed.low > 0.5
+
+
+def test_draws_from_one_campaign_are_one_case() -> None:
+    [case] = calibrate([campaign("none", fixed=True)], THRESHOLDS, runs=60).cases
+    assert (case.campaigns, case.failed.count, case.failed.of) == (1, 0, 60)
+    assert case.failed.high == rate(0, 1).high
+
+
+def test_all_real_comparisons_of_equal_code_bound_the_false_alarms() -> None:
+    records = [campaign("none", fixed=False), campaign("rebuilt", fixed=False), campaign("none", fixed=True)]
+    records += [campaign("burn=15%", fixed=False, cpu=0.15)]
+    found = calibrate(records, THRESHOLDS, runs=10)
+    assert of_real(found.cases, ALIKE) == rate(0, 2)
+    text = bound(found.cases)
+    assert text.startswith("0 of 2 real comparisons of a server with itself, over all servers, called a row worse")
+    assert text.endswith("Of the 1 whose arms were built apart, 0 did.")
+    assert "| node-ws | built apart | real | 1 | 1 | 0 |" in markdown(found)
+
+
+def test_a_record_without_a_known_answer_joins_nothing() -> None:
+    whole = campaign("none", fixed=False)
+    assert known(whole, Path("a.json")) is whole
+    for changed in ({"comparison": None}, {"trials": whole.trials[1:]}, {"trials": [], "plan": []}):
+        with pytest.raises(UserError):
+            known(whole.model_copy(update=changed), Path("a.json"))
+
+
 def test_the_same_seed_draws_the_same() -> None:
     records = [campaign("none", fixed=True)]
     assert calibrate(records, THRESHOLDS, runs=20, seed=4) == calibrate(records, THRESHOLDS, runs=20, seed=4)
@@ -58,8 +96,8 @@ def test_the_same_seed_draws_the_same() -> None:
 def test_the_report_has_a_line_for_each_case_with_its_interval() -> None:
     found = calibrate([campaign("none", fixed=True), campaign("burn=10%", fixed=True, cpu=0.1)], THRESHOLDS, runs=10)
     text = markdown(found)
-    assert "| node-ws | resampled | 10 | 0 | 0.0 to 27.8 % |" in text
-    assert "| node-ws | burn=10% | resampled | 10 |" in text
+    assert "| node-ws | one build | resampled | 10 | 1 | 0 | 0.0 to 79.3 % |" in text
+    assert "| node-ws | burn=10% | resampled | 10 | 1 |" in text
 
 
 def test_a_small_copy_gives_the_same_answer() -> None:

@@ -160,7 +160,7 @@ def test_a_value_of_the_wrong_kind_is_a_mistake_that_names_the_option(
         ["run", "--resume"],
         ["history", "--add"],
         ["calibrate", "report"],
-        ["calibrate", "keep", "--into", "copies"],
+        ["calibrate", "add", "--into", "copies"],
     ],
     ids=" ".join,
 )

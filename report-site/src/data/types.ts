@@ -153,7 +153,7 @@ export interface Manifest {
   suites?: Record<string, Words>;
   metrics?: Record<string, Metric>;
   /** comparisons called worse: of equal builds, and of builds that take a tenth more CPU; not in older files */
-  judge?: Record<'equal' | 'slower', { count: number; of: number }> | null;
+  judge?: { equal: { count: number; of: number; most: number }; slower: { count: number; of: number } } | null;
   margins: Record<string, Record<string, Margin>>;
   environments: Record<string, Environment>;
   combinations: Combination[];
@@ -387,10 +387,21 @@ export interface Method {
       injected: string;
       how: string;
       runs: number;
+      /** independent ones behind the runs; null where each run is one */
+      campaigns: number | null;
       rounds: number;
       most_rounds: number;
       words: Partial<Record<Word, number>>;
       failed: { count: number; of: number; low: number; high: number };
     }[];
+  } | null;
+  /** which faults `verify`, `run` and `compare` caught */
+  faults: {
+    server: string;
+    tally: string;
+    ways: string[];
+    rows: { title: string; cells: string[] }[];
+    /** a sentence for each look that did not catch what nothing caught */
+    missed: string[];
   } | null;
 }

@@ -18,6 +18,7 @@ export function MethodPage({ manifest }: { manifest: Manifest }) {
         {(method) => (
           <>
             <Judge method={method} />
+            {method.faults && <Faults faults={method.faults} />}
             {method.suites.map((suite) => (
               <Suite key={suite.id} manifest={manifest} suite={suite} />
             ))}
@@ -75,35 +76,42 @@ function Measuring({ manifest }: { manifest: Manifest }) {
   );
 }
 
+/** No fault: one build in both arms, or two that were built apart. */
+const EQUAL = ['none', 'rebuilt'];
+
 function Judge({ method }: { method: Method }) {
   const { calibration } = method;
   if (!calibration) return <p class="empty">How often the judge is right was not measured in this checkout.</p>;
-  const alarms = calibration.cases.filter((each) => each.injected === 'none');
-  const faults = calibration.cases.filter((each) => each.injected !== 'none');
+  const alarms = calibration.cases.filter((each) => EQUAL.includes(each.injected));
+  const faults = calibration.cases.filter((each) => !EQUAL.includes(each.injected));
   const percent = (share: number) => formatQuantity(share, 'ratio');
   return (
     <section aria-labelledby="judge">
       <h2 id="judge">How often the judge is right</h2>
       <p>
         Comparisons whose answer is known: a server with itself, and with itself and an injected fault. Real ones were
-        measured; resampled ones draw blocks of rounds from campaigns that were played to their end. Environments:{' '}
-        {calibration.environments.join(', ')}.
+        measured; resampled ones draw a campaign that was played to its end, and then blocks of its rounds. Their
+        intervals count campaigns and not draws. Environments: {calibration.environments.join(', ')}.
       </p>
       <h3>False alarms</h3>
       <Table
         name="false alarms"
         columns={[
           { title: 'Server' },
+          { title: 'Arms' },
           { title: 'How' },
           { title: 'Runs', numeric: true },
+          { title: 'Campaigns', numeric: true },
           { title: 'Called worse', numeric: true },
           { title: '95 % interval', numeric: true },
           { title: 'Undecided', numeric: true },
         ]}
         rows={alarms.map((each) => [
           { text: each.server },
+          { text: each.injected === 'none' ? 'one build' : 'built apart' },
           { text: each.how },
           { text: formatNumber(each.runs), value: each.runs },
+          { text: formatNumber(each.campaigns ?? each.runs), value: each.campaigns ?? each.runs },
           { text: formatNumber(each.failed.count), value: each.failed.count },
           { text: `${percent(each.failed.low)} to ${percent(each.failed.high)}` },
           { text: formatNumber(each.words.unknown ?? 0), value: each.words.unknown ?? 0 },
@@ -141,6 +149,33 @@ function Power({ faults }: { faults: NonNullable<Method['calibration']>['cases']
         { text: `${formatNumber(each.rounds)} of ${formatNumber(each.most_rounds)}`, value: each.rounds },
       ])}
     />
+  );
+}
+
+function Faults({ faults }: { faults: NonNullable<Method['faults']> }) {
+  return (
+    <section aria-labelledby="faults">
+      <h2 id="faults">Which faults are caught</h2>
+      <p>
+        A copy of the server {faults.server} gets one fault at a time, and each command is tried on its own.{' '}
+        {faults.tally}
+      </p>
+      <Table
+        name="faults"
+        columns={[{ title: 'Fault' }, ...faults.ways.map((title) => ({ title }))]}
+        rows={faults.rows.map(({ title, cells }) => [{ text: title }, ...cells.map((text) => ({ text }))])}
+      />
+      {faults.missed.length > 0 && (
+        <>
+          <h3>Not caught, and why</h3>
+          <ul>
+            {faults.missed.map((sentence) => (
+              <li key={sentence}>{sentence}</li>
+            ))}
+          </ul>
+        </>
+      )}
+    </section>
   );
 }
 

@@ -97,5 +97,7 @@ function judgeText(manifest: Manifest): string {
   if (!equal?.of || !slower?.of) return 'not calibrated';
   const count = (value: number) => value.toLocaleString('en-US');
   const found = formatNumber(Number(((100 * slower.count) / slower.of).toPrecision(3)));
-  return `${count(equal.count)} false alarms in ${count(equal.of)} comparisons; finds ${found} % of 10 % slowdowns`;
+  const most = formatNumber(Number((100 * equal.most).toPrecision(2)));
+  const alarms = `${count(equal.count)} false alarms in ${count(equal.of)} comparisons (at most ${most} %)`;
+  return `${alarms}; finds ${found} % of 10 % slowdowns`;
 }

@@ -1,0 +1,68 @@
+"""The catalogue of faults that a change of a server might bring, from a file beside the program that has them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field
+
+from pushbench.catalog.servers import Name
+from pushbench.foundation.model import Document
+from pushbench.foundation.project import Project
+from pushbench.foundation.yamlfile import read_yaml, unknown
+
+Way = Literal["verify", "run", "compare"]
+"""a command that may see a fault"""
+WAYS: Sequence[Way] = ("verify", "run", "compare")
+SOUND = "none"
+"""the name of no fault: what is found then is a false alarm"""
+
+
+class CatalogueFault(Document):
+    """One fault."""
+
+    name: Name
+    title: str
+    setting: str = Field(description="of the server with faults")
+    blind: dict[Way, str] = Field(default={}, description="why a way cannot see it")
+
+
+class Catalogue(Document):
+    """The server that has the faults, and the faults; the grossest first."""
+
+    server: str
+    sound: str = Field(description="the setting without a fault, which still is another build")
+    profiles: dict[Literal["run", "compare"], str]
+    faults: list[CatalogueFault] = Field(min_length=1)
+
+    @property
+    def everything(self) -> list[CatalogueFault]:
+        """No fault, then all faults."""
+        return [CatalogueFault(name=SOUND, title="no fault", setting=self.sound), *self.faults]
+
+    def select(self, names: Sequence[str]) -> list[CatalogueFault]:
+        """The named faults, in the order of the catalogue; without names all. Raises UserError."""
+        known = [fault.name for fault in self.everything]
+        for name in names:
+            if name not in known:
+                raise unknown("fault", name, known)
+        return [fault for fault in self.everything if not names or fault.name in names]
+
+
+def select_ways(names: Sequence[str]) -> list[Way]:
+    """The named ways; without names all. Raises UserError."""
+    for name in names:
+        if name not in WAYS:
+            raise unknown("way", name, WAYS)
+    return [way for way in WAYS if not names or way in names]
+
+
+def folder(project: Project) -> Path:
+    """Where the program that has the faults is."""
+    return project.generator / "internal" / "scripted" / "faulty"
+
+
+def read_catalogue(project: Project) -> Catalogue:
+    return read_yaml(folder(project) / "catalogue.yml").validate(Catalogue)

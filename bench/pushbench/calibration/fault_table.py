@@ -1,0 +1,117 @@
+"""The results of the fault catalogue for readers: a table, in text and Markdown, and the faults that were missed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from pushbench.calibration.catalogue import SOUND, WAYS, Catalogue, CatalogueFault
+from pushbench.calibration.sightings import FaultResult, FaultResults, Sighting, Word
+from pushbench.foundation.text import counted, one_line
+from pushbench.metrics.units import format_elapsed
+from pushbench.reporting.markdown import escape
+
+ABSENT = "-"
+LONGEST_REASON = 120
+"""in a cell; the file has more"""
+BY_WEIGHT: Sequence[Word] = ("caught", "disturbed", "undecided", "missed")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One fault of the catalogue, and what is known of it as it is set now."""
+
+    fault: CatalogueFault
+    result: FaultResult
+
+    @property
+    def word(self) -> Word | None:
+        """The word of all ways together: caught where one of them saw it. None where none was tried."""
+        return next((word for word in BY_WEIGHT if word in self.result.words), None)
+
+    @property
+    def cells(self) -> list[str]:
+        return [self._cell(self.result.seen.get(way)) for way in WAYS]
+
+    def _cell(self, seen: Sighting | None) -> str:
+        if seen is None:
+            return ABSENT
+        word: str = seen.word
+        if self.fault.name == SOUND:
+            word = {"caught": "false alarm", "missed": "passed"}.get(word, word)
+        return f"{word}, {format_elapsed(seen.seconds)}"
+
+
+def rows(catalogue: Catalogue, found: FaultResults) -> list[Row]:
+    return [Row(fault, found.of(fault.name, fault.setting)) for fault in catalogue.everything]
+
+
+def tally(table: Sequence[Row]) -> str:
+    """`Of 22 faults 5 were tried in any way: 3 caught, 1 undecided, 0 disturbed, 1 missed.`"""
+    faults = [row for row in table if row.fault.name != SOUND]
+    words = [row.word for row in faults if row.word]
+    counts = ", ".join(f"{words.count(word)} {word}" for word in ("caught", "undecided", "disturbed", "missed"))
+    return f"Of {counted(len(faults), 'fault')} {len(words)} were tried in any way: {counts}."
+
+
+def missed(table: Sequence[Row]) -> Iterator[str]:
+    """A sentence for each way that was tried and did not see a fault which no way caught, and why."""
+    for row in table:
+        if row.fault.name == SOUND or row.word in ("caught", None):
+            continue
+        for way, seen in row.result.looks:
+            why = {"missed": row.fault.blind.get(way, "not explained")}.get(seen.word) or "; ".join(seen.reasons)
+            yield f"{row.fault.title}, {way}: {seen.word}: {why}"
+
+
+def markdown(catalogue: Catalogue, found: FaultResults) -> str:
+    table = rows(catalogue, found)
+    profiles = catalogue.profiles
+    lines = [
+        "# Which faults are caught",
+        "",
+        f"A copy of the server `{catalogue.server}` gets one fault at a time, below its own code: what it writes to a",
+        "connection is dropped, delayed or changed. `verify` checks every rule, `run` measures the profile",
+        f"`{profiles['run']}` once, and `compare` compares it with the same program without a fault (profile",
+        f"`{profiles['compare']}`). Each is tried on its own: `run` and `compare` do not verify first. The time is",
+        "that until the verdict. *Caught* means that the command fails, *undecided* that it neither fails nor passes,",
+        "*disturbed* the same where the machine disturbed at least half of the trials, and *missed* that it passes.",
+        "A dash means that it was not tried. Where there is no fault, a command that fails is a false alarm.",
+        "",
+        "`./pushbench calibrate faults --out docs/calibration-faults` makes this page, and goes on where it was",
+        "interrupted.",
+        "",
+        tally(table),
+        "",
+        *_table(["fault", *WAYS], [[escape(row.fault.title), *row.cells] for row in table]),
+        "",
+    ]
+    if caught := [row for row in table if row.word == "caught"]:
+        lines += ["## Caught by", "", *_table(["fault", "by", "first reason"], [*_caught(caught)]), ""]
+    if sentences := [*missed(table)]:
+        lines += ["## Not caught, and why", "", *(f"- {escape(each)}" for each in sentences), ""]
+    if looks := [seen for row in table for _, seen in row.result.looks]:
+        lines += [*_measured(looks), ""]
+    return "\n".join(lines)
+
+
+def _caught(caught: Sequence[Row]) -> Iterator[list[str]]:
+    for row in caught:
+        for way, seen in row.result.looks:
+            if seen.word == "caught" and seen.reasons:
+                yield [escape(row.fault.title), f"`{way}`", escape(one_line(seen.reasons[0], LONGEST_REASON))]
+
+
+def _measured(looks: Sequence[Sighting]) -> Iterator[str]:
+    days = sorted(seen.when[:10] for seen in looks)
+    environments = sorted({seen.environment for seen in looks if seen.environment})
+    most = sorted({seen.most_seconds for seen in looks if seen.most_seconds})
+    yield f"Measured from {days[0]} to {days[-1]}. Environments: {', '.join(environments) or 'none'}."
+    if most:
+        yield f"A comparison had {' or '.join(format_elapsed(each) for each in most)}."
+
+
+def _table(header: Sequence[str], cells: Sequence[Sequence[str]]) -> Iterator[str]:
+    yield f"| {' | '.join(header)} |"
+    yield "|---" * len(header) + "|"
+    yield from (f"| {' | '.join(line)} |" for line in cells)

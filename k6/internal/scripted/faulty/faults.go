@@ -1,0 +1,77 @@
+// Package faulty makes the connections of a WebSocket server misbehave in a known way, below a server that stays as it
+// is. It reads what the server writes: each Write has to be one whole frame, as it is where a server writes a
+// net.Buffers. It imports nothing but the standard library, because it is compiled into the server's own module.
+package faulty
+
+import (
+	"flag"
+	"io"
+	"strings"
+	"time"
+)
+
+// Faults are the faults of all connections. Every n-th delivery is counted over the whole server; times count from the
+// first WebSocket client.
+type Faults struct {
+	DropEvery, TwiceEvery, AlterEvery, CrossEvery int64
+	// TwiceAbove restricts TwiceEvery to seconds that follow one with so many deliveries.
+	TwiceAbove int64
+	// SwapEvery holds a delivery back until the same sender's next one to that receiver is out, OvertakeEvery until
+	// another sender's is.
+	SwapEvery, OvertakeEvery int64
+	Silent                   bool
+
+	// Delay comes before every delivery; Aging adds so much for each second since the first client.
+	Delay, Aging time.Duration
+	// SlowBoard is the delay of the first board that somebody joined.
+	SlowBoard time.Duration
+	LateEvery int64
+	LateBy    time.Duration
+	// Nothing is read or written for StallFor at StallAt, and for PauseFor at the end of every PauseEvery.
+	StallAt, StallFor, PauseEvery, PauseFor time.Duration
+	Nagle                                   bool
+
+	// DieAt and RefuseBeyond are numbers of clients.
+	DieAt, RefuseBeyond int64
+	AcceptPause         time.Duration
+
+	// Burn is CPU time of every read from a client, which is mostly one message.
+	Burn time.Duration
+	// Leak is in bytes a second, Weight in bytes of each client.
+	Leak, Weight int64
+	// Capacity is the most deliveries a second; what is beyond that queues.
+	Capacity int64
+}
+
+// Parse reads faults as a command line has them: `-drop-every 143`. Nothing is no fault.
+func Parse(text string) (Faults, error) {
+	var f Faults
+	set := flag.NewFlagSet("faults", flag.ContinueOnError)
+	set.SetOutput(io.Discard)
+	set.Int64Var(&f.DropEvery, "drop-every", 0, "")
+	set.Int64Var(&f.TwiceEvery, "twice-every", 0, "")
+	set.Int64Var(&f.TwiceAbove, "twice-above", 0, "")
+	set.Int64Var(&f.AlterEvery, "alter-every", 0, "")
+	set.Int64Var(&f.CrossEvery, "cross-every", 0, "")
+	set.Int64Var(&f.SwapEvery, "swap-every", 0, "")
+	set.Int64Var(&f.OvertakeEvery, "overtake-every", 0, "")
+	set.BoolVar(&f.Silent, "silent", false, "")
+	set.DurationVar(&f.Delay, "delay", 0, "")
+	set.DurationVar(&f.Aging, "aging", 0, "")
+	set.DurationVar(&f.SlowBoard, "slow-board", 0, "")
+	set.Int64Var(&f.LateEvery, "late-every", 0, "")
+	set.DurationVar(&f.LateBy, "late-by", 0, "")
+	set.DurationVar(&f.StallAt, "stall-at", 0, "")
+	set.DurationVar(&f.StallFor, "stall-for", 0, "")
+	set.DurationVar(&f.PauseEvery, "pause-every", 0, "")
+	set.DurationVar(&f.PauseFor, "pause-for", 0, "")
+	set.BoolVar(&f.Nagle, "nagle", false, "")
+	set.Int64Var(&f.DieAt, "die-at", 0, "")
+	set.Int64Var(&f.RefuseBeyond, "refuse-beyond", 0, "")
+	set.DurationVar(&f.AcceptPause, "accept-pause", 0, "")
+	set.DurationVar(&f.Burn, "burn", 0, "")
+	set.Int64Var(&f.Leak, "leak", 0, "")
+	set.Int64Var(&f.Weight, "weight", 0, "")
+	set.Int64Var(&f.Capacity, "capacity", 0, "")
+	return f, set.Parse(strings.Fields(text))
+}
