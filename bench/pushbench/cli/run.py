@@ -13,6 +13,7 @@ from pushbench.cli.examples import examples
 from pushbench.cli.interrupting import drawable, measure
 from pushbench.cli.options import (
     DEFAULT_PROFILE,
+    AuthoritiesOption,
     DriverOption,
     GeneratorsOption,
     JsonOption,
@@ -31,10 +32,12 @@ from pushbench.cli.options import (
     WaitOption,
     WorkersOption,
 )
+from pushbench.foundation.errors import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from pushbench.catalog.servers import Server
     from pushbench.catalog.suites import Suite
     from pushbench.cli.conclusion import Conclusion
     from pushbench.measuring.progress import Follower
@@ -58,6 +61,29 @@ WatchOption = Annotated[
     typer.Option("--watch", help="Draw the last minute on the terminal: throughput, p95 and CPU, with their limits."),
 ]
 
+UrlOption = Annotated[
+    str,
+    typer.Option(
+        "--url", help="Measure a server that runs elsewhere, such as wss://chat.example.org/v1.", metavar="URL"
+    ),
+]
+ProtocolOption = Annotated[
+    str, typer.Option("--protocol", help="With --url: the file that declares what is said.", metavar="FILE")
+]
+NameOption = Annotated[
+    str,
+    typer.Option(
+        "--name", help="With --url: what the server is called.", metavar="NAME", show_default="its host and port"
+    ),
+]
+OwnerAgreedOption = Annotated[
+    bool,
+    typer.Option(
+        "--owner-agreed",
+        help="The owner of the server that runs elsewhere agreed to a load above 100 clients and 1,000 deliveries/s.",
+    ),
+]
+
 _EXAMPLES = examples(
     "./pushbench run",
     "./pushbench run node-ws --profile full",
@@ -66,6 +92,7 @@ _EXAMPLES = examples(
     "./pushbench run go --watch",
     "./pushbench run --live",
     "./pushbench run --resume",
+    "./pushbench run --url wss://chat.example.org --protocol protocol.yml --profile smoke",
 )
 
 
@@ -82,6 +109,11 @@ def run(
     rounds: RoundsOption = 1,
     parameter: ParameterOption = [],  # noqa: B006 - typer reads it, nobody changes it
     seed: SeedOption = 1,
+    url: UrlOption = "",
+    protocol: ProtocolOption = "",
+    name: NameOption = "",
+    ca: AuthoritiesOption = "",
+    owner_agreed: OwnerAgreedOption = False,
     resume: ResumeOption = "",
     give_way: GiveWayOption = False,
     driver: DriverOption = "auto",
@@ -102,6 +134,7 @@ def run(
 
     Exit code: 0 pass, 1 fail, 2 usage or configuration error, 3 inconclusive or invalid, 4 gave way.
     """
+    from pushbench.catalog.suites import find_suite
     from pushbench.cli.ci.job import queue_of_job
     from pushbench.cli.conclusion import conclude, exit_with, thresholds_of
     from pushbench.cli.suites_of import each_suite
@@ -114,7 +147,8 @@ def run(
 
     project = Project.current(out)
     thresholds = thresholds_of(project)  # so that a mistake there is reported before five minutes of measuring
-    choice = DriverChoice(driver, port, workers)
+    given = _given(url, protocol, name, ca, alone=not (named or servers or suite or resume or driver != "auto"))
+    choice = DriverChoice(driver, port, workers, elsewhere=True)
     how = Options(
         choice,
         generators=generators,
@@ -125,6 +159,7 @@ def run(
         thresholds=thresholds,
         watched=watch and drawable(),
         give_way=queue_of_job() if give_way else None,
+        owner_agreed=owner_agreed,
     )
 
     def one(play: Callable[[Follower], Record]) -> Conclusion:
@@ -133,15 +168,31 @@ def run(
         return conclude(project, record, thresholds, as_json=as_json)
 
     def of_suite(found: Suite, ids: list[str]) -> Conclusion:
-        wanted = running.RunRequest(found.id, profile, ids, options.parameters(parameter), rounds, seed)
+        wanted = running.RunRequest(found.id, profile, ids, options.parameters(parameter), rounds, seed, given)
         return one(lambda follower: running.run(project, wanted, how, follower))
 
     if resume:
         path = store.find_record(project.records, resume)
         concluded = [one(lambda follower: running.resume(project, path, how, follower))]
+    elif given:
+        concluded = [of_suite(find_suite(project.scenarios, given.spec.suite), [given.id])]
     else:
         concluded = each_suite(project, suite, options.chosen(named, servers), of_suite)
     exit_with(concluded, as_json=as_json)
+
+
+def _given(url: str, protocol: str, name: str, ca: str, *, alone: bool) -> Server | None:
+    """The server that --url and its options describe; None without them. `alone`: nothing else is asked for."""
+    from pushbench.catalog.elsewhere import server_at
+
+    if not url:
+        for option, value in (("--protocol", protocol), ("--name", name), ("--ca", ca)):
+            if value:
+                raise UserError(f"{option} is for a server that runs elsewhere", hint="add --url")
+        return None
+    if not alone:
+        raise UserError("--url measures one server, which nothing else names or starts")
+    return server_at(url, protocol, name=name, authorities=ca)
 
 
 def with_resume_value(arguments: Sequence[str]) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 
-from pushbench.records.record import Comparison, Parameters, Record
+from pushbench.records.record import Comparison, Elsewhere, Parameters, Record
 
 
 def command(record: Record) -> str:
@@ -45,14 +45,26 @@ def _what(record: Record) -> list[str]:
     servers = record.servers or [
         left_out.server for left_out in (record.comparison.one_sided if record.comparison else ())
     ]
+    given = {name: where for name, where in (record.elsewhere or {}).items() if where.protocol}
+    if given:
+        return [*_given(*next(iter(given.items()))), "--profile", record.profile]
     named = ["--servers", ",".join(servers)] if servers else []
     return ["--suite", record.suite, "--profile", record.profile, *named]
+
+
+def _given(name: str, where: Elsewhere) -> list[str]:
+    """A server that the command line names."""
+    trusted = ["--ca", where.ca] if where.ca else []
+    return ["--url", where.url, "--protocol", where.protocol or "", "--name", name, *trusted]
 
 
 def _how(record: Record) -> Iterator[str]:
     """`calibrate measure` knows no option but the driver."""
     environment, compared = record.environment, record.comparison
-    yield from ("--driver", environment.driver)
+    if not environment.remote:
+        yield from ("--driver", environment.driver)
+    if any(each.owner_agreed for each in (record.elsewhere or {}).values()):
+        yield "--owner-agreed"
     if compared and compared.injected:
         return
     if environment.workers:
