@@ -11,11 +11,8 @@ from pushbench.catalog.addresses import checked_url, is_secure, name_of
 from pushbench.catalog.servers import NAME, Server, ServerSpec
 from pushbench.foundation.errors import UserError
 
-SUITE = "whiteboard"
-"""the suite whose servers may declare a protocol"""
 
-
-def server_at(url: str, protocol: str, *, name: str = "", authorities: str = "") -> Server:
+def server_at(url: str, suite: str, protocol: str, *, name: str = "", authorities: str = "") -> Server:
     """The server that a command line describes. Raises UserError; `authorities` is a file of certificates."""
     address = require_url("--url", url)
     if not protocol:
@@ -28,7 +25,7 @@ def server_at(url: str, protocol: str, *, name: str = "", authorities: str = "")
         title=own,
         link=re.sub("^ws", "http", address),
         language="",
-        suite=SUITE,
+        suite=suite,
         protocol="protocol.yml",
         tier="baseline",
         url=address,

@@ -27,7 +27,7 @@ _EXAMPLES = examples(
     "./pushbench protocol check my-chat",
     "./pushbench protocol check my-chat --to ws://127.0.0.1:8080",
     "./pushbench protocol check protocol.yml --to ws://127.0.0.1:8080",
-    "./pushbench protocol check protocol.yml --to wss://chat.example.org --ca own-ca.pem",
+    "./pushbench protocol check chat.yml --to wss://example.org --ca own-ca.pem",
 )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated
 
@@ -37,7 +37,6 @@ from pushbench.foundation.errors import UserError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pushbench.catalog.servers import Server
     from pushbench.catalog.suites import Suite
     from pushbench.cli.conclusion import Conclusion
     from pushbench.measuring.progress import Follower
@@ -92,7 +91,7 @@ _EXAMPLES = examples(
     "./pushbench run go --watch",
     "./pushbench run --live",
     "./pushbench run --resume",
-    "./pushbench run --url wss://chat.example.org --protocol protocol.yml --profile smoke",
+    "./pushbench run --url wss://example.org --protocol chat.yml --profile smoke",
 )
 
 
@@ -134,7 +133,8 @@ def run(
 
     Exit code: 0 pass, 1 fail, 2 usage or configuration error, 3 inconclusive or invalid, 4 gave way.
     """
-    from pushbench.catalog.suites import find_suite
+    from pushbench.catalog.elsewhere import server_at
+    from pushbench.catalog.suites import declaring_suite
     from pushbench.cli.ci.job import queue_of_job
     from pushbench.cli.conclusion import conclude, exit_with, thresholds_of
     from pushbench.cli.suites_of import each_suite
@@ -147,8 +147,14 @@ def run(
 
     project = Project.current(out)
     thresholds = thresholds_of(project)  # so that a mistake there is reported before five minutes of measuring
-    given = _given(url, protocol, name, ca, alone=not (named or servers or suite or resume or driver != "auto"))
-    choice = DriverChoice(driver, port, workers, elsewhere=True)
+    _require_url(url, {"--protocol": protocol, "--name": name, "--ca": ca})
+    given = None
+    if url:
+        if named or servers or resume or driver != "auto":
+            raise UserError("--url measures one server, which nothing else names or starts")
+        declaring = declaring_suite(project.scenarios, suite)
+        given = server_at(url, declaring.id, protocol, name=name, authorities=ca)
+    choice = DriverChoice(driver, port, workers, elsewhere=driver == "auto")
     how = Options(
         choice,
         generators=generators,
@@ -175,24 +181,17 @@ def run(
         path = store.find_record(project.records, resume)
         concluded = [one(lambda follower: running.resume(project, path, how, follower))]
     elif given:
-        concluded = [of_suite(find_suite(project.scenarios, given.spec.suite), [given.id])]
+        concluded = [of_suite(declaring, [given.id])]
     else:
         concluded = each_suite(project, suite, options.chosen(named, servers), of_suite)
     exit_with(concluded, as_json=as_json)
 
 
-def _given(url: str, protocol: str, name: str, ca: str, *, alone: bool) -> Server | None:
-    """The server that --url and its options describe; None without them. `alone`: nothing else is asked for."""
-    from pushbench.catalog.elsewhere import server_at
-
-    if not url:
-        for option, value in (("--protocol", protocol), ("--name", name), ("--ca", ca)):
-            if value:
-                raise UserError(f"{option} is for a server that runs elsewhere", hint="add --url")
-        return None
-    if not alone:
-        raise UserError("--url measures one server, which nothing else names or starts")
-    return server_at(url, protocol, name=name, authorities=ca)
+def _require_url(url: str, options_of_it: Mapping[str, str]) -> None:
+    """Raises UserError for options of a server that runs elsewhere, where none is named."""
+    for option, value in options_of_it.items():
+        if value and not url:
+            raise UserError(f"{option} is for a server that runs elsewhere", hint="add --url")
 
 
 def with_resume_value(arguments: Sequence[str]) -> list[str]:

@@ -67,7 +67,7 @@ def run(project: Project, request: RunRequest, options: Options, watch: Watch) -
     else:
         chosen = preparation.select_servers(project, suite, request.servers, watch.note, options.driver)
     elsewhere = elsewhere_of(chosen.servers, owner_agreed=options.owner_agreed)
-    require_consent(load, elsewhere)
+    require_consent(load, suite.spec.offered, elsewhere)
     means = means_of(load, chosen.driver, options, watch.note)
     with holding_machine(options, watch):
         binary, prepared = _prepare(project, chosen, options, watch)
@@ -100,7 +100,7 @@ def resume(project: Project, path: Path, options: Options, watch: Watch) -> Reco
     suite = find_suite(project.scenarios, record.suite)
     load = Load(record.suite, record.profile, suite.scenario, record.schedule, record.parameters, record.words)
     chosen = _chosen_again(project, suite, record, options.driver.port, watch.note)
-    require_consent(load, record.elsewhere)
+    require_consent(load, suite.spec.offered, record.elsewhere)
     if chosen.skipped:
         first = chosen.skipped[0]
         raise UserError(f"cannot be resumed: {first.server} {first.reason}", where=str(path))
@@ -123,7 +123,7 @@ def _chosen_again(project: Project, suite: Suite, record: Record, port: int | No
     choice = DriverChoice(environment.driver, port, environment.workers, elsewhere=environment.remote)
     for name, each in (record.elsewhere or {}).items():
         if each.protocol is not None:
-            server = server_at(each.url, each.protocol, name=name, authorities=each.ca or "")
+            server = server_at(each.url, suite.id, each.protocol, name=name, authorities=each.ca or "")
             return preparation.select_given(project, suite, server, note, choice)
     names = list(dict.fromkeys(planned.server for planned in record.plan))
     return preparation.select_servers(project, suite, names, note, choice)

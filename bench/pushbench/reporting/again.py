@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 
-from pushbench.records.record import Comparison, Elsewhere, Parameters, Record
+from pushbench.records.record import Comparison, Parameters, Record
 
 
 def command(record: Record) -> str:
@@ -42,20 +42,18 @@ def _verb(record: Record) -> list[str]:
 
 
 def _what(record: Record) -> list[str]:
+    return ["--suite", record.suite, "--profile", record.profile, *_servers(record)]
+
+
+def _servers(record: Record) -> list[str]:
+    for name, where in (record.elsewhere or {}).items():
+        if where.protocol:
+            trusted = ["--ca", where.ca] if where.ca else []
+            return ["--url", where.url, "--protocol", where.protocol, "--name", name, *trusted]
     servers = record.servers or [
         left_out.server for left_out in (record.comparison.one_sided if record.comparison else ())
     ]
-    given = {name: where for name, where in (record.elsewhere or {}).items() if where.protocol}
-    if given:
-        return [*_given(*next(iter(given.items()))), "--profile", record.profile]
-    named = ["--servers", ",".join(servers)] if servers else []
-    return ["--suite", record.suite, "--profile", record.profile, *named]
-
-
-def _given(name: str, where: Elsewhere) -> list[str]:
-    """A server that the command line names."""
-    trusted = ["--ca", where.ca] if where.ca else []
-    return ["--url", where.url, "--protocol", where.protocol or "", "--name", name, *trusted]
+    return ["--servers", ",".join(servers)] if servers else []
 
 
 def _how(record: Record) -> Iterator[str]:

@@ -73,9 +73,9 @@ def test_what_is_no_address_is_refused_and_not_repeated(url: str, what: str) -> 
 def test_a_server_without_a_name_has_that_of_its_host(tmp_path: Path) -> None:
     assert name_of("wss://Chat.Example.org/v1") == "chat-example-org"
     assert name_of("wss://[::1]:8443") == "1-8443"
-    server = server_at("wss://chat.example.org", str(tmp_path / "my_chat.yaml"))
+    server = server_at("wss://chat.example.org", "tiny", str(tmp_path / "my_chat.yaml"))
     assert (server.id, server.protocol_file) == ("chat-example-org", tmp_path / "my_chat.yaml")
-    assert server_at("ws://h", "x.yml", name="mine").id == "mine"
+    assert server_at("ws://h", "tiny", "x.yml", name="mine").id == "mine"
 
 
 def test_a_folder_may_describe_a_server_elsewhere(tmp_path: Path) -> None:

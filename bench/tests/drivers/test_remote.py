@@ -26,7 +26,7 @@ def project(tmp_path: Path) -> Project:
 @pytest.fixture
 def chat(tmp_path: Path) -> Server:
     (tmp_path / "protocol.yml").write_text(PROTOCOL)
-    return server_at("ws://127.0.0.1:1", str(tmp_path / "protocol.yml"), name="chat")
+    return server_at("ws://127.0.0.1:1", "tiny", str(tmp_path / "protocol.yml"), name="chat")
 
 
 def test_nothing_is_started_and_the_generator_has_every_cpu(project: Project, chat: Server) -> None:
@@ -43,7 +43,7 @@ def test_what_is_measured_is_known_by_address_and_protocol(project: Project, cha
     driver = choose_driver(project, [chat], DriverChoice(elsewhere=True), print)
     assert chat.protocol_file
     first = driver.build(chat, print).digest
-    assert driver.digest(server_at("ws://127.0.0.1:2", str(chat.protocol_file))) != first
+    assert driver.digest(server_at("ws://127.0.0.1:2", "tiny", str(chat.protocol_file))) != first
     chat.protocol_file.write_text(PROTOCOL.replace("{id}", "<{id}>"))
     assert driver.digest(chat) != first
 

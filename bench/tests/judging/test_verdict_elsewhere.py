@@ -97,8 +97,8 @@ def test_readers_see_where_it_runs_and_a_dash_for_what_is_not_known(tmp_path: Pa
 def test_the_command_that_repeats_it_names_the_server_as_the_first_one_did() -> None:
     again = command(record())
     assert again.startswith(
-        "./pushbench run --url wss://chat.example.org --protocol chat/protocol.yml --name my-chat --ca own-ca.pem "
-        "--profile quick --owner-agreed "
+        "./pushbench run --suite whiteboard --profile quick --url wss://chat.example.org --protocol chat/protocol.yml "
+        "--name my-chat --ca own-ca.pem --owner-agreed "
     )
     _, _, *arguments = shlex.split(again)
     found: Any = typer.main.get_command(app)
