@@ -59,7 +59,7 @@ class Selection:
 def by_suite(project: Project, suite: str, names: Sequence[str]) -> dict[str, list[str]]:
     """The ids of the named servers, or of all that run here, by their suites; only those of `suite` where there is one.
 
-    Raises UserError for a suite or a name that is unknown, and for the id of a server of another suite.
+    Raises UserError for a suite or a name that is unknown, for the id of a server of another suite, and for none at all.
     """
     catalog = read_catalog(project.servers)
     if suite:
@@ -73,6 +73,8 @@ def by_suite(project: Project, suite: str, names: Sequence[str]) -> dict[str, li
     found: dict[str, list[str]] = {}
     for server in select(catalog, names) if names else catalog:
         found.setdefault(server.spec.suite, []).append(server.id)
+    if not found:
+        raise UserError("no server runs here", hint="name one: `./pushbench servers` lists them")
     return found
 
 

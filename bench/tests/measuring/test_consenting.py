@@ -32,6 +32,7 @@ def load(profile: str = "smoke", clients: int | None = None, **parameters: str) 
         (load(), None),
         (load(clients=100), None),
         (load(clients=101), "101 clients and 1,010 deliveries/s"),
+        (load(clients=101, board_size="1"), "101 clients and 101 deliveries/s"),
         (load(clients=100, board_size="11"), "100 clients and 1,100 deliveries/s"),
         (load(clients=10, board_size="1000"), None),
         (load(clients=40, pattern="stroke"), "40 clients and 1,200 deliveries/s"),
