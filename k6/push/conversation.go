@@ -14,6 +14,7 @@ import (
 // Talk is what `converse` takes: which server two clients talk to, and how.
 type Talk struct {
 	URL           string               `json:"url"`
+	Authorities   string               `json:"authorities"`
 	Declaration   declared.Declaration `json:"declaration"`
 	WithinSeconds float64              `json:"within_seconds"`
 }
@@ -33,7 +34,7 @@ func (i *instance) converse(plan map[string]any) string {
 	var talked Talked
 	var err error
 	talked.Report, err = conversation.Play(conversation.Config{
-		URL: talk.URL, Declaration: talk.Declaration,
+		URL: talk.URL, Authorities: talk.Authorities, Declaration: talk.Declaration,
 		Within: time.Duration(talk.WithinSeconds * float64(time.Second)),
 	})
 	if err != nil {

@@ -59,8 +59,10 @@ func (i *instance) Exports() modules.Exports {
 
 // Plan is what `load` takes: where and how to play. The suite's own parameters are only reported.
 type Plan struct {
-	URL      string `json:"url"`
-	Protocol string `json:"protocol"`
+	URL string `json:"url"`
+	// Authorities is a file of certificates, in PEM, that alone are trusted over TLS; without one, the system's are.
+	Authorities string `json:"authorities"`
+	Protocol    string `json:"protocol"`
 	// Declaration is the protocol where it is declared by the server's files, instead of a built-in one.
 	Declaration *declared.Declaration `json:"declaration"`
 	Seed        uint64                `json:"seed"`
@@ -263,7 +265,8 @@ func (m *module) newEngine(l *Load, state *lib.State) (*engine.Engine, error) {
 		return nil, fmt.Errorf("the load is played already: `generators` of the plan must be the number of k6 processes")
 	}
 	config := engine.Config{
-		URL: l.plan.URL, Protocol: l.plan.Protocol, Declaration: l.plan.Declaration, Seed: l.plan.Seed, Sources: l.plan.Sources,
+		URL: l.plan.URL, Authorities: l.plan.Authorities, Protocol: l.plan.Protocol, Declaration: l.plan.Declaration,
+		Seed: l.plan.Seed, Sources: l.plan.Sources,
 		Spin:     time.Duration(l.plan.SpinUS) * time.Microsecond,
 		Schedule: l.plan.Schedule, Groups: l.groups, Headline: l.plan.Headline,
 		Segment:  state.Options.ExecutionSegment.String(),

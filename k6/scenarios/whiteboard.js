@@ -7,6 +7,7 @@ const plan = __ENV.PUSH_LOAD
   ? JSON.parse(open(__ENV.PUSH_LOAD))
   : {
       url: __ENV.URL || 'ws://127.0.0.1:8080',
+      authorities: __ENV.AUTHORITIES || '',
       protocol: __ENV.PROTOCOL || 'whiteboard-json',
       declaration: __ENV.DECLARATION ? JSON.parse(open(__ENV.DECLARATION)) : null,
       seed: Number(__ENV.SEED || 1),

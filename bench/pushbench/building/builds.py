@@ -34,7 +34,7 @@ def build_server(project: Project, server: Server, tools: Toolset, note: Note) -
 
     Raises ServerFailed with the end of the log.
     """
-    commands = server.spec.process.build
+    commands = server.process.build
     products = _digest([source_digest(server.folder), tools.versions, commands])
     stamps = project.cache / "builds"
     stamp = stamps / f"{server.folder.name}-{_digest(commands)[:8]}.json"
@@ -53,14 +53,14 @@ def run_server_tests(project: Project, server: Server, tools: Toolset, note: Not
     """Run the server's own tests. Raises ServerFailed with the end of their output."""
     log = project.logs / f"test-{server.slug}.log"
     began = time.monotonic()
-    _run_all(server.spec.process.test, server, tools, log)
-    if server.spec.process.test:
+    _run_all(server.process.test, server, tools, log)
+    if server.process.test:
         note(f"{server.id}: tests passed in {time.monotonic() - began:.0f} s")
 
 
 def build_digest(server: Server, tools: Toolset) -> str:
     """The digest of a build's inputs: sources, versions of the toolchains, and commands."""
-    process = server.spec.process
+    process = server.process
     return _digest([source_digest(server.folder), tools.versions, process.build, process.start, server.spec.env])
 
 

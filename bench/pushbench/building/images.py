@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from pushbench.building.sources import source_digest
-from pushbench.catalog.servers import Server
+from pushbench.catalog.servers import Server, here
 from pushbench.foundation.git import git
 from pushbench.foundation.project import Project
 
@@ -68,8 +68,8 @@ def generator_image(project: Project) -> Image:
 
 
 def images_of(servers: Sequence[Server]) -> list[Image]:
-    """Each image once, in the order of the servers."""
-    return list({server.image_name: image_of(server) for server in reversed(servers)}.values())[::-1]
+    """Each image once, in the order of the servers. Servers that run elsewhere have none."""
+    return list({server.image_name: image_of(server) for server in reversed(here(servers))}.values())[::-1]
 
 
 def bake_definition(

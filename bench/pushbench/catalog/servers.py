@@ -9,18 +9,20 @@ import fnmatch
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
-from pydantic import AfterValidator, Field, StringConstraints
+from pydantic import AfterValidator, ConfigDict, Field, StringConstraints, model_validator
 
+from pushbench.catalog.addresses import checked_url
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.model import Document
 from pushbench.foundation.yamlfile import read_yaml, unknown
 
 Tier = Literal["baseline", "scaled", "tuned"]
 Outage = Literal["keeps-clients", "ends-connections"]
-Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
+NAME = r"^[a-z0-9]+(-[a-z0-9]+)*$"
+Name = Annotated[str, StringConstraints(pattern=NAME)]
 
 ProtocolName = Annotated[
     str,
@@ -40,6 +42,7 @@ def _specifier(text: str) -> str:
 
 Specifier = Annotated[str, AfterValidator(_specifier)]
 Argv = Annotated[list[str], Field(min_length=1)]
+Address = Annotated[str, AfterValidator(checked_url)]
 
 
 class Image(Document):
@@ -59,7 +62,9 @@ class Process(Document):
 
 
 class ServerSpec(Document):
-    """The description of one server and its needs."""
+    """The description of one server and its needs: of a `process`, or of a `url` where it runs elsewhere."""
+
+    model_config = ConfigDict(json_schema_extra={"oneOf": [{"required": ["process"]}, {"required": ["url"]}]})
 
     title: str = Field(description="shown in tables")
     link: str = Field(description="the framework's home", pattern=r"^https?://")
@@ -74,7 +79,25 @@ class ServerSpec(Document):
     outage: Outage = Field(default="keeps-clients", description="what a lost service does to the clients")
     env: dict[str, str] = Field(default={}, description="beside PORT, WORKERS and the services' URLs, in every driver")
     image: Image = Image()
-    process: Process
+    process: Process | None = None
+    url: Address | None = Field(
+        default=None, description="of a server that runs elsewhere: nothing is built, started or metered"
+    )
+    ca: str | None = Field(
+        default=None, description="with url: a file of certificates, in PEM, that alone are trusted, not the system's"
+    )
+
+    @model_validator(mode="after")
+    def _one_place(self) -> Self:
+        if (self.process is None) == (self.url is None):
+            raise ValueError("expected either process or url")
+        if self.url is None and self.ca is not None:
+            raise ValueError("ca: nothing to verify without a url")
+        if self.url is not None and not self.protocol.endswith(DECLARED):
+            raise ValueError("protocol: a server that runs elsewhere declares it in a file such as protocol.yml")
+        if self.url is not None and self.services:
+            raise ValueError("services: a server that runs elsewhere has its own")
+        return self
 
 
 class ProcessOverride(Document):
@@ -99,6 +122,8 @@ class Variant(Document):
     env: dict[str, str] | None = None
     image: Image | None = None
     process: ProcessOverride | None = None
+    url: Address | None = None
+    ca: str | None = None
 
 
 class ServerFile(ServerSpec):
@@ -117,6 +142,21 @@ class Server:
     image_name: str
     """the folder's name, unless the variant has an image of its own"""
     spec: ServerSpec
+    declared: Path | None = None
+    """the file of its protocol where the command line names it, and so are the certificates that are `trusted`"""
+    trusted: Path | None = None
+
+    @property
+    def process(self) -> Process:
+        """How it is built and started here. Raises UserError if it runs elsewhere."""
+        if self.spec.process is None:
+            raise runs_elsewhere(self)
+        return self.spec.process
+
+    @property
+    def authorities(self) -> Path | None:
+        """The certificates that alone are trusted; None for those of the system."""
+        return self.trusted or (self.folder / self.spec.ca if self.spec.ca else None)
 
     @property
     def file(self) -> Path:
@@ -125,6 +165,8 @@ class Server:
     @property
     def protocol_file(self) -> Path | None:
         """The file that declares its protocol; None for a protocol of its suite."""
+        if self.declared:
+            return self.declared
         return self.folder / self.spec.protocol if self.spec.protocol.endswith(DECLARED) else None
 
     @property
@@ -156,6 +198,16 @@ def read_catalog(servers: Path) -> list[Server]:
     """All servers below `servers`, in the order of their folders' names."""
     folders = sorted(file.parent for file in servers.glob("*/server.yml"))
     return [server for folder in folders for server in read_servers(folder)]
+
+
+def runs_elsewhere(server: Server) -> UserError:
+    """The error of a command that needs a server of its own."""
+    return UserError(f"{server.id} runs elsewhere, at {server.spec.url}", hint="only `pushbench run` measures it")
+
+
+def here(catalog: Iterable[Server]) -> list[Server]:
+    """Those that Pushbench builds and starts. The others get load only if somebody names them."""
+    return [server for server in catalog if server.spec.url is None]
 
 
 def select(catalog: Sequence[Server], names: Iterable[str]) -> list[Server]:

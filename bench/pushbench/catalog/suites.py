@@ -128,6 +128,21 @@ class Profile(Document):
         return Schedule(warmup_seconds=self.warmup_seconds, stages=stages, drain_seconds=self.drain_seconds)
 
 
+class Offered(Document):
+    """What clients send: for the ceiling of loads on servers that run elsewhere, which are known before they begin."""
+
+    by: str = Field(description="the parameter that decides how often")
+    messages_per_second: dict[str, PositiveFloat] = Field(
+        description="of a client, at most and in the mean, by the values of that parameter"
+    )
+    group: str = Field(description="the parameter with the number of members that a message goes to")
+
+    def deliveries_per_second(self, clients: int, parameters: Parameters) -> float:
+        """Of all clients, at most and in the mean."""
+        each = self.messages_per_second[str(parameters[self.by])]
+        return clients * each * min(clients, int(parameters[self.group]))
+
+
 class SuiteFile(SuiteEntry):
     """A suite: `k6/scenarios/<suite>.yml`. Its limits and margins hold unless thresholds.yml has others."""
 
@@ -137,6 +152,7 @@ class SuiteFile(SuiteEntry):
     declared_protocols: bool = Field(
         default=False, description="its servers may declare protocols: clients send messages to the members of groups"
     )
+    offered: Offered | None = Field(None, description="what clients send, where protocols may be declared")
     parameters: Parameters = Field(description="with their defaults")
     choices: dict[str, list[Value]] = Field(default={}, description="of a parameter, where not every value will do")
     minimum: dict[str, float] = Field(default={}, description="of a parameter that is a number")
@@ -154,6 +170,17 @@ class SuiteFile(SuiteEntry):
             for name in (*self.capacity.parameters, *rate):
                 if name not in self.parameters:
                     raise ValueError(f"capacity: {name} is no parameter of the suite")
+        return self
+
+    @model_validator(mode="after")
+    def _offered_is_known(self) -> Self:
+        if self.offered:
+            for name in (self.offered.by, self.offered.group):
+                if name not in self.parameters:
+                    raise ValueError(f"offered: {name} is no parameter of the suite")
+            values = self.choices.get(self.offered.by, [])
+            if {str(each) for each in values} != self.offered.messages_per_second.keys():
+                raise ValueError(f"offered: expected a rate for each of the choices of {self.offered.by}")
         return self
 
     @model_validator(mode="after")
@@ -254,6 +281,17 @@ class Suite:
 
 def read_suites(scenarios: Path) -> list[Suite]:
     return [Suite(file.stem, file, load_yaml(file, SuiteFile)) for file in sorted(scenarios.glob("*.yml"))]
+
+
+def declaring_suite(scenarios: Path, wanted: str = "") -> Suite:
+    """The suite whose servers declare their protocols; the `wanted` one where there are several. Raises UserError."""
+    known = [suite for suite in read_suites(scenarios) if suite.spec.declared_protocols]
+    if wanted:
+        known = [suite for suite in known if suite.id == find_suite(scenarios, wanted).id]
+    if len(known) == 1:
+        return known[0]
+    what = f"the suite {wanted} has no declared protocols" if wanted else "nothing says which suite is meant"
+    raise UserError(what, hint="add --suite: `./pushbench suites`")
 
 
 def find_suite(scenarios: Path, name: str) -> Suite:

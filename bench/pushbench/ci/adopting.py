@@ -76,6 +76,8 @@ def adopt(project: Project, wanted: Adoption, settings: Settings, token: str = "
 
 def _step(target: Path, profile: str, base: str | None, settings: Settings) -> Step:
     servers = read_servers(target)
+    if remote := [server.id for server in servers if server.spec.url]:
+        raise UserError(f"{remote[0]} runs elsewhere; the benchmark machine measures only servers that it starts")
     ids, suite = [server.id for server in servers], servers[0].spec.suite
     load = ["--suite", suite, "--servers", ",".join(ids)]
     if base:

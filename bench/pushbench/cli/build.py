@@ -77,7 +77,7 @@ def _test(project: Project, prepared: Sequence[Prepared]) -> list[str]:
     for each in prepared:
         if isinstance(each.result, Build):
             own = folders.setdefault(each.server.folder, [])
-            if all(each.server.spec.process.test != server.spec.process.test for server, _ in own):
+            if all(each.server.process.test != server.process.test for server, _ in own):
                 own.append((each.server, each.result))
 
     def test(servers: list[tuple[Server, Build]]) -> list[str]:

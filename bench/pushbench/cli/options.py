@@ -63,6 +63,15 @@ WorkersOption = Annotated[
         "--workers", min=1, metavar="N", help="Workers of each server, instead of one per CPU; starts another series."
     ),
 ]
+AuthoritiesOption = Annotated[
+    str,
+    typer.Option(
+        "--ca",
+        help="A file of certificates, in PEM, that alone are trusted over TLS.",
+        metavar="FILE",
+        show_default="those of the system",
+    ),
+]
 WaitOption = Annotated[bool, typer.Option("--wait", help="Wait for another run on this machine to end.")]
 RoundsOption = Annotated[int, typer.Option("--rounds", min=1, metavar="N", help="Trials per server.")]
 SeedOption = Annotated[

@@ -6,13 +6,12 @@ import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
-from urllib.parse import urlsplit
 
 import typer
 
 from pushbench.cli import options
 from pushbench.cli.examples import examples
-from pushbench.cli.options import JsonOption
+from pushbench.cli.options import AuthoritiesOption, JsonOption
 from pushbench.foundation.errors import UserError
 
 if TYPE_CHECKING:
@@ -28,6 +27,7 @@ _EXAMPLES = examples(
     "./pushbench protocol check my-chat",
     "./pushbench protocol check my-chat --to ws://127.0.0.1:8080",
     "./pushbench protocol check protocol.yml --to ws://127.0.0.1:8080",
+    "./pushbench protocol check chat.yml --to wss://example.org --ca own-ca.pem",
 )
 
 
@@ -43,23 +43,27 @@ def check(
     to: Annotated[
         str, typer.Option("--to", help="The server, if it runs already.", metavar="URL", show_default="it is started")
     ] = "",
+    ca: AuthoritiesOption = "",
     as_json: JsonOption = False,
 ) -> None:
     """Play one conversation of two clients, and show every message.
 
     Exit code: 0 everything was understood, 2 the file or the server is wrong.
     """
+    from pushbench.catalog.elsewhere import require_authorities, require_url
     from pushbench.foundation.project import Project
 
     project = Project.current()
     server, declared = _named(project, name)
     environment = declared.environment()
+    authorities = Path(ca) if ca else server.authorities if server and not to else None
+    to = require_url("--to", to) if to else (server.spec.url or "" if server else "")
     if to:
-        _require_address(to)
+        require_authorities(to, authorities)
     elif server is None:
         raise UserError("nothing says which server to talk to", where=name, hint="add --to ws://127.0.0.1:PORT")
     with _running(project, server, to) as url:
-        talked = _talk(project, url, declared, environment)
+        talked = _talk(project, url, declared, environment, authorities)
     if as_json:
         options.print_json({"file": str(declared.file.path), "to": url, **talked.model_dump(exclude={"error"})})
     else:
@@ -85,11 +89,6 @@ def _named(project: Project, name: str) -> tuple[Server | None, DeclaredProtocol
     return server, declared
 
 
-def _require_address(to: str) -> None:
-    if urlsplit(to).scheme not in ("ws", "http") or not urlsplit(to).netloc:
-        raise UserError(f"--to {to!r}: expected something like ws://127.0.0.1:8080")
-
-
 @contextlib.contextmanager
 def _running(project: Project, server: Server | None, to: str) -> Iterator[str]:
     """The address of the server, which runs already or is started."""
@@ -111,21 +110,20 @@ def _running(project: Project, server: Server | None, to: str) -> Iterator[str]:
             raise UserError(str(failed), where=str(server.file)) from None
 
 
-def _talk(project: Project, url: str, declared: DeclaredProtocol, environment: dict[str, str]) -> Talked:
+def _talk(
+    project: Project, url: str, declared: DeclaredProtocol, environment: dict[str, str], authorities: Path | None
+) -> Talked:
     from pushbench.building.builds import build_generator
     from pushbench.generator.talking import converse
 
     binary = build_generator(project, options.note)
-    return converse(binary, project.generator, url, declared.declaration, environment)
+    return converse(binary, project.generator, url, declared.declaration, environment, authorities=authorities)
 
 
 def _print(talked: Talked) -> None:
-    lines = talked.lines or []
-    for line in lines:
+    for line in talked.lines or []:
         print(_shown(line))
-    understood = sum(line.understood for line in lines if line.kind == "received")
-    received = sum(line.kind == "received" for line in lines)
-    print(f"{understood} of {received} received messages understood")
+    print(talked.tally)
 
 
 def _shown(line: Line) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,6 +13,7 @@ from pushbench.cli.examples import examples
 from pushbench.cli.interrupting import drawable, measure
 from pushbench.cli.options import (
     DEFAULT_PROFILE,
+    AuthoritiesOption,
     DriverOption,
     GeneratorsOption,
     JsonOption,
@@ -31,6 +32,7 @@ from pushbench.cli.options import (
     WaitOption,
     WorkersOption,
 )
+from pushbench.foundation.errors import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -58,6 +60,29 @@ WatchOption = Annotated[
     typer.Option("--watch", help="Draw the last minute on the terminal: throughput, p95 and CPU, with their limits."),
 ]
 
+UrlOption = Annotated[
+    str,
+    typer.Option(
+        "--url", help="Measure a server that runs elsewhere, such as wss://chat.example.org/v1.", metavar="URL"
+    ),
+]
+ProtocolOption = Annotated[
+    str, typer.Option("--protocol", help="With --url: the file that declares what is said.", metavar="FILE")
+]
+NameOption = Annotated[
+    str,
+    typer.Option(
+        "--name", help="With --url: what the server is called.", metavar="NAME", show_default="its host and port"
+    ),
+]
+OwnerAgreedOption = Annotated[
+    bool,
+    typer.Option(
+        "--owner-agreed",
+        help="The owner of the server that runs elsewhere agreed to a load above 100 clients and 1,000 deliveries/s.",
+    ),
+]
+
 _EXAMPLES = examples(
     "./pushbench run",
     "./pushbench run node-ws --profile full",
@@ -66,6 +91,7 @@ _EXAMPLES = examples(
     "./pushbench run go --watch",
     "./pushbench run --live",
     "./pushbench run --resume",
+    "./pushbench run --url wss://example.org --protocol chat.yml --profile smoke",
 )
 
 
@@ -82,6 +108,11 @@ def run(
     rounds: RoundsOption = 1,
     parameter: ParameterOption = [],  # noqa: B006 - typer reads it, nobody changes it
     seed: SeedOption = 1,
+    url: UrlOption = "",
+    protocol: ProtocolOption = "",
+    name: NameOption = "",
+    ca: AuthoritiesOption = "",
+    owner_agreed: OwnerAgreedOption = False,
     resume: ResumeOption = "",
     give_way: GiveWayOption = False,
     driver: DriverOption = "auto",
@@ -102,6 +133,8 @@ def run(
 
     Exit code: 0 pass, 1 fail, 2 usage or configuration error, 3 inconclusive or invalid, 4 gave way.
     """
+    from pushbench.catalog.elsewhere import server_at
+    from pushbench.catalog.suites import declaring_suite
     from pushbench.cli.ci.job import queue_of_job
     from pushbench.cli.conclusion import conclude, exit_with, thresholds_of
     from pushbench.cli.suites_of import each_suite
@@ -114,7 +147,14 @@ def run(
 
     project = Project.current(out)
     thresholds = thresholds_of(project)  # so that a mistake there is reported before five minutes of measuring
-    choice = DriverChoice(driver, port, workers)
+    _require_url(url, {"--protocol": protocol, "--name": name, "--ca": ca})
+    given = None
+    if url:
+        if named or servers or resume or driver != "auto":
+            raise UserError("--url measures one server, which nothing else names or starts")
+        declaring = declaring_suite(project.scenarios, suite)
+        given = server_at(url, declaring.id, protocol, name=name, authorities=ca)
+    choice = DriverChoice(driver, port, workers, elsewhere=driver == "auto")
     how = Options(
         choice,
         generators=generators,
@@ -125,6 +165,7 @@ def run(
         thresholds=thresholds,
         watched=watch and drawable(),
         give_way=queue_of_job() if give_way else None,
+        owner_agreed=owner_agreed,
     )
 
     def one(play: Callable[[Follower], Record]) -> Conclusion:
@@ -133,15 +174,24 @@ def run(
         return conclude(project, record, thresholds, as_json=as_json)
 
     def of_suite(found: Suite, ids: list[str]) -> Conclusion:
-        wanted = running.RunRequest(found.id, profile, ids, options.parameters(parameter), rounds, seed)
+        wanted = running.RunRequest(found.id, profile, ids, options.parameters(parameter), rounds, seed, given)
         return one(lambda follower: running.run(project, wanted, how, follower))
 
     if resume:
         path = store.find_record(project.records, resume)
         concluded = [one(lambda follower: running.resume(project, path, how, follower))]
+    elif given:
+        concluded = [of_suite(declaring, [given.id])]
     else:
         concluded = each_suite(project, suite, options.chosen(named, servers), of_suite)
     exit_with(concluded, as_json=as_json)
+
+
+def _require_url(url: str, options_of_it: Mapping[str, str]) -> None:
+    """Raises UserError for options of a server that runs elsewhere, where none is named."""
+    for option, value in options_of_it.items():
+        if value and not url:
+            raise UserError(f"{option} is for a server that runs elsewhere", hint="add --url")
 
 
 def with_resume_value(arguments: Sequence[str]) -> list[str]:

@@ -40,7 +40,7 @@ def servers(*, as_json: JsonOption = False) -> None:
     from pushbench.foundation.project import Project
 
     catalog = read_catalog(Project.current().servers)
-    chosen = [toolchains.choose(server.spec.process.toolchains) for server in catalog]
+    chosen = [toolchains.choose(server.process.toolchains if server.spec.process else {}) for server in catalog]
     versions = [each.versions if isinstance(each, toolchains.Toolset) else {} for each in chosen]
     missing = [
         [
@@ -58,7 +58,7 @@ def servers(*, as_json: JsonOption = False) -> None:
         )
         return
     rows = [
-        {**_facts(server), "toolchains": _toolchains(found, lacking)}
+        {**_facts(server), "toolchains": server.spec.url or _toolchains(found, lacking)}
         for server, found, lacking in zip(catalog, versions, missing, strict=True)
     ]
     wide = width() if sys.stdout.isatty() or os.environ.get("COLUMNS") else PIPE

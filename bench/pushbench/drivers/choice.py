@@ -8,16 +8,17 @@ from dataclasses import dataclass
 from typing import Literal
 
 from pushbench.building.engine import Engine
-from pushbench.catalog.servers import Server
+from pushbench.catalog.servers import Server, runs_elsewhere
 from pushbench.drivers.docker import DockerDriver
 from pushbench.drivers.driver import Driver
 from pushbench.drivers.process import ProcessDriver
+from pushbench.drivers.remote import RemoteDriver, all_for_the_generator
 from pushbench.drivers.service_images import COMMAND
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.project import Project
 from pushbench.machine.environment import physical_cores, split_cpus
 
-Wanted = Literal["auto", "process", "docker"]
+Wanted = Literal["auto", "process", "docker", "remote"]
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,8 @@ class DriverChoice:
     """for the process driver; None means a free one for each start"""
     workers: int | None = None
     """WORKERS of the servers; None means one a CPU"""
+    elsewhere: bool = False
+    """whether servers that run elsewhere may be asked for: then the driver is `remote`, whatever is `wanted`"""
 
 
 def choose_driver(
@@ -36,6 +39,14 @@ def choose_driver(
 ) -> Driver:
     """Choose the driver, and print which one and why. Raises UserError if the requested one is unavailable."""
     wanted, port, workers = choice.wanted, choice.port, choice.workers
+    if remote := [server for server in asked if server.spec.url]:
+        if not choice.elsewhere:
+            raise runs_elsewhere(remote[0])
+        if own := [server for server in asked if not server.spec.url]:
+            what = f"{remote[0].id} runs elsewhere, and {own[0].id} does not"
+            raise UserError(what, hint="measure them in runs of their own, for their numbers are not comparable")
+        note("driver: remote (nothing is started, and nobody meters the server)")
+        return RemoteDriver(all_for_the_generator())
     split = split_cpus(physical_cores(os.sched_getaffinity(0)))
     if split.shared:
         note("this machine has a single CPU: server and generator share it, latencies contain both")

@@ -1,6 +1,6 @@
 """Drivers: start a server of the catalog, give its address, and stop it again.
 
-This module has the common part; `process` and `docker` are the two drivers.
+This module has the common part; `process`, `docker` and `remote` are the drivers.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ START_SECONDS = 60.0  # a cold JVM with Spring on one busy core needs about 10
 STOP_SECONDS = 5.0  # the contract of a server
 POLL_SECONDS = 0.02
 
-DriverName = Literal["process", "docker"]
+DriverName = Literal["process", "docker", "remote"]
 
 
 @dataclass(frozen=True)
@@ -51,8 +51,12 @@ class Instance(Protocol):
     """A running server."""
 
     url: str
-    """http://host:port"""
-    reported: ReportedVersions
+    """http://host:port; of a server that runs elsewhere the URL that its owner gives"""
+
+    @property
+    def reported(self) -> ReportedVersions | None:
+        """None for a server that nobody asked."""
+        ...
 
     @property
     def tree(self) -> Accounted: ...

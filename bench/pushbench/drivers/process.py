@@ -99,7 +99,7 @@ class ProcessDriver:
         return self.project.logs / self.arm
 
     def lacks(self, server: Server) -> str | None:
-        tools = toolchains.choose(server.spec.process.toolchains)
+        tools = toolchains.choose(server.process.toolchains)
         absent = [*([] if isinstance(tools, Toolset) else tools), *services.missing(server.spec.services)]
         return "; ".join(str(each) for each in absent) or None
 
@@ -115,7 +115,7 @@ class ProcessDriver:
         return Build(server.id, builds.build_digest(server, tools), tools)
 
     def _tools(self, server: Server) -> Toolset:
-        tools = toolchains.choose(server.spec.process.toolchains)
+        tools = toolchains.choose(server.process.toolchains)
         if isinstance(tools, Toolset):
             return tools
         raise ServerFailed("build", "; ".join(str(each) for each in tools))
@@ -143,7 +143,7 @@ class ProcessDriver:
                 instance.terminate()
 
     def _start(self, server: Server, build: Build, environment: Mapping[str, str]) -> Program:
-        start = server.spec.process.start
+        start = server.process.start
         program, *arguments = build.toolchains.command(start, server.folder)
         try:
             return processes.start(

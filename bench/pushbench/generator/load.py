@@ -45,6 +45,8 @@ class LoadPlan(Document):
     """The request to the scenario; k6 reads it from the file that PUSH_LOAD names."""
 
     url: str
+    authorities: str = ""
+    """a file of certificates that alone are trusted over TLS; empty: those of the system"""
     protocol: str
     declaration: Declaration | None = None
     """of the protocol, where the server's files declare it"""

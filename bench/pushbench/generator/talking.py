@@ -47,12 +47,35 @@ class Talked(Document):
     error: str
     """why there was no conversation at all"""
 
+    @property
+    def tally(self) -> str:
+        """`6 of 6 received messages understood`."""
+        received = [line for line in self.lines or [] if line.kind == "received"]
+        return f"{sum(line.understood for line in received)} of {len(received)} received messages understood"
 
-def converse(binary: Path, folder: Path, url: str, declaration: Declaration, secrets: Mapping[str, str]) -> Talked:
-    """Play one conversation by the k6 of `binary`, from the module in `folder`. Raises UserError if nobody answers."""
+
+def converse(
+    binary: Path,
+    folder: Path,
+    url: str,
+    declaration: Declaration,
+    secrets: Mapping[str, str],
+    *,
+    authorities: Path | None = None,
+) -> Talked:
+    """Play one conversation by the k6 of `binary`, from the module in `folder`. Raises UserError if nobody answers.
+
+    Over TLS, only servers with a certificate of the `authorities` are talked to, or of those that the system trusts.
+    """
     with tempfile.TemporaryDirectory(prefix="pushbench-") as workspace:
         talk, report, log = (Path(workspace) / name for name in ("talk.json", "report.json", "k6.log"))
-        plan = {"url": url, "declaration": declaration.model_dump(), "within_seconds": WITHIN_SECONDS}
+        trusted = str(authorities.absolute()) if authorities else ""
+        plan = {
+            "url": url,
+            "authorities": trusted,
+            "declaration": declaration.model_dump(),
+            "within_seconds": WITHIN_SECONDS,
+        }
         talk.write_text(json.dumps(plan))
         program = processes.start(
             [str(binary), "run", "--quiet", "--no-usage-report", "--address", "", "conversation.js"],
@@ -65,7 +88,8 @@ def converse(binary: Path, folder: Path, url: str, declaration: Declaration, sec
             program.stop(0)
         talked = _read(report, tail(log))
     if talked.error:
-        raise UserError(talked.error, where=url)
+        hint = "--ca FILE trusts another authority" if talked.error.startswith("TLS: ") else None
+        raise UserError(talked.error, where=url, hint=hint)
     return talked
 
 

@@ -17,8 +17,9 @@ def can_ask(record: Record, stage: int, metric: Metric) -> bool:
 
 
 def asks(record: Record, metric: Metric) -> bool:
-    """Whether the record's profile judges the metric: a profile that lasts seconds judges no times."""
-    return record.judges_times or not metric.is_time
+    """Whether the record judges the metric: a profile that lasts seconds judges no times, and nobody meters a server
+    that runs elsewhere."""
+    return (record.judges_times or not metric.is_time) and not (record.environment.remote and metric.metered)
 
 
 def was_killed(trials: Sequence[Trial], stage: int, metric: Metric) -> bool:

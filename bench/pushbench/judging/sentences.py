@@ -20,6 +20,7 @@ from pushbench.records.stages import places
 
 CLOSE = 0.005
 """relative: a value nearer to its bound is shown with the same three digits"""
+NOT_METERED = "it runs elsewhere: its CPU and memory are not known, and limits and margins do not ask for them"
 
 
 def breach(found: JudgedRow, *, value: float, bound: Bound, round_: int | None) -> str:

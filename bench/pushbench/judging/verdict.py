@@ -366,7 +366,9 @@ def _run_notes(record: Record, thresholds: Thresholds) -> Iterator[str]:
         yield sentences.identical(server)
     if record.thresholds_digest not in (None, thresholds.digest):
         yield "thresholds.yml is not the one of the run: judged by what it says now"
-    if any(not asks(record, limit.of) for limit in thresholds.suite(record.suite).limits):
+    if not record.judges_times and any(limit.of.is_time for limit in thresholds.suite(record.suite).limits):
         yield sentences.times_not_asked(record.profile)
+    if record.environment.remote:
+        yield sentences.NOT_METERED
     if not_asked := unknown_to_method(record, thresholds):
         yield sentences.older_method(record.environment.method_number, not_asked)

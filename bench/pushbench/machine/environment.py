@@ -63,7 +63,7 @@ def parse_cpu_list(text: str) -> set[int]:
 
 def read_environment(
     split: CpuSplit,
-    driver: Literal["process", "docker"],
+    driver: Literal["process", "docker", "remote"],
     engine: str | None = None,
     workers: int | None = None,
     *,

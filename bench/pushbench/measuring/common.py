@@ -36,7 +36,17 @@ from pushbench.measuring.preparation import Prepared
 from pushbench.measuring.progress import LoadWatch, SearchWatch, Watch
 from pushbench.measuring.trial import Bench, failed_trial, run_trial
 from pushbench.records import store
-from pushbench.records.record import Commit, Comparison, Finding, Harness, PlannedTrial, Record, Skipped, Trial
+from pushbench.records.record import (
+    Commit,
+    Comparison,
+    Elsewhere,
+    Finding,
+    Harness,
+    PlannedTrial,
+    Record,
+    Skipped,
+    Trial,
+)
 
 GiveWay = Callable[[], str | None]
 """Asked between two servers: what the run is to end for, if anything."""
@@ -77,6 +87,8 @@ class Options:
     watched: bool = False
     """whether the load is drawn in a terminal"""
     give_way: GiveWay | None = None
+    owner_agreed: bool = False
+    """the owner of a server that runs elsewhere agreed to a load above the ceiling"""
 
 
 @contextlib.contextmanager
@@ -121,7 +133,8 @@ def bench_of(project: Project, binary: Path, driver: Driver, load: Load, means: 
         means.sources,
     )
     # Those of the whole suite, so that the servers of a run do not decide its environment.
-    needed = needed_by(of_suite(read_catalog(project.servers), load.suite))
+    here = driver.name != "remote"
+    needed = needed_by(of_suite(read_catalog(project.servers), load.suite)) if here else []
     environment = read_environment(
         driver.split,
         driver.name,
@@ -155,7 +168,8 @@ def measure_one(
     trial = run_trial(bench, planned, prepared.server, prepared.result, watch, company=company)
     warnings = list(bench.warnings)
     if not prepared.verified:
-        message = "the server was measured without being verified (--skip-verify)"
+        message = "the server was measured without being verified"
+        message += ": it runs elsewhere" if prepared.server.spec.url else " (--skip-verify)"
         warnings.append(Finding(code="not_verified", message=message))
     validity = trial.validity.model_copy(update={"warnings": [*trial.validity.warnings, *warnings]})
     return trial.model_copy(update={"validity": validity})
@@ -172,6 +186,7 @@ def new_record(
     watched: bool = False,
     plan: Sequence[PlannedTrial] = (),
     comparison: Comparison | None = None,
+    elsewhere: dict[str, Elsewhere] | None = None,
 ) -> Record:
     """A record of nothing yet."""
     return Record(
@@ -192,6 +207,7 @@ def new_record(
         watched=watched,
         skipped=list(skipped),
         comparison=comparison,
+        elsewhere=elsewhere,
         plan=list(plan),
         trials=[],
     )

@@ -18,6 +18,8 @@ from pushbench.records.record import Finding, Outage, Schedule
 def lacking(spec: ServerSpec, workers: int, outage: Outage) -> str | None:
     """What the server would need for the outage; None when it has it. `workers` are its processes where it supervises
     any."""
+    if spec.url:
+        return "no process on this machine"
     if outage.kill == "service" and not spec.services:
         return "no service"
     if outage.kill == "worker" and not (spec.supervises_workers and workers > 1):

@@ -14,8 +14,9 @@ from pathlib import Path
 
 from pushbench import conformance
 from pushbench.building.builds import Note, build_generator
+from pushbench.catalog.elsewhere import require_authorities
 from pushbench.catalog.failures import ServerFailed
-from pushbench.catalog.servers import Server, of_suite, read_catalog, select
+from pushbench.catalog.servers import Server, here, of_suite, read_catalog, select
 from pushbench.catalog.suites import Suite, find_suite
 from pushbench.conformance import Conformance
 from pushbench.conformance.side_by_side import Watch
@@ -56,9 +57,9 @@ class Selection:
 
 
 def by_suite(project: Project, suite: str, names: Sequence[str]) -> dict[str, list[str]]:
-    """The ids of the named servers, or of all, by their suites; only those of `suite` where there is one.
+    """The ids of the named servers, or of all that run here, by their suites; only those of `suite` where there is one.
 
-    Raises UserError for a suite or a name that is unknown, and for the id of a server of another suite.
+    Raises UserError for a suite or a name that is unknown, for the id of a server of another suite, and for none at all.
     """
     catalog = read_catalog(project.servers)
     if suite:
@@ -67,9 +68,13 @@ def by_suite(project: Project, suite: str, names: Sequence[str]) -> dict[str, li
             if server.id in names and server.spec.suite != suite:
                 raise UserError(f"{server.id} belongs to the suite {server.spec.suite!r}, not to {suite!r}")
         catalog = of_suite(catalog, suite)
+    if not names:
+        catalog = here(catalog)
     found: dict[str, list[str]] = {}
     for server in select(catalog, names) if names else catalog:
         found.setdefault(server.spec.suite, []).append(server.id)
+    if not found:
+        raise UserError("no server runs here", hint="name one: `./pushbench servers` lists them")
     return found
 
 
@@ -85,7 +90,15 @@ def select_servers(
     Raises UserError for a name that is unknown or of another suite, for a driver that cannot be had, and when no
     server is left.
     """
-    asked = _asked_for(project, suite, names)
+    return _selection(project, suite, _asked_for(project, suite, names), note, choice)
+
+
+def select_given(project: Project, suite: Suite, server: Server, note: Note, choice: DriverChoice) -> Selection:
+    """A server that is not of the catalog. Raises UserError."""
+    return _selection(project, suite, [_checked(suite, server)], note, choice)
+
+
+def _selection(project: Project, suite: Suite, asked: Sequence[Server], note: Note, choice: DriverChoice) -> Selection:
     driver = choose_driver(project, asked, choice, note)
     skipped = [Skipped(server=server.id, reason=lack) for server in asked if (lack := driver.lacks(server))]
     for each in skipped:
@@ -101,10 +114,15 @@ def select_servers(
 def _asked_for(project: Project, suite: Suite, names: Sequence[str]) -> list[Server]:
     ids = by_suite(project, suite.id, names).get(suite.id, [])
     found = select(read_catalog(project.servers), ids)
-    for server in found:
-        suite.check(server)
-        services.check(server)
-    return found
+    return [_checked(suite, server) for server in found]
+
+
+def _checked(suite: Suite, server: Server) -> Server:
+    suite.check(server)
+    services.check(server)
+    if server.spec.url:
+        require_authorities(server.spec.url, server.authorities, None if server.declared else str(server.file))
+    return server
 
 
 def build_all(project: Project, selection: Selection, note: Note) -> tuple[Path, list[Prepared]]:

@@ -9,7 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from pushbench.catalog.suites import Load, find_suite
+from pushbench.building.builds import Note
+from pushbench.catalog.elsewhere import server_at
+from pushbench.catalog.servers import Server
+from pushbench.catalog.suites import Load, Suite, find_suite
 from pushbench.drivers.choice import DriverChoice
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.project import Project
@@ -29,6 +32,8 @@ from pushbench.measuring.common import (
     require_live,
     streaming,
 )
+from pushbench.measuring.consenting import elsewhere_of, require_consent
+from pushbench.measuring.conversing import require_conversations
 from pushbench.measuring.plan import make_plan, trial_seconds
 from pushbench.measuring.preparation import Prepared, Selection
 from pushbench.measuring.progress import Watch
@@ -48,6 +53,8 @@ class RunRequest:
     parameters: Mapping[str, str] = field(default_factory=dict)
     rounds: int = 1
     seed: int = 1
+    given: Server | None = None
+    """a server that is not of the catalog, instead of `servers`"""
 
 
 def run(project: Project, request: RunRequest, options: Options, watch: Watch) -> Record:
@@ -55,7 +62,12 @@ def run(project: Project, request: RunRequest, options: Options, watch: Watch) -
     require_live(options)
     suite = find_suite(project.scenarios, request.suite)
     load = suite.load(request.profile, request.parameters)
-    chosen = preparation.select_servers(project, suite, request.servers, watch.note, options.driver)
+    if request.given:
+        chosen = preparation.select_given(project, suite, request.given, watch.note, options.driver)
+    else:
+        chosen = preparation.select_servers(project, suite, request.servers, watch.note, options.driver)
+    elsewhere = elsewhere_of(chosen.servers, owner_agreed=options.owner_agreed)
+    require_consent(load, suite.spec.offered, elsewhere)
     means = means_of(load, chosen.driver, options, watch.note)
     with holding_machine(options, watch):
         binary, prepared = _prepare(project, chosen, options, watch)
@@ -68,6 +80,7 @@ def run(project: Project, request: RunRequest, options: Options, watch: Watch) -
             skipped=chosen.skipped,
             live=options.live is not None,
             watched=options.watched,
+            elsewhere=elsewhere,
             plan=make_plan([each.server.id for each in prepared], rounds=request.rounds, seed=request.seed),
         )
         bench = streaming(bench, options, record, watch)
@@ -86,9 +99,8 @@ def resume(project: Project, path: Path, options: Options, watch: Watch) -> Reco
     require_live(options)
     suite = find_suite(project.scenarios, record.suite)
     load = Load(record.suite, record.profile, suite.scenario, record.schedule, record.parameters, record.words)
-    names = list(dict.fromkeys(planned.server for planned in record.plan))
-    choice = DriverChoice(record.environment.driver, options.driver.port, record.environment.workers)
-    chosen = preparation.select_servers(project, suite, names, watch.note, choice)
+    chosen = _chosen_again(project, suite, record, options.driver.port, watch.note)
+    require_consent(load, suite.spec.offered, record.elsewhere)
     if chosen.skipped:
         first = chosen.skipped[0]
         raise UserError(f"cannot be resumed: {first.server} {first.reason}", where=str(path))
@@ -105,10 +117,24 @@ def resume(project: Project, path: Path, options: Options, watch: Watch) -> Reco
         return _measure(path.parent, record, bench, prepared, watch, give_way=options.give_way)
 
 
+def _chosen_again(project: Project, suite: Suite, record: Record, port: int | None, note: Note) -> Selection:
+    """The servers of a record."""
+    environment = record.environment
+    choice = DriverChoice(environment.driver, port, environment.workers, elsewhere=environment.remote)
+    for name, each in (record.elsewhere or {}).items():
+        if each.protocol is not None:
+            server = server_at(each.url, suite.id, each.protocol, name=name, authorities=each.ca or "")
+            return preparation.select_given(project, suite, server, note, choice)
+    names = list(dict.fromkeys(planned.server for planned in record.plan))
+    return preparation.select_servers(project, suite, names, note, choice)
+
+
 def _prepare(project: Project, chosen: Selection, options: Options, watch: Watch) -> tuple[Path, list[Prepared]]:
-    """The generator, and the servers built and verified."""
+    """The generator, and the servers built and verified. One that runs elsewhere has a conversation instead."""
     binary, prepared = preparation.build_all(project, chosen, watch.note)
-    if options.verify:
+    if chosen.driver.name == "remote":
+        require_conversations(project, binary, prepared, watch.note)
+    elif options.verify:
         prepared = preparation.verify_all(project, prepared, chosen.driver, watch.note)
     return binary, prepared
 

@@ -168,6 +168,7 @@ def _load_plan(bench: Bench, planned: PlannedTrial, server: Server, instance: In
     declared = declared_by(server)
     return LoadPlan(
         url=instance.url,
+        authorities=str(server.authorities.absolute()) if server.authorities else "",
         protocol=server.spec.protocol,
         declaration=declared.declaration if declared else None,
         seed=planned.seed,

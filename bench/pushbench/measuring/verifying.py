@@ -42,7 +42,7 @@ def lanes_of(driver: Driver) -> int:
 
 def verify_built(built: Sequence[Built], lanes: int, watch: Watch, only: Sequence[str] = ()) -> list[Conformance]:
     """The result of each server, in their order; `watch` hears of them by their places in it."""
-    order = sorted(range(len(built)), key=lambda place: "java" not in built[place].server.spec.process.toolchains)
+    order = sorted(range(len(built)), key=lambda place: "java" not in built[place].server.process.toolchains)
     by_place = Watch(
         lambda number: watch.began(order[number]),
         lambda number, result: watch.checked(order[number], result),

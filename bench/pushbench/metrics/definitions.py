@@ -53,6 +53,8 @@ class Metric:
     """records from before it do not have it, and are not asked for it"""
     of_outage: bool = False
     """measured only where something was killed"""
+    metered: bool = False
+    """read from the server's processes, so not known of one that runs elsewhere"""
 
     @property
     def in_sentence(self) -> str:
@@ -147,21 +149,22 @@ def _resources(work: Work) -> list[Metric]:
     per = f"per_{work.name}"
     title = f"per {work.name.replace('_', ' ')}"
     seconds = partial(Metric, unit=Unit.SECONDS, method_1=BY_DUE)
+    metered = partial(Metric, metered=True)
     generator = f"generator_cpu_seconds_{per}"
     return [
-        Metric("cpu_cores", "CPU", Unit.CORES),
-        Metric("cpu_user_cores", "CPU, user", Unit.CORES),
-        Metric("cpu_system_cores", "CPU, system", Unit.CORES),
-        seconds(f"cpu_seconds_{per}", f"CPU {title}", control=generator),
-        Metric(f"instructions_{per}", f"Instructions {title}", Unit.COUNT, method_1=BY_DUE),
-        Metric("services_cpu_cores", "Services' CPU", Unit.CORES),
-        seconds(f"services_cpu_seconds_{per}", f"Services' CPU {title}"),
-        Metric("memory_bytes.mean", "Memory mean", Unit.BYTES),
-        Metric("memory_bytes.peak", "Memory peak", Unit.BYTES),
+        metered("cpu_cores", "CPU", Unit.CORES),
+        metered("cpu_user_cores", "CPU, user", Unit.CORES),
+        metered("cpu_system_cores", "CPU, system", Unit.CORES),
+        seconds(f"cpu_seconds_{per}", f"CPU {title}", control=generator, metered=True),
+        metered(f"instructions_{per}", f"Instructions {title}", Unit.COUNT, method_1=BY_DUE),
+        metered("services_cpu_cores", "Services' CPU", Unit.CORES),
+        seconds(f"services_cpu_seconds_{per}", f"Services' CPU {title}", metered=True),
+        metered("memory_bytes.mean", "Memory mean", Unit.BYTES),
+        metered("memory_bytes.peak", "Memory peak", Unit.BYTES),
         Metric("network_in_bytes_per_second", "Network in", Unit.BYTES_PER_SECOND),
         Metric("network_out_bytes_per_second", "Network out", Unit.BYTES_PER_SECOND),
-        Metric("context_switches_per_second", "Context switches", Unit.PER_SECOND),
-        Metric("threads", "Threads", Unit.COUNT),
+        metered("context_switches_per_second", "Context switches", Unit.PER_SECOND),
+        metered("threads", "Threads", Unit.COUNT),
         Metric("generator_cpu_cores", "Generator CPU", Unit.CORES),
         seconds(generator, f"Generator CPU {title}"),
         Metric("generator_spin_cores", "Generator spinning", Unit.CORES, since=2),
@@ -180,7 +183,7 @@ def _outages() -> list[Metric]:
         metric("outage_lost", "Lost in the outage", Unit.COUNT),
         metric("outage_loss_ratio", "Loss in the outage", Unit.RATIO),
         metric("lost_after_recovery", "Lost after recovery", Unit.COUNT),
-        metric("outage_cpu_cores", "CPU in the outage", Unit.CORES),
+        metric("outage_cpu_cores", "CPU in the outage", Unit.CORES, metered=True),
     ]
 
 

@@ -212,7 +212,7 @@ def _machine(stage: int, result: StageResult, window: Window) -> Iterator[Findin
 
 def _taken_cpu(stage: int, window: Window, cpus: int) -> Iterator[Finding]:
     borders = _machines(window)
-    if borders is None:
+    if borders is None or not cpus:
         return
     begin, end = borders
     whole = (end.at - begin.at) * cpus

@@ -17,7 +17,7 @@ COMPILED = ("go", "cargo")
 
 def profiler_of(server: Server, place: Place) -> Profiler:
     """The profiler of one start of the server. Raises Unprofiled with what this machine lacks for it."""
-    process = server.spec.process
+    process = server.process
     program = Path(process.start[0]).name
     if program in ("node", "bun"):
         return CpuProf(place, program)

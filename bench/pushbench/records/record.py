@@ -60,7 +60,9 @@ class Environment(Document):
     memory_bytes: int
     kernel: str = Field(description="release, shortened to what can change results: 6.18")
     engine: str | None = Field(description="container engine and version, for the docker driver")
-    driver: Literal["process", "docker"]
+    driver: Literal["process", "docker", "remote"] = Field(
+        description="remote: the servers run elsewhere, so nothing of them was started or metered"
+    )
     workers: int | None = Field(default=None, description="WORKERS of the servers, where it is not one a CPU")
     generators: int | None = Field(
         default=None, description="k6 processes that share the clients, where there is not one; not kept by method 1"
@@ -68,9 +70,13 @@ class Environment(Document):
     services: dict[str, str] | None = Field(
         default=None, description="product and version of each service that moves numbers by them: MariaDB 10.11.19"
     )
-    server_cpus: list[int]
+    server_cpus: list[int] = Field(description="none of a server that runs elsewhere")
     generator_cpus: list[int]
     method: int | None = Field(default=None, description="number of the metrics' definitions; null: 1")
+
+    @property
+    def remote(self) -> bool:
+        return self.driver == "remote"
 
     @property
     def method_number(self) -> int:
@@ -255,7 +261,9 @@ class Trial(PlannedTrial):
 
     started: str = Field(description="ISO 8601, UTC")
     seconds: float
-    build: str = Field(description="source digest (process driver) or image digest (docker driver)")
+    build: str = Field(
+        description="source digest (process driver), image digest (docker driver), or digest of address and protocol"
+    )
     reported: ReportedVersions | None
     failure: Failure | None
     validity: Validity
@@ -279,6 +287,15 @@ class Skipped(Document):
 
     server: str
     reason: str
+
+
+class Elsewhere(Document):
+    """Where a server runs that Pushbench does not start. The files are those that the command line named."""
+
+    url: str
+    protocol: str | None = Field(None, description="--protocol; null for a server of the catalog")
+    ca: str | None = Field(None, description="--ca")
+    owner_agreed: bool = Field(False, description="--owner-agreed: the ceiling was lifted")
 
 
 class OneSided(Skipped):
@@ -342,6 +359,7 @@ class Record(Document):
     watched: bool = Field(False, description="the load was drawn in a terminal meanwhile, on the generator's CPUs")
     skipped: list[Skipped] = []
     comparison: Comparison | None = Field(None, description="null for a run of one arm")
+    elsewhere: dict[str, Elsewhere] | None = Field(None, description="servers that run elsewhere, by id; null for none")
     plan: list[PlannedTrial]
     trials: list[Trial]
 

@@ -42,17 +42,27 @@ def _verb(record: Record) -> list[str]:
 
 
 def _what(record: Record) -> list[str]:
+    return ["--suite", record.suite, "--profile", record.profile, *_servers(record)]
+
+
+def _servers(record: Record) -> list[str]:
+    for name, where in (record.elsewhere or {}).items():
+        if where.protocol:
+            trusted = ["--ca", where.ca] if where.ca else []
+            return ["--url", where.url, "--protocol", where.protocol, "--name", name, *trusted]
     servers = record.servers or [
         left_out.server for left_out in (record.comparison.one_sided if record.comparison else ())
     ]
-    named = ["--servers", ",".join(servers)] if servers else []
-    return ["--suite", record.suite, "--profile", record.profile, *named]
+    return ["--servers", ",".join(servers)] if servers else []
 
 
 def _how(record: Record) -> Iterator[str]:
     """`calibrate measure` knows no option but the driver."""
     environment, compared = record.environment, record.comparison
-    yield from ("--driver", environment.driver)
+    if not environment.remote:
+        yield from ("--driver", environment.driver)
+    if any(each.owner_agreed for each in (record.elsewhere or {}).values()):
+        yield "--owner-agreed"
     if compared and compared.injected:
         return
     if environment.workers:

@@ -77,8 +77,9 @@ def environment(of: Environment) -> str:
 
 
 def split(of: Environment) -> str:
-    """`server on CPUs 0-1, generator on CPUs 2-3`."""
-    return f"server on CPUs {_ranges(of.server_cpus)}, generator on CPUs {_ranges(of.generator_cpus)}"
+    """`server on CPUs 0-1, generator on CPUs 2-3`; `server elsewhere` where it is on another machine."""
+    server = "elsewhere" if of.remote else f"on CPUs {_ranges(of.server_cpus)}"
+    return f"server {server}, generator on CPUs {_ranges(of.generator_cpus)}"
 
 
 def origin(record: Record) -> str:
@@ -88,7 +89,8 @@ def origin(record: Record) -> str:
         changed = ", changed" if record.commit.dirty else ""
         parts.append(f"commit {record.commit.sha[:7]} ({record.commit.ref}{changed})")
     rounds = len({planned.round for planned in record.plan})
-    return ", ".join([*parts, "1 round" if rounds == 1 else f"{rounds} rounds"])
+    parts.append("1 round" if rounds == 1 else f"{rounds} rounds")
+    return ", ".join([*parts, *(f"{name} at {where.url}" for name, where in (record.elsewhere or {}).items())])
 
 
 def against(record: Record) -> str:

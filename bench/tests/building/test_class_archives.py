@@ -23,14 +23,14 @@ SOURCES = {
 
 
 def on_the_jvm() -> list[Server]:
-    return [each for each in read_catalog(CHECKOUT.servers) if each.spec.process.start[0] == "java"]
+    return [each for each in read_catalog(CHECKOUT.servers) if each.process.start[0] == "java"]
 
 
 @pytest.mark.parametrize("server", on_the_jvm(), ids=lambda server: server.id)
 def test_every_server_on_the_jvm_starts_from_its_archive_in_both_drivers(server: Server) -> None:
     started = ["-XX:SharedArchiveFile=target/server/server.jsa", "-jar", "target/server/server.jar"]
-    assert server.spec.process.start[-3:] == started
-    assert ["sh", "class-archive.sh", "target/server"] in server.spec.process.build
+    assert server.process.start[-3:] == started
+    assert ["sh", "class-archive.sh", "target/server"] in server.process.build
     dockerfile = (server.folder / server.spec.image.dockerfile).read_text()
     assert "sh class-archive.sh /server -XX:+UseSerialGC" in dockerfile
     assert '"-XX:SharedArchiveFile=server.jsa", "-jar", "/server/server.jar"' in dockerfile.splitlines()[-1]

@@ -55,8 +55,8 @@ def test_a_variant_changes_what_it_names_and_keeps_the_rest(tmp_path: Path) -> N
     _, fast, other = read_servers(with_variants(tmp_path))
     assert (fast.spec.title, fast.spec.tier, fast.spec.language) == ("Fake, fast", "tuned", "Python")
     assert fast.spec.env == {"FAKE_ID": "game", "FAKE": "", "MODE": "fast"}
-    assert other.spec.process.start == ["bun", "server.js"]
-    assert other.spec.process.toolchains == {"python": ">=3.11", "bun": ">=1"}
+    assert other.process.start == ["bun", "server.js"]
+    assert other.process.toolchains == {"python": ">=3.11", "bun": ">=1"}
 
 
 def test_servers_are_chosen_by_id_or_by_pattern_in_the_order_asked_for(tmp_path: Path) -> None:

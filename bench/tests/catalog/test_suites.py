@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pushbench.catalog.suites import Suite, find_suite, read_suites
+from pushbench.catalog.suites import Suite, declaring_suite, find_suite, read_suites
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.project import Project
 from pushbench.records.record import Outage
@@ -224,3 +224,44 @@ def test_an_outage_that_cannot_be_played_or_told_is_refused(tmp_path: Path, wron
     (tmp_path / "board.yml").write_text(outage_suite(**wrong))
     with pytest.raises(UserError, match=told):
         find_suite(tmp_path, "board")
+
+
+def offering(text: str) -> str:
+    return SUITE.replace(
+        "minimum:", f"declared_protocols: true\nchoices: {{pattern: [steady, fast]}}\n{text}\nminimum:"
+    )
+
+
+def test_a_suite_says_what_its_clients_send_before_they_do(tmp_path: Path) -> None:
+    text = "offered: {by: pattern, messages_per_second: {steady: 1, fast: 4}, group: size}"
+    (tmp_path / "board.yml").write_text(offering(text))
+    found = declaring_suite(tmp_path)
+    assert found.spec.offered
+    assert found.spec.offered.deliveries_per_second(30, {"pattern": "fast", "size": 10}) == 1200
+    assert found.spec.offered.deliveries_per_second(5, {"pattern": "steady", "size": 10}) == 25
+    assert declaring_suite(tmp_path, "board").id == "board"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("offered: {by: pace, messages_per_second: {steady: 1}, group: size}", "offered: pace is no parameter"),
+        ("offered: {by: pattern, messages_per_second: {steady: 1, fast: 1}, group: seats}", "seats is no parameter"),
+        (
+            "offered: {by: pattern, messages_per_second: {steady: 1}, group: size}",
+            "a rate for each of the choices of pat",
+        ),
+    ],
+)
+def test_what_clients_send_is_known_for_every_choice(tmp_path: Path, text: str, told: str) -> None:
+    (tmp_path / "board.yml").write_text(offering(text))
+    with pytest.raises(UserError, match=told):
+        find_suite(tmp_path, "board")
+
+
+def test_a_protocol_is_declared_for_one_suite(tmp_path: Path) -> None:
+    (tmp_path / "board.yml").write_text(SUITE)
+    with pytest.raises(UserError, match="nothing says which suite is meant"):
+        declaring_suite(tmp_path)
+    with pytest.raises(UserError, match="the suite board has no declared protocols"):
+        declaring_suite(tmp_path, "board")

@@ -75,6 +75,17 @@ def test_a_name_that_is_taken_is_refused(project: Project, own: Path) -> None:
         adopt(project, Adoption(own, "bench/alpha", "smoke"), Settings())
 
 
+def test_a_server_that_runs_elsewhere_gets_no_load_of_the_machine(project: Project, own: Path) -> None:
+    file = own / "bench" / "mine" / "server.yml"
+    described = file.read_text().partition("process:")[0].replace("tiny-json", "protocol.yml")
+    file.write_text(f"{described}url: wss://chat.example.org\n")
+    commit(own)
+    with pytest.raises(
+        UserError, match="mine runs elsewhere; the benchmark machine measures only servers that it star"
+    ):
+        adopt(project, Adoption(own, "bench/mine", "smoke"), Settings())
+
+
 def test_a_link_that_leads_out_of_the_folder_is_refused(project: Project, own: Path) -> None:
     (own / "bench" / "mine" / "secret").symlink_to("/etc/passwd")
     commit(own)

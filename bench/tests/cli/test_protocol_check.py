@@ -161,7 +161,11 @@ def test_a_server_that_is_not_there_is_told(check: Any) -> None:
         (["node-ws"], "node-ws speaks whiteboard-json, which is built in"),
         (["node-*"], "name one"),
         ([EXAMPLES / "ws-chat" / "protocol.yml"], "nothing says which server to talk to"),
-        ([EXAMPLES / "ws-chat" / "protocol.yml", "--to", "wss://127.0.0.1:1"], "expected something like ws://"),
+        ([EXAMPLES / "ws-chat" / "protocol.yml", "--to", "ftp://127.0.0.1:1"], "--to: expected something like wss://"),
+        (
+            [EXAMPLES / "ws-chat" / "protocol.yml", "--to", "ws://127.0.0.1:1", "--ca", "x.pem"],
+            "no certificate to verify",
+        ),
     ],
 )
 def test_what_cannot_be_checked_is_told(arguments: list[str | Path], what: str, check: Any) -> None:

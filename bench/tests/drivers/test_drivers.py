@@ -111,7 +111,7 @@ def test_an_address_that_another_process_serves_is_not_measured(
 
 def test_a_start_command_that_does_not_exist_is_the_servers_failure(tmp_path: Path) -> None:
     server = add_server(make_project(tmp_path), "x")
-    gone = server.spec.process.model_copy(update={"start": ["no-such-program"]})
+    gone = server.process.model_copy(update={"start": ["no-such-program"]})
     server = replace(server, spec=server.spec.model_copy(update={"process": gone}))
     with pytest.raises(ServerFailed, match="no-such-program: No such file"), driver(tmp_path).running(server, BUILT):
         pass

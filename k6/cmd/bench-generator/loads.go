@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -90,6 +91,28 @@ func (b bench) declared() error {
 		return err
 	}
 	printRatio("ratio to the built-in client", all.cost(declared), all.cost(builtIn))
+	return nil
+}
+
+// tls compares deliveries over TLS with those of the same clients without. The scripted server encrypts for each client,
+// which takes no part of the clients' CPU time.
+func (b bench) tls() error {
+	folder, err := os.MkdirTemp("", "bench-generator-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(folder) }()
+	secured, bare := b.push(), b.push()
+	secured.name, secured.authorities = "push, TLS", filepath.Join(folder, "authority.pem")
+	all, err := b.compare(onBoards(clients, 20), secured, bare)
+	if err != nil {
+		return err
+	}
+	printRatio("ratio to the same without TLS", all.cost(secured), all.cost(bare))
+	printRatio("memory per client, ratio to the same without TLS", all.memory(secured), all.memory(bare))
+	if !all.sustained(secured) {
+		fmt.Println("(over TLS not every delivery was taken at this rate; the cost is that of those that were)")
+	}
 	return nil
 }
 

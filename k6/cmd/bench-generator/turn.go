@@ -33,6 +33,7 @@ type subject struct {
 	binary      string
 	arguments   []string
 	environment []string // more than that of the load
+	authorities string   // trusts this file, and connects with TLS
 	endless     bool     // it goes on until it is stopped, and says nothing on boards: there the server makes the messages
 }
 
@@ -51,13 +52,16 @@ func (t turn) microseconds() float64 { return 1e6 * t.cpu.Seconds() / float64(t.
 
 // turn runs a fresh server and a fresh subject, waits until all clients are there and measures one window.
 func (b bench) turn(s subject, l load) (turn, error) {
-	server, url, err := b.startServer(s, l)
+	server, url, secured, err := b.startServer(s, l)
 	if err != nil {
 		return turn{}, err
 	}
 	defer server.end()
 	seconds := (b.window + settle + 2*time.Second).Seconds()
 	variables := append(l.variables(url, seconds), s.environment...)
+	if s.authorities != "" {
+		variables = append(variables, "URL="+secured, "AUTHORITIES="+s.authorities)
+	}
 	client, err := start(l.subjectCPUs, filepath.Join(b.bin, s.binary), s.arguments, variables)
 	if err != nil {
 		return turn{}, err
@@ -90,22 +94,27 @@ func (b bench) turn(s subject, l load) (turn, error) {
 	return t, nil
 }
 
-// startServer starts the scripted server; the caller ends it. It gives the server's URL.
-func (b bench) startServer(s subject, l load) (*process, string, error) {
+// startServer starts the scripted server; the caller ends it. It gives the server's URL, and that with TLS where the
+// subject wants one.
+func (b bench) startServer(s subject, l load) (server *process, url, secured string, err error) {
 	arguments := l.server
+	if s.authorities != "" {
+		arguments = slices.Concat(arguments, []string{"-tls", s.authorities})
+	}
 	if s.endless {
 		arguments = slices.Concat(arguments, l.source)
 	}
-	server, err := start(l.serverCPUs, filepath.Join(b.bin, "scripted"), arguments, nil)
+	server, err = start(l.serverCPUs, filepath.Join(b.bin, "scripted"), arguments, nil)
 	if err != nil {
-		return nil, "", err
+		return nil, "", "", err
 	}
 	line, err := bufio.NewReader(server.stdout).ReadString('\n')
 	if err != nil {
 		server.end()
-		return nil, "", fmt.Errorf("scripted server: %w", err)
+		return nil, "", "", fmt.Errorf("scripted server: %w", err)
 	}
-	return server, strings.TrimSpace(line), nil
+	url, secured, _ = strings.Cut(strings.TrimSpace(line), " ")
+	return server, url, secured, nil
 }
 
 // measure waits for one window and returns the clients' cost in it.

@@ -1,5 +1,6 @@
 // Command scripted runs a scripted server until it is told to stop: of boards, with -http of streams and posts, or with
-// -games of typing games. It prints its URL.
+// -games of typing games. It prints its URL, and with -tls
+// that with TLS after it.
 package main
 
 import (
@@ -27,6 +28,7 @@ func main() {
 	flag.DurationVar(&faults.PauseEach, "pause-each", 0, "`time` before every delivery, for each connection")
 	flag.DurationVar(&faults.Burn, "burn", 0, "CPU `time` of every delivery")
 	flag.BoolVar(&faults.Silent, "silent", false, "acknowledge joins and deliver nothing")
+	authorities := flag.String("tls", "", "also listen with TLS, and write the certificate to trust to this `file`")
 	overHTTP := flag.Bool("http", false, "serve streams of tokens and posts instead of boards; only -gap changes them")
 	games := flag.Bool("games", false, "serve typing games instead of boards; nothing changes them")
 	gap := flag.Duration("gap", 0, "`time` between two tokens, with -http")
@@ -38,7 +40,7 @@ func main() {
 	case *overHTTP:
 		err = runHTTP(*address, scripted.HTTPFaults{Gap: *gap})
 	default:
-		err = run(*address, faults, *source, *board)
+		err = run(*address, faults, *source, *board, *authorities)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "scripted:", err)
@@ -46,14 +48,22 @@ func main() {
 	}
 }
 
-func run(address string, faults scripted.Faults, source, board int) error {
+func run(address string, faults scripted.Faults, source, board int, authorities string) error {
 	server, err := scripted.Start(address, faults)
 	if err != nil {
 		return err
 	}
 	defer server.Close()
 	server.Arm(time.Now())
-	fmt.Println(server.URL())
+	urls := server.URL()
+	if authorities != "" {
+		secured, err := server.Secure(authorities)
+		if err != nil {
+			return err
+		}
+		urls += " " + secured
+	}
+	fmt.Println(urls)
 	if source > 0 {
 		return server.Source(source, board, stopped())
 	}

@@ -15,7 +15,9 @@ import (
 
 // Config says which server is asked, and how long each answer may take.
 type Config struct {
-	URL         string
+	URL string
+	// Authorities is a file of certificates that alone are trusted: see protocol.Secured.
+	Authorities string
 	Declaration declared.Declaration
 	Within      time.Duration
 }
@@ -72,9 +74,13 @@ func Play(config Config) (*Report, error) {
 	if p.target, err = p.protocol.Target(config.URL); err != nil {
 		return nil, err
 	}
+	if p.protocol, err = p.protocol.Secured(p.target, config.Authorities); err != nil {
+		return nil, err
+	}
 	err = p.all()
 	for _, s := range p.speakers {
 		_ = s.conn.Close()
+		protocol.Discard(s.session)
 	}
 	if errors.As(err, &p.report.Fault) {
 		err = nil
@@ -103,7 +109,7 @@ func (p *play) all() error {
 
 // enter makes a client a member.
 func (p *play) enter(id protocol.Identity) error {
-	conn, err := net.DialTimeout("tcp", p.target.Host, p.config.Within)
+	conn, err := net.DialTimeout("tcp", net.JoinHostPort(protocol.Address(p.target)), p.config.Within)
 	if err != nil {
 		return fmt.Errorf("no server answers: %w", err)
 	}

@@ -21,14 +21,7 @@ func talk(t *testing.T, faults scripted.Faults, change func(*declared.Declaratio
 	}
 	defer server.Close()
 	server.Arm(time.Now())
-	config := Config{URL: server.URL(), Within: 300 * time.Millisecond}
-	text, err := os.ReadFile("../declared/testdata/whiteboard.json")
-	if err == nil {
-		err = json.Unmarshal(text, &config.Declaration)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	config := Config{URL: server.URL(), Declaration: whiteboard(t), Within: 300 * time.Millisecond}
 	if change != nil {
 		change(&config.Declaration)
 	}
@@ -37,6 +30,19 @@ func talk(t *testing.T, faults scripted.Faults, change func(*declared.Declaratio
 		t.Fatal(err)
 	}
 	return report
+}
+
+// whiteboard is docs/examples/whiteboard/protocol.yml as the generator gets it.
+func whiteboard(t *testing.T) (d declared.Declaration) {
+	t.Helper()
+	text, err := os.ReadFile("../declared/testdata/whiteboard.json")
+	if err == nil {
+		err = json.Unmarshal(text, &d)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
 }
 
 func TestEverybodyUnderstandsEveryMessage(t *testing.T) {

@@ -140,7 +140,9 @@ func (p *play) understand(s *speaker, data []byte) error {
 	for {
 		n, err := s.session.Next(data, &event)
 		data = data[n:]
-		if err != nil {
+		if insecure := (*protocol.InsecureError)(nil); errors.As(err, &insecure) {
+			return err
+		} else if err != nil {
 			at := ""
 			if !s.opened {
 				at = "websocket.path"

@@ -38,6 +38,7 @@ func (l *loop) releaseAside(c *client) {
 	}
 	l.byFD[c.aside.fd] = nil
 	_ = unix.Close(c.aside.fd)
+	protocol.Discard(c.aside.session)
 	c.aside = nil
 }
 

@@ -162,6 +162,7 @@ func (l *loop) release(c *client) {
 	l.byFD[c.fd] = nil
 	_ = unix.Close(c.fd)
 	c.fd = -1
+	protocol.Discard(c.session)
 	c.session, c.backlog, c.silent = nil, nil, never
 	c.playing.next, c.playing.limit = "", never
 	if c.state >= opening {

@@ -30,6 +30,8 @@ const (
 // Config describes the load to play.
 type Config struct {
 	URL string
+	// Authorities is a file of certificates that alone are trusted: see protocol.Secured.
+	Authorities string
 	// Protocol is the name of a built-in protocol. Where there is a Declaration, that is played instead.
 	Protocol    string
 	Declaration *declared.Declaration
@@ -99,6 +101,9 @@ func New(config Config) (*Engine, error) {
 	}
 	target, err := found.Target(config.URL)
 	if err != nil {
+		return nil, err
+	}
+	if found, err = found.Secured(target, config.Authorities); err != nil {
 		return nil, err
 	}
 	address, err := resolve(target)

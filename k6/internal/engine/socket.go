@@ -11,6 +11,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/pushbench/pushbench/k6/internal/protocol"
 )
 
 // resolveTimeout bounds the look-up of the target's name, and each attempt to find out which of its addresses answers.
@@ -18,13 +20,10 @@ const resolveTimeout = 5 * time.Second
 
 // resolve finds the address of the target: the first one that accepts a connection where its name has several.
 func resolve(target *url.URL) (netip.AddrPort, error) {
-	port := target.Port()
-	if port == "" {
-		port = "80"
-	}
+	host, port := protocol.Address(target)
 	ctx, cancel := context.WithTimeout(context.Background(), resolveTimeout)
 	defer cancel()
-	addresses, err := net.DefaultResolver.LookupNetIP(ctx, "ip", target.Hostname())
+	addresses, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
 	if err != nil {
 		return netip.AddrPort{}, fmt.Errorf("URL %s: %w", target, err)
 	}

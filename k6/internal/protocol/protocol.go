@@ -3,6 +3,7 @@
 package protocol
 
 import (
+	"crypto/tls"
 	"fmt"
 	"maps"
 	"net/http"
@@ -57,6 +58,8 @@ type Protocol struct {
 	Receipts int
 	// asks are the exchanges beside the first that conversations have, which are Askers then.
 	asks []string
+	// tls is how connections are secured; nil for none.
+	tls *tls.Config
 }
 
 // PingExchange is the exchange beside the first that all WebSockets have: a ping, which owes a pong. Its latency is
@@ -84,6 +87,10 @@ func (p Protocol) Beside() []string {
 
 // NewSession begins a client's session for one connection to the target.
 func (p Protocol) NewSession(target *url.URL, id Identity) Session {
+	return over(p.tls, p.newSession(target, id))
+}
+
+func (p Protocol) newSession(target *url.URL, id Identity) Session {
 	switch {
 	case p.Requests():
 		return newKeptAlive(p.newRequests(target, id))
@@ -106,7 +113,9 @@ func (p Protocol) NewSession(target *url.URL, id Identity) Session {
 func (p Protocol) Aside() bool { return p.newAside != nil && !p.Matched }
 
 // NewAside begins the session of a client's second connection.
-func (p Protocol) NewAside(target *url.URL, id Identity) Session { return p.newAside(target, id) }
+func (p Protocol) NewAside(target *url.URL, id Identity) Session {
+	return over(p.tls, p.newAside(target, id))
+}
 
 // Find looks a protocol up by its name.
 func Find(name string) (Protocol, error) {
@@ -118,19 +127,25 @@ func Find(name string) (Protocol, error) {
 	return found, nil
 }
 
+// ports are those that a URL need not name.
+var ports = map[string]string{"ws": "80", "http": "80", "wss": "443", "https": "443"}
+
+// Address is the host and the port of a target.
+func Address(target *url.URL) (host, port string) {
+	if port = target.Port(); port == "" {
+		port = ports[target.Scheme]
+	}
+	return target.Hostname(), port
+}
+
 // Target is the URL to dial for a server's base URL, such as http://127.0.0.1:8080 or ws://127.0.0.1:8080.
 func (p Protocol) Target(base string) (*url.URL, error) {
 	target, err := url.Parse(base)
 	if err != nil || target.Host == "" {
 		return nil, fmt.Errorf("url %q: expected something like ws://127.0.0.1:8080", base)
 	}
-	switch target.Scheme {
-	case "ws", "http":
-	default:
-		return nil, fmt.Errorf("url %q: only ws:// and http:// are supported, benchmark servers without TLS", base)
-	}
-	if target.Port() == "" {
-		target.Host += ":80"
+	if _, known := ports[target.Scheme]; !known {
+		return nil, fmt.Errorf("url %q: expected ws://, wss://, http:// or https://", base)
 	}
 	target.Path, target.RawQuery = strings.TrimSuffix(target.Path, "/")+p.path, p.query
 	return target, nil

@@ -87,7 +87,7 @@ export function Environment({ run }: { run: Run }) {
   const facts: [string, string][] = [
     ['Environment', environment.key],
     ['CPU', `${environment.cpu_model}, ${environment.cpus} CPUs on ${environment.physical_cores} cores`],
-    ['Server on', `CPU ${environment.server_cpus.join(', ')}`],
+    ['Server on', environment.server_cpus.length ? `CPU ${environment.server_cpus.join(', ')}` : 'another machine'],
     ['Generator on', `CPU ${environment.generator_cpus.join(', ')}`],
     ['Generators', `${environment.generators ?? (environment.method ? 1 : 'not recorded')}`],
     ['Method', `${environment.method ?? 1}`],

@@ -27,7 +27,7 @@ def command() -> None:
     GITHUB_REPOSITORY, GITHUB_API_URL and GITHUB_TOKEN, which needs the permissions actions: write and pull-requests:
     write.
     """
-    from pushbench.catalog.servers import read_catalog
+    from pushbench.catalog.servers import here, read_catalog
     from pushbench.catalog.suites import read_suites
     from pushbench.ci.commanding import Known, read_comment
     from pushbench.ci.github_commands import obey
@@ -40,4 +40,4 @@ def command() -> None:
     project = Project.current()
     profiles = {name for suite in read_suites(project.scenarios) for name in suite.spec.profiles}
     with github_of_job() as github:
-        obey(github, event, Known(read_catalog(project.servers), sorted(profiles)), options.note)
+        obey(github, event, Known(here(read_catalog(project.servers)), sorted(profiles)), options.note)

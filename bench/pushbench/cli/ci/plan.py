@@ -61,7 +61,7 @@ def plan(
     Fetches what it compares; a private repository needs GITHUB_TOKEN for that, with the permission contents: read.
     To go on with a run, also GITHUB_API_URL and GITHUB_TOKEN, which needs the permission actions: read.
     """
-    from pushbench.catalog.servers import read_catalog
+    from pushbench.catalog.servers import here, read_catalog
     from pushbench.ci import actions
     from pushbench.ci.change import read_change
     from pushbench.ci.event import read_event
@@ -77,7 +77,7 @@ def plan(
         return
     change = read_change(project.root, event, os.environ.get("GITHUB_TOKEN", ""))
     today = datetime.now(UTC).date()
-    catalog = read_catalog(project.servers)
+    catalog = here(read_catalog(project.servers))
     budget = _budget(project, event, catalog, settings, history)
     made = make_plan(event, catalog, change, settings, today, budget=budget)
     waits = made.untrusted and event.name == "pull_request"

@@ -1,0 +1,54 @@
+"""Servers that run elsewhere: one that the command line names, and what their certificates are held against."""
+
+from __future__ import annotations
+
+import re
+import ssl
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from pushbench.catalog.addresses import checked_url, is_secure, name_of
+from pushbench.catalog.servers import NAME, Server, ServerSpec
+from pushbench.foundation.errors import UserError
+
+
+def server_at(url: str, suite: str, protocol: str, *, name: str = "", authorities: str = "") -> Server:
+    """The server that a command line describes. Raises UserError; `authorities` is a file of certificates."""
+    address = require_url("--url", url)
+    if not protocol:
+        raise UserError("--url: nothing says how the server talks", hint="add --protocol FILE: docs/own-server.md")
+    own = name or name_of(address)
+    if not re.fullmatch(NAME, own):
+        raise UserError(f"--name {own!r}: expected small letters, digits and hyphens, such as my-chat")
+    file = Path(protocol)
+    spec = ServerSpec(
+        title=own,
+        link=re.sub("^ws", "http", address),
+        language="",
+        suite=suite,
+        protocol="protocol.yml",
+        tier="baseline",
+        url=address,
+    )
+    return Server(own, file.parent, own, spec, declared=file, trusted=Path(authorities) if authorities else None)
+
+
+def require_url(option: str, text: str) -> str:
+    """The checked URL of an option. Raises UserError."""
+    try:
+        return checked_url(text)
+    except ValueError as error:
+        raise UserError(f"{option}: {error}") from None
+
+
+def require_authorities(url: str, file: Path | None, where: str | None = None) -> None:
+    """Raises UserError if the file of authorities has no certificates, or if nobody would ask for them."""
+    if file is None:
+        return
+    if not is_secure(url):
+        raise UserError(f"{urlsplit(url).scheme}:// has no certificate to verify by {file.name}", where=where)
+    try:
+        ssl.create_default_context(cafile=str(file))
+    except OSError as error:  # and so is ssl.SSLError
+        what = "no certificates in PEM" if isinstance(error, ssl.SSLError) else str(error.strerror)
+        raise UserError(what, where=str(file)) from None

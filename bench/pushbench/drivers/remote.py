@@ -1,0 +1,95 @@
+"""The driver of servers that run elsewhere: it knows their address, and starts, meters and ends nothing."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from pushbench.building.builds import Note
+from pushbench.catalog.protocols import declared_by
+from pushbench.catalog.servers import Server
+from pushbench.drivers.driver import Build, DriverName
+from pushbench.drivers.service import Running
+from pushbench.drivers.workers import NotKilled
+from pushbench.machine.environment import CpuSplit
+from pushbench.machine.processes import Exit
+from pushbench.machine.procfs import Stat
+from pushbench.machine.resources import Usage
+
+
+class Unknown:
+    """The accounts of a program on another machine."""
+
+    def members(self, everyone: Sequence[Stat]) -> list[Stat]:
+        return []
+
+    def usage(self, everyone: Sequence[Stat] | None = None, *, with_switches: bool = False) -> Usage | None:
+        return None
+
+
+class RemoteInstance:
+    """A server that runs elsewhere. It has no end that could be seen here but that of its connections."""
+
+    services: Sequence[Running] = ()
+    reported = None
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.tree = Unknown()
+
+    def exited(self) -> str | None:
+        return None
+
+    @contextlib.contextmanager
+    def outage(self) -> Iterator[None]:
+        raise NotKilled("nothing was killed: the server runs elsewhere")
+        yield
+
+    def kill_worker(self) -> None:
+        raise NotKilled("no worker was killed: the server runs elsewhere")
+
+    def terminate(self, timeout: float) -> Exit:
+        return Exit(0, 0.0, killed=False)
+
+    def log_tail(self) -> str:
+        return ""
+
+    def output_bytes(self) -> int:
+        return 0
+
+
+@dataclass(frozen=True)
+class RemoteDriver:
+    """Drives servers at their URLs. The generator has all CPUs of `split`."""
+
+    split: CpuSplit
+    workers: int | None = None
+    name: DriverName = "remote"
+    engine: str | None = None
+
+    def lacks(self, server: Server) -> str | None:
+        return None
+
+    def products(self, services: Sequence[str]) -> dict[str, str]:
+        return {}
+
+    def digest(self, server: Server) -> str:
+        """Over the address and the protocol: nobody knows here what runs there."""
+        declared = declared_by(server)
+        known = [server.spec.url, declared.declaration.model_dump() if declared else None]
+        return hashlib.sha256(json.dumps(known, sort_keys=True).encode()).hexdigest()
+
+    def build(self, server: Server, note: Note) -> Build:
+        return Build(server.id, self.digest(server))
+
+    @contextlib.contextmanager
+    def running(self, server: Server, build: Build, env: Mapping[str, str] | None = None) -> Iterator[RemoteInstance]:
+        yield RemoteInstance(server.spec.url or "")
+
+
+def all_for_the_generator() -> CpuSplit:
+    return CpuSplit([], sorted(os.sched_getaffinity(0)))
