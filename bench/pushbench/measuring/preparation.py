@@ -59,7 +59,7 @@ class Selection:
 def by_suite(project: Project, suite: str, names: Sequence[str]) -> dict[str, list[str]]:
     """The ids of the named servers, or of all that run here, by their suites; only those of `suite` where there is one.
 
-    Raises UserError for a suite or a name that is unknown, for the id of a server of another suite, and for none at all.
+    Raises UserError for a suite or a name that is unknown, for the id of a server of another suite, and for nobody.
     """
     catalog = read_catalog(project.servers)
     if suite:
