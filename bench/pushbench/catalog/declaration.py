@@ -27,7 +27,7 @@ class Header(Document):
 
 
 class Condition(Document):
-    """A condition on the value at a JSON pointer."""
+    """A condition on the value at a JSON pointer, of which the empty one is that of the whole message."""
 
     at: str
     json_is: Template = []
@@ -86,7 +86,9 @@ class Declaration(Document):
     query: Template = []
     subprotocol: str = ""
     headers: list[Header] = []
-    open: Step | None = None
+    separator: str = ""
+    """between the messages of one frame, and perhaps behind the last one"""
+    open: list[Step] = []
     join: Step | None = None
     message: Message
     leave: Template = []

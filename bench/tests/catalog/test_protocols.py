@@ -53,7 +53,7 @@ def wrong(tmp_path: Path, text: str) -> str:
     return str(raised.value).removeprefix(f"{file}:")
 
 
-@pytest.mark.parametrize("name", ["whiteboard", "ws-chat"])
+@pytest.mark.parametrize("name", sorted(file.parent.name for file in EXAMPLES.glob("*/protocol.yml")))
 def test_the_examples_are_what_the_generators_tests_play(name: str) -> None:
     """PUSHBENCH_GOLDEN=write writes them."""
     declaration = read_protocol(EXAMPLES / name / "protocol.yml").declaration
@@ -105,6 +105,12 @@ def test_a_chat_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
         ('"at": {time}, ', "", "12: message.time: what is sent has no {time}"),
         ("  id: /id\n", "", "8: message: id: missing"),
         ("  id: /id\n", '  id: {at: /id, like: "m-{any}"}\n', "11: message.id.like: expected one {id} in it"),
+        ("open: {", "open:\n - {}\n - {", "5: open.0: expected send, acknowledged, or both"),
+        ("open: {", "open:\n - {acknowledged: {/a: b}}\n - {send: oh, ", "6: open.1.send: with values in their places"),
+        ("open: {", "open:\n - {acknowledge: {/a: b}}\n - {", "5: open.0.acknowledge: unknown key; did you mean ackno"),
+        ("  - {/type: pong}", "  - '{\"type\": {any}}'", "19: ignore.1: no {any} in a whole message"),
+        ("  path: /chat", "  separator: x\n  terminator: x\n  path: /chat", "1: websocket: expected separator or term"),
+        ("  path: /chat", "  terminator: ''\n  path: /chat", "2: websocket.terminator: String should have at least 1"),
         ("{/body: /text}", "{/body: /txt}", "13: message.same./body: the pointer /txt finds nothing in what is sent"),
         ("{/body: /text}", "[/type, /txt]", "13: message.same.1: the pointer /txt finds nothing in what is sent"),
         ("  received: {/type: chat}", "  received: chat", "10: message.received: expected values at JSON pointers"),
@@ -160,6 +166,17 @@ def test_a_mistake_is_told_with_its_line(
 def test_a_mistake_about_text_is_told_with_its_line(lines: str, said: str, tmp_path: Path) -> None:
     text = f'websocket: {{path: /}}\nformat: text\nmessage:\n  send: "{{id}} {{text:9}}"\n{lines}\n'
     assert wrong(tmp_path, text).startswith(said)
+
+
+def test_what_ends_messages_is_behind_all_that_is_sent(tmp_path: Path) -> None:
+    file = tmp_path / "protocol.yml"
+    file.write_text(CHAT.replace("websocket:\n", 'websocket:\n  terminator: "\\x1e"\n'))
+    declaration = read_protocol(file).declaration
+    assert declaration.join
+    assert declaration.keep_alive
+    sent = [declaration.join.send, declaration.message.send, declaration.leave, declaration.keep_alive.send]
+    assert [each[-1].literal[-2:] for each in sent] == ["}\x1e"] * 4
+    assert declaration.separator == "\x1e"
 
 
 def test_a_server_names_the_file_of_its_folder(tmp_path: Path) -> None:
