@@ -11,11 +11,12 @@ from pushbench.foundation.model import Document
 
 
 class Part(Document):
-    """A literal, a value by its name, or a secret by its name."""
+    """A literal, a value by its name, a secret by its name, or a column of the client's row."""
 
     literal: str = ""
     value: str = ""
     secret: str = ""
+    row: str = ""
 
 
 Template = list[Part]
@@ -96,3 +97,5 @@ class Declaration(Document):
     error: Failure | None = None
     ignore: list[Pattern] = []
     secrets: dict[str, Secret] = {}
+    rows: dict[str, list[str]] = {}
+    """the values of each column, of which each client has a row"""

@@ -14,6 +14,8 @@ Token = Annotated[str, StringConstraints(pattern=r"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$
 SecretName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]*$", max_length=50)]
 Variable = Annotated[str, StringConstraints(pattern=r"^PUSHBENCH_SECRET_[A-Z0-9_]+$", max_length=100)]
 """A protocol.yml of a pull request can have these sent to its server, and no other variable of the machine."""
+Table = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9._-]*\.csv$", max_length=100)]
+"""A name without a folder: a pull request cannot have other files of the machine sent to its server."""
 Mark = Annotated[str, StringConstraints(min_length=1, max_length=8)]
 Text = Annotated[str, StringConstraints(min_length=1, max_length=40_000)]
 Scalar = str | int | float | bool | None
@@ -26,7 +28,7 @@ Pattern = Annotated[
 ]
 Send = Annotated[Text, Field(description="a template, such as {group} {client}")]
 
-_TEXT_OF = "a template of messages: {group}, {client}, {id}, {time}, {text:200}, {secret:name}"
+_TEXT_OF = "a template of messages: {group}, {client}, {id}, {time}, {text:200}, {row:name}, {secret:name}"
 
 
 class WebSocket(Document):
@@ -155,3 +157,6 @@ class ProtocolFile(Document):
     error: ErrorEntry | None = None
     ignore: list[Pattern] = Field(default=[], description="what else the server sends; the rest counts as corrupt")
     secrets: dict[SecretName, SecretEntry] = {}
+    rows: Table | None = Field(
+        default=None, description="a CSV file in this folder, whose first line names the columns; each client has a row"
+    )

@@ -27,14 +27,17 @@ from pushbench.catalog.declaration import (
 )
 from pushbench.catalog.declaration import Pattern as Compiled
 from pushbench.catalog.protocol_file import Pattern, Place, ProtocolFile, Scalar, Within
+from pushbench.catalog.rows import read_rows
 from pushbench.catalog.servers import Server
 from pushbench.catalog.templates import JsonTemplate, dumps, joined, json_string, literal, parse, values
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.yamlfile import Location, YamlFile, read_yaml
 
-SENT = ("group", "client", "secret")
-MESSAGE = ("group", "client", "id", "time", "text", "secret")
-HEARD = ("group", "client", "text", "any")
+SENT = ("group", "client", "row", "secret")
+MESSAGE = ("group", "client", "id", "time", "text", "row", "secret")
+HEARD = ("group", "client", "text", "row", "any")
+RECEIVED = ("group", "client", "text", "any")
+"""of a message of another client, whose row is not known yet"""
 DELIVERED = ("group", "client", "id", "time", "text", "any")
 
 _PATH = re.compile(r"[A-Za-z0-9._~!$&'()*+,;=:@/-]*")
@@ -100,6 +103,7 @@ class _Reading:
         self._file, self._spec = file, spec
         self._secrets = list(spec.secrets)
         self._json = spec.format == "json"
+        self._rows = read_rows(file.path.parent / spec.rows) if spec.rows else {}
 
     def declaration(self) -> Declaration:
         spec = self._spec
@@ -129,11 +133,12 @@ class _Reading:
             else None,
             ignore=[self._heard(("ignore", place), each) for place, each in enumerate(spec.ignore)],
             secrets={name: Secret(env=it.env or "", file_env=it.file_env or "") for name, it in spec.secrets.items()},
+            rows=self._rows,
         )
 
     def _template(self, at: Location, text: str, known: Collection[str]) -> Template:
         try:
-            return parse(text, known, self._secrets)
+            return parse(text, known, self._secrets, self._rows)
         except ValueError as error:
             raise self._file.error(at, str(error)) from None
 
@@ -225,7 +230,7 @@ class _Reading:
         sent = self._said(("message", "send"), spec.send, MESSAGE)
         if "id" not in values(sent):
             raise self._file.error(("message", "send"), "no {id}, so nobody could tell one message from another")
-        heard = self._heard(("message", "received"), spec.received, HEARD if self._json else DELIVERED)
+        heard = self._heard(("message", "received"), spec.received, RECEIVED if self._json else DELIVERED)
         receipt = self._json_receipt(heard, sent) if self._json else self._text_receipt(heard)
         return Message(send=self._ended(sent), received=receipt, others=spec.receivers == "others")
 

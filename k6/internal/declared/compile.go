@@ -18,6 +18,7 @@ type Protocol struct {
 	KeepAlive time.Duration
 
 	json        bool
+	rows        map[string][]string
 	finder      *finder
 	secrets     secrets
 	path, query template
@@ -64,7 +65,7 @@ func Compile(d Declaration) (*Protocol, error) {
 	}
 	c := compiler{made: &Protocol{
 		Subprotocol: d.Subprotocol, Separator: []byte(d.Separator), Others: d.Message.Others, json: d.Format == "json",
-		secrets: known, finder: newFinder(), reason: -1,
+		secrets: known, rows: d.Rows, finder: newFinder(), reason: -1,
 	}}
 	c.transport(d)
 	c.conversation(d)
@@ -191,7 +192,7 @@ func (c *compiler) payload(t Template) template {
 }
 
 func (c *compiler) template(t Template, escape func(string) string) template {
-	made, err := t.compile(c.made.secrets, escape)
+	made, err := t.compile(c.made.secrets, c.made.rows, escape)
 	c.fail(err)
 	return made
 }

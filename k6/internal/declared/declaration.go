@@ -24,16 +24,19 @@ type Declaration struct {
 	Error     *Failure          `json:"error"`
 	Ignore    []Pattern         `json:"ignore"`
 	Secrets   map[string]Secret `json:"secrets"`
+	// Rows has the values of each column of a table, of which each client has a row.
+	Rows map[string][]string `json:"rows"`
 }
 
 // Template is a text with values in it.
 type Template []Part
 
-// Part is a literal, a value (group, client, id, time, any), or a secret by its name.
+// Part is a literal, a value (group, client, id, time, any), a secret by its name, or a column of the client's row.
 type Part struct {
 	Literal string `json:"literal,omitempty"`
 	Value   string `json:"value,omitempty"`
 	Secret  string `json:"secret,omitempty"`
+	Row     string `json:"row,omitempty"`
 }
 
 // Header is one of the opening handshake.
