@@ -94,8 +94,8 @@ type Session interface {
 	// Open writes the client's first bytes on a new connection.
 	Open(buf []byte) []byte
 	// Next reads the next event and returns how many bytes of data it took, which is all of them when the event is
-	// Nothing. The data of the next call begins with the byte after these. After an error the connection must be
-	// closed.
+	// Nothing. The data of the next call begins with the byte after these, which stay as they are until an event is
+	// Nothing. After an error the connection must be closed.
 	Next(data []byte, event *Event) (int, error)
 	// Join writes a request for membership. It may be repeated until the server acknowledges.
 	Join(buf []byte) []byte
