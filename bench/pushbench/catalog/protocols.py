@@ -5,12 +5,14 @@ Whatever is wrong with the file is found here, with its line, before anything is
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from pushbench.catalog.declaration import (
     Condition,
@@ -59,20 +61,38 @@ class DeclaredProtocol:
 
     def environment(self) -> dict[str, str]:
         """These variables and their values. Raises UserError where a secret cannot be had."""
-        for name, secret in self.declaration.secrets.items():
-            if problem := _unusable(secret):
-                raise self.file.error(("secrets", name), problem)
+        self.secrets()
         return {name: os.environ[name] for name in self.variables}
+
+    def secrets(self) -> dict[str, str]:
+        """The secrets by their names. Raises UserError where one cannot be had."""
+        found = {}
+        for name, secret in self.declaration.secrets.items():
+            try:
+                found[name] = _read(secret)
+            except ValueError as problem:
+                raise self.file.error(("secrets", name), str(problem)) from None
+        return found
+
+    def redact(self, text: str) -> str:
+        """A text that people may read: without secrets, in the forms that they have in messages and addresses."""
+        for name, secret in self.secrets().items():
+            for form in (secret, dumps(secret)[1:-1], json.dumps(secret)[1:-1], quote(secret, safe="")):
+                text = text.replace(form, f"{{secret:{name}}}")
+        return text
 
     def error(self, at: str, what: str) -> UserError:
         """The error for a mistake at a dotted key, such as message.id."""
         return self.file.error(tuple(int(part) if part.isdecimal() else part for part in at.split(".") if part), what)
 
 
-def read_protocol(path: Path) -> DeclaredProtocol:
-    """Read a declared protocol. Raises UserError, with file and line, for whatever cannot work."""
+def read_protocol(path: Path, *, text: int | None = None) -> DeclaredProtocol:
+    """Read a declared protocol. Raises UserError, with file and line, for whatever cannot work.
+
+    With `text`, what a message says has so many characters, in place of the file's number.
+    """
     file = read_yaml(path)
-    return DeclaredProtocol(file, _Reading(file, file.validate(ProtocolFile)).declaration())
+    return DeclaredProtocol(file, _Reading(file, file.validate(ProtocolFile), text).declaration())
 
 
 def declared_by(server: Server) -> DeclaredProtocol | None:
@@ -80,27 +100,29 @@ def declared_by(server: Server) -> DeclaredProtocol | None:
     return read_protocol(server.protocol_file) if server.protocol_file else None
 
 
-def _unusable(secret: Secret) -> str | None:
-    """Why a secret cannot be used; never what it is."""
+def _read(secret: Secret) -> str:
+    """A secret. The ValueError says why it cannot be used; never what it is."""
     variable = secret.env or secret.file_env
     value = os.environ.get(variable, "")
     if not value:
-        return f"the variable {variable} is not set"
+        raise ValueError(f"the variable {variable} is not set")
     if secret.file_env:
         try:
             value = Path(value).read_text(encoding="utf-8").strip()
         except (OSError, UnicodeDecodeError):
-            return f"the file that {variable} names cannot be read"
+            raise ValueError(f"the file that {variable} names cannot be read") from None
         if not value:
-            return f"the file that {variable} names is empty"
-    return None if value.isprintable() else f"what {variable} has is not one line of text"
+            raise ValueError(f"the file that {variable} names is empty")
+    if not value.isprintable():
+        raise ValueError(f"what {variable} has is not one line of text")
+    return value
 
 
 class _Reading:
     """One file on its way to a declaration."""
 
-    def __init__(self, file: YamlFile, spec: ProtocolFile) -> None:
-        self._file, self._spec = file, spec
+    def __init__(self, file: YamlFile, spec: ProtocolFile, text: int | None) -> None:
+        self._file, self._spec, self._text = file, spec, text
         self._secrets = list(spec.secrets)
         self._json = spec.format == "json"
         self._rows = read_rows(file.path.parent / spec.rows) if spec.rows else {}
@@ -138,7 +160,7 @@ class _Reading:
 
     def _template(self, at: Location, text: str, known: Collection[str]) -> Template:
         try:
-            return parse(text, known, self._secrets, self._rows)
+            return parse(text, known, self._secrets, self._rows, self._text)
         except ValueError as error:
             raise self._file.error(at, str(error)) from None
 

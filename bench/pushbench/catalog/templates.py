@@ -23,13 +23,19 @@ Known = Collection[str]
 """the names of values that a template may have; `secret` stands for all secrets, `row` for all columns"""
 
 
-def parse(text: str, known: Known, secrets: Known = (), columns: Known = ()) -> Template:
-    """The parts of a template. Raises ValueError for a value that it may not have."""
+def parse(
+    text: str, known: Known, secrets: Known = (), columns: Known = (), length: int | None = None
+) -> Template:
+    """The parts of a template. Raises ValueError for a value that it may not have.
+
+    Plain prose has `length` characters, where that is not None.
+    """
     parts: Template = []
     at = 0
     for found in _VALUE.finditer(text):
         parts += literal(text[at : found.start()])
-        parts.append(_part(found[1], found[2], known, secrets, columns))
+        argument = found[2] if length is None or found[1] != "text" else str(length)
+        parts.append(_part(found[1], argument, known, secrets, columns))
         at = found.end()
     return [*parts, *literal(text[at:])]
 

@@ -26,7 +26,7 @@ from pushbench.foundation.errors import EXIT_FAIL, UserError
 if TYPE_CHECKING:
     from pushbench.catalog.servers import Server
     from pushbench.catalog.suites import Suite
-    from pushbench.conformance import Conformance, RuleResult
+    from pushbench.conformance import Conformance, Converse, RuleResult
     from pushbench.conformance.side_by_side import Watch
     from pushbench.drivers.driver import Driver
     from pushbench.measuring.preparation import Prepared, Selection
@@ -72,7 +72,7 @@ def verify(
     from pushbench.machine.ownership import only_run_on_machine
     from pushbench.machine.processes import raise_open_files
     from pushbench.measuring.preparation import build_each, select_servers
-    from pushbench.measuring.verifying import lanes_of
+    from pushbench.measuring.verifying import conversing, lanes_of
 
     project = Project.current()
     if port is not None and jobs not in (None, 1):
@@ -88,7 +88,8 @@ def verify(
         asked = [(each.driver, server) for each in chosen for server in each.servers]
         prepared = build_each(asked, options.note)
         built = [(driver, each) for (driver, _), each in zip(asked, prepared, strict=True)]
-        found = _verify_all(built, rules, jobs or min(lanes_of(each.driver) for each in chosen))
+        converse = conversing(project, (server for _, server in asked), options.note)
+        found = _verify_all(built, rules, jobs or min(lanes_of(each.driver) for each in chosen), converse)
     if as_json:
         options.print_json([each.model_dump(mode="json") for each in found])
     else:
@@ -109,7 +110,9 @@ def _known_rules(chosen: Sequence[Server], names: list[str]) -> list[str]:
     return names
 
 
-def _verify_all(prepared: Sequence[tuple[Driver, Prepared]], rules: list[str], jobs: int) -> list[Conformance]:
+def _verify_all(
+    prepared: Sequence[tuple[Driver, Prepared]], rules: list[str], jobs: int, converse: Converse | None
+) -> list[Conformance]:
     """The result of each server, in their order; of one that was not built, too."""
     from pushbench import conformance
     from pushbench.catalog.failures import ServerFailed
@@ -121,7 +124,7 @@ def _verify_all(prepared: Sequence[tuple[Driver, Prepared]], rules: list[str], j
     for driver, each in prepared:
         server, result = each.server, each.result
         if isinstance(result, Build):
-            built.append(Built(server, result, driver))
+            built.append(Built(server, result, driver, converse))
         else:
             failed = ServerFailed(result.step, result.message, result.log_tail)
             found[server.id] = conformance.unverified(server.id, server.spec.suite, server.spec.protocol, failed)
@@ -158,14 +161,14 @@ def _watch(ids: Sequence[str]) -> Iterator[Watch]:
 
     def heard(number: int, result: RuleResult) -> None:
         checked[ids[number]] += 1
-        if not result.passed:
+        if result.failed:
             say(f"{ids[number]}: FAIL {result.name}")
         show()
 
     def ended(number: int, found: Conformance) -> None:
         del checked[ids[number]]
-        kept, seconds = len(found.rules) - len(found.failures), time.monotonic() - begun[ids[number]]
-        say(f"{ids[number]}: keeps {kept} of {len(found.rules)} rules ({seconds:.0f} s){found.disturbed}")
+        seconds = time.monotonic() - begun[ids[number]]
+        say(f"{ids[number]}: keeps {found.kept} rules{found.unasked} ({seconds:.0f} s){found.disturbed}")
 
     try:
         yield Watch(began, heard, ended)
@@ -176,9 +179,10 @@ def _watch(ids: Sequence[str]) -> Iterator[Watch]:
 def _print(found: Sequence[Conformance]) -> None:
     from rich.console import Console
 
-    from pushbench.conformance.tables import failures, overview
+    from pushbench.conformance.tables import failures, not_asked, overview
 
     console = Console(highlight=False)
     console.print(overview(found, console.width), "")
     for each in found:
         console.print(failures(each))
+        console.print(not_asked(each))

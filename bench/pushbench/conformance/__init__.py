@@ -5,19 +5,27 @@ The rules are the specification of a server, one module a topic: start with `eve
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
+from pushbench.catalog.declaration import Declaration
+from pushbench.catalog.protocols import declared_by
 from pushbench.catalog.servers import Outage, Server
 from pushbench.conformance.result import Conformance, RuleResult
 from pushbench.conformance.rule import Rule
 from pushbench.conformance.suite import SuiteRules, digest
-from pushbench.conformance.target import Subject, Target
+from pushbench.conformance.target import Declared, Subject, Target
 from pushbench.conformance.verification import unverified, verify
 from pushbench.drivers.driver import Build, Driver
+from pushbench.generator.talking import Talked
+
+Converse = Callable[[str, Declaration, Mapping[str, str]], Talked]
+"""Has the generator play a conversation: with the server at a URL, as it is declared, with these secrets."""
 
 __all__ = [
     "Conformance",
+    "Converse",
+    "Declared",
     "Rule",
     "RuleResult",
     "Subject",
@@ -37,8 +45,18 @@ def rules_for(
     return SuiteRules(suite, protocol).rules(services, outage)
 
 
-def subject(server: Server, build: Build, driver: Driver, env: Mapping[str, str] | None = None) -> Subject:
-    """A server of the catalog as what is verified."""
-    spec = server.spec
-    start = partial(driver.running, server, build, env)
-    return Subject(server.id, spec.suite, spec.protocol, spec.services, start, spec.outage)
+def subject(
+    server: Server,
+    build: Build,
+    driver: Driver,
+    converse: Converse | None = None,
+) -> Subject:
+    """A server of the catalog as what is verified; one that declares its protocol needs `converse`."""
+    spec, declared = server.spec, declared_by(server)
+    start = partial(driver.running, server, build)
+    spoken = None
+    if declared:
+        assert converse
+        environment = declared.environment()
+        spoken = Declared(declared, lambda url: converse(url, declared.declaration, environment))
+    return Subject(server.id, spec.suite, spec.protocol, spec.services, start, spec.outage, spoken)

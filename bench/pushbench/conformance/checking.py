@@ -6,16 +6,19 @@ import asyncio
 import http.client
 import time
 from collections.abc import Callable, Sequence
+from typing import Literal
 
 from websockets.exceptions import WebSocketException
 
 from pushbench.conformance.result import RuleResult
-from pushbench.conformance.rule import Mismatch, Rule
+from pushbench.conformance.rule import Mismatch, NotAsked, Rule
 from pushbench.conformance.suite import Clients, SharingClients
 from pushbench.conformance.target import Target
 from pushbench.conformance.together import together
 
 Note = Callable[[RuleResult], None]
+Outcome = tuple[Literal["passed", "failed", "not-asked"], str]
+"""and what was expected and seen, or why the rule was not asked"""
 
 
 async def check(rule: Rule, clients: Clients, target: Target) -> RuleResult:
@@ -27,7 +30,8 @@ async def check(rule: Rule, clients: Clients, target: Target) -> RuleResult:
 
 
 async def check_beside(rules: Sequence[Rule], clients: SharingClients, target: Target, note: Note) -> tuple[Rule, ...]:
-    """Check rules at the same time, and then one after another what they do alone. `note` hears of those that pass.
+    """Check rules at the same time, and then one after another what they do alone. `note` hears of those that do not
+    fail.
 
     Returns the others, which prove nothing: what one rule breaks, its neighbours see.
     """
@@ -36,10 +40,10 @@ async def check_beside(rules: Sequence[Rule], clients: SharingClients, target: T
 
     async def holds_so_far(rule: Rule) -> bool:
         result = await checkings[rule].go_on()
-        if result and result.passed:
+        if result and not result.failed:
             note(result)
             del left[rule]
-        return not result or result.passed
+        return not result or not result.failed
 
     try:
         holding = all(await together(map(holds_so_far, rules)))
@@ -62,32 +66,42 @@ class Checking:
     async def go_on(self) -> RuleResult | None:
         """The result, or None where the rule has to be alone from here on."""
         began = time.monotonic()
-        limit, detail, ended = self._rule.limit_seconds, "", True
+        limit, ended = self._rule.limit_seconds, True
+        outcome: Outcome = "passed", ""
         try:
             async with asyncio.timeout(limit - self._seconds) as timer:
                 ended = await anext(self._steps, self) is self
         except (Mismatch, OSError, WebSocketException, http.client.HTTPException) as fault:
             if timer.expired():
-                detail = f"did not finish within {limit:g} s"
+                outcome = "failed", f"did not finish within {limit:g} s"
             else:
-                detail = str(fault) if isinstance(fault, Mismatch) else f"{type(fault).__name__}: {fault}"
+                outcome = "failed", str(fault) if isinstance(fault, Mismatch) else f"{type(fault).__name__}: {fault}"
+        except NotAsked as reason:
+            outcome = "not-asked", str(reason)
         finally:
             if ended:
                 await self.end()
             self._seconds += time.monotonic() - began
-        return self._result(detail) if ended else None
+        return _result(self._rule, outcome, self._target, self._seconds) if ended else None
 
     async def end(self) -> None:
         """Leave the server, wherever the check is."""
         await self._steps.aclose()
         await self._clients.dismiss()
 
-    def _result(self, detail: str) -> RuleResult:
-        return RuleResult(
-            name=self._rule.name,
-            statement=self._rule.statement,
-            outcome="failed" if detail else "passed",
-            detail=detail,
-            log_tail=self._target.log_tail() if detail else "",
-            seconds=self._seconds,
-        )
+
+def not_asked(rule: Rule, reason: str) -> RuleResult:
+    """The result of a rule that was not checked at all."""
+    return RuleResult(name=rule.name, statement=rule.statement, outcome="not-asked", detail=reason, seconds=0)
+
+
+def _result(rule: Rule, found: Outcome, target: Target, seconds: float) -> RuleResult:
+    outcome, detail = found
+    return RuleResult(
+        name=rule.name,
+        statement=rule.statement,
+        outcome=outcome,
+        detail=detail,
+        log_tail=target.log_tail() if outcome == "failed" else "",
+        seconds=seconds,
+    )

@@ -14,8 +14,10 @@ class RuleResult(Document):
 
     name: str
     statement: str
-    outcome: Literal["passed", "failed"]
-    detail: str = Field("", description="what was expected and what was seen; empty when the rule passed")
+    outcome: Literal["passed", "failed", "not-asked"]
+    detail: str = Field(
+        "", description="what was expected and what was seen, or why the rule was not asked; empty when it passed"
+    )
     log_tail: str = Field("", description="the last lines that the server had printed when the rule failed")
     seconds: NonNegativeFloat
     checks: PositiveInt = Field(
@@ -26,9 +28,13 @@ class RuleResult(Document):
     def passed(self) -> bool:
         return self.outcome == "passed"
 
+    @property
+    def failed(self) -> bool:
+        return self.outcome == "failed"
+
 
 class Conformance(Document):
-    """Whether a server may be benchmarked: only when every rule passed."""
+    """Whether a server may be benchmarked: only when no rule failed."""
 
     server: str
     suite: str
@@ -38,11 +44,27 @@ class Conformance(Document):
 
     @property
     def passed(self) -> bool:
-        return all(result.passed for result in self.rules)
+        return not self.failures
 
     @property
     def failures(self) -> list[RuleResult]:
-        return [result for result in self.rules if not result.passed]
+        return [result for result in self.rules if result.failed]
+
+    @property
+    def asked(self) -> list[RuleResult]:
+        return [result for result in self.rules if result.outcome != "not-asked"]
+
+    @property
+    def kept(self) -> str:
+        """`11 of 12`"""
+        asked = self.asked
+        return f"{sum(result.passed for result in asked)} of {len(asked)}"
+
+    @property
+    def unasked(self) -> str:
+        """`, 2 not asked`; empty where all rules were"""
+        others = len(self.rules) - len(self.asked)
+        return f", {others} not asked" if others else ""
 
     @property
     def disturbed(self) -> str:

@@ -12,7 +12,8 @@ from typing import Any
 from pushbench.catalog.servers import Outage
 
 Check = Callable[[Any], Awaitable[None]] | Callable[[Any], AsyncGenerator[None]]
-"""Takes the clients of a suite; returns when the server did what it must and raises Mismatch when it did not.
+"""Takes the clients of a suite; returns when the server did what it must and raises Mismatch when it did not. It
+raises NotAsked where it cannot tell.
 
 A generator may be checked beside others up to its `yield`, and is alone on the server from there on.
 """
@@ -24,6 +25,10 @@ class Mismatch(Exception):
     def __init__(self, expected: str, seen: object) -> None:
         super().__init__(f"expected {expected}; saw {seen}")
         self.expected, self.seen = expected, str(seen)
+
+
+class NotAsked(Exception):
+    """The rule cannot be asked of this server; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +48,8 @@ class Rule:
     beside_others: bool = False
     """May be checked at the same time as others, on one server: it mostly waits, and other clients do not change what
     its own see."""
+    decides: bool = False
+    """Comes first. Where it fails, no other rule is asked."""
 
     def concerns(self, services: Sequence[str], outage: Outage | None) -> bool:
         """Whether a server with these services has to keep it. `outage` None: whatever the loss of one does."""
@@ -67,13 +74,14 @@ def rule(
     needs_services: bool = False,
     outage: Outage | None = None,
     beside_others: bool = False,
+    decides: bool = False,
 ) -> Callable[[Check], Rule]:
     """Make a rule of an async function, named after it: `joined_means_subscribed` is `joined-means-subscribed`."""
 
     def register(check: Check) -> Rule:
         name = getattr(check, "__name__").replace("_", "-")  # noqa: B009 - Callable has no __name__ for type checkers
         beside = beside_others or isasyncgenfunction(check)
-        return Rule(name, statement, check, limit_seconds, final, needs_services, outage, beside)
+        return Rule(name, statement, check, limit_seconds, final, needs_services, outage, beside, decides)
 
     return register
 

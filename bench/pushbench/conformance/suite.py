@@ -1,6 +1,7 @@
 """Finds the rules and the clients of a suite and a protocol by their names; nothing else knows which ones exist.
 
-A suite is a package beside this module with `rules` and `clients`; a protocol is a module of that package.
+A suite is a package beside this module with `rules` and `clients`; a protocol is a module of that package. What servers
+declare themselves is its package `declared`, with `rules` and `clients` of its own.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Protocol, runtime_checkable
 
 from pushbench.catalog.servers import DECLARED, Outage
 from pushbench.conformance.rule import Rule
-from pushbench.conformance.target import Target
+from pushbench.conformance.target import Subject, Target
 from pushbench.foundation.errors import UserError
 
 
@@ -39,14 +40,13 @@ class SuiteRules:
     """The rules and the clients for one protocol. Raises UserError when there are none."""
 
     def __init__(self, name: str, protocol: str) -> None:
-        if protocol.endswith(DECLARED):
-            raise UserError(
-                f"there are no rules for declared protocols yet, such as {protocol} of {name}",
-                hint="play a conversation with `pushbench protocol check`, and run with --skip-verify",
-            )
         package = f"{__package__}.{_identifier(name)}"
         self._package = _find(package, f"suite {name!r}")
-        self._protocol = _find(f"{package}.{_identifier(protocol)}", f"protocol {protocol!r} of {name}")
+        self._protocol: ModuleType | None = None
+        if protocol.endswith(DECLARED):
+            self._package = _find(f"{package}.declared", f"declared protocols of {name}")
+        else:
+            self._protocol = _find(f"{package}.{_identifier(protocol)}", f"protocol {protocol!r} of {name}")
 
     def rules(self, services: Sequence[str], outage: Outage | None = None) -> tuple[Rule, ...]:
         """Of a server that needs `services`, in the order of checking: those that end the server come last.
@@ -57,8 +57,8 @@ class SuiteRules:
         asked = [rule for rule in found if rule.concerns(services, outage)]
         return tuple(sorted(asked, key=lambda rule: rule.final))
 
-    def clients(self, server: str, target: Target) -> Clients:
-        found: Clients = self._package.clients(server, target, self._protocol)
+    def clients(self, subject: Subject, target: Target) -> Clients:
+        found: Clients = self._package.clients(subject.server, target, self._protocol or subject.declared)
         return found
 
 

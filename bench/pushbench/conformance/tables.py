@@ -13,7 +13,11 @@ from pushbench.conformance.result import Conformance, RuleResult
 from pushbench.foundation.text import last_lines, one_line
 
 LOG_LINES = 8
-OUTCOMES = {"passed": Text("pass", style="green"), "failed": Text("FAIL", style="bold red")}
+OUTCOMES = {
+    "passed": Text("pass", style="green"),
+    "failed": Text("FAIL", style="bold red"),
+    "not-asked": Text("not asked", style="dim"),
+}
 NOT_A_RULE = Text("-", style="dim")
 """The rule belongs to another protocol."""
 
@@ -21,13 +25,28 @@ NOT_A_RULE = Text("-", style="dim")
 def overview(found: Sequence[Conformance], width: int) -> Table:
     """Rules x servers where all servers fit into `width` columns, else one row for each server."""
     names = list(dict.fromkeys(result.name for each in found for result in each.rules))
-    needed = max(map(len, names), default=0) + sum(2 + max(4, len(each.server)) for each in found)
+    needed = max(map(len, names), default=0) + sum(2 + max(_width(each), len(each.server)) for each in found)
     return _rules(names, found) if needed <= width else _servers(found)
+
+
+def _width(found: Conformance) -> int:
+    return max((len(OUTCOMES[result.outcome].plain) for result in found.rules), default=0)
 
 
 def failures(found: Conformance) -> Group:
     """Each broken rule: what it requires, what was expected and seen, and what the server said."""
     return Group(*(line for result in found.failures for line in _failure(found.server, result)))
+
+
+def not_asked(found: Conformance) -> Group:
+    """Why rules were not asked, each reason once with its rules."""
+    reasons: dict[str, list[str]] = {}
+    for result in found.rules:
+        if result.outcome == "not-asked":
+            reasons.setdefault(result.detail, []).append(result.name)
+    return Group(
+        *(Text(f"not asked {found.server}: {', '.join(names)}: {reason}") for reason, names in reasons.items())
+    )
 
 
 def _rules(names: Sequence[str], found: Sequence[Conformance]) -> Table:
@@ -41,8 +60,9 @@ def _rules(names: Sequence[str], found: Sequence[Conformance]) -> Table:
 def _servers(found: Sequence[Conformance]) -> Table:
     table = _table("server", "suite", "rules kept")
     for each in found:
-        count = f"{len(each.rules) - len(each.failures)} of {len(each.rules)}"
-        table.add_row(each.server, each.suite, Text(count, style="green" if each.passed else "bold red"))
+        table.add_row(
+            each.server, each.suite, Text(f"{each.kept}{each.unasked}", style="green" if each.passed else "bold red")
+        )
     return table
 
 

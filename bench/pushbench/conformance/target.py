@@ -7,8 +7,11 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
+from pushbench.catalog.protocols import DeclaredProtocol
 from pushbench.catalog.servers import Outage
+from pushbench.conformance.result import RuleResult
 from pushbench.drivers.service import Running
+from pushbench.generator.talking import Talked
 from pushbench.machine.processes import Exit
 from pushbench.machine.resources import Accounted
 
@@ -35,6 +38,20 @@ class Target(Protocol):
 
 
 @dataclass(frozen=True)
+class Declared:
+    """The protocol that a server declares."""
+
+    protocol: DeclaredProtocol
+    converse: Callable[[str], Talked]
+    """Has the generator play a conversation with the server at a URL. Raises UserError."""
+
+    def without_secrets(self, result: RuleResult) -> RuleResult:
+        """What people may read of a result."""
+        redact = self.protocol.redact
+        return result.model_copy(update={"detail": redact(result.detail), "log_tail": redact(result.log_tail)})
+
+
+@dataclass(frozen=True)
 class Subject:
     """A server under verification."""
 
@@ -48,3 +65,5 @@ class Subject:
     """Starts it anew and waits until it is healthy; leaving the block ends it. Raises ServerFailed."""
     outage: Outage = "keeps-clients"
     """what the loss of a service does to its clients"""
+    declared: Declared | None = None
+    """None for a protocol of the suite"""

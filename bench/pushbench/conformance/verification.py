@@ -7,7 +7,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
 
 from pushbench.catalog.failures import ServerFailed
-from pushbench.conformance.checking import Note, check, check_beside
+from pushbench.conformance.checking import Note, check, check_beside, not_asked
 from pushbench.conformance.result import Conformance, RuleResult
 from pushbench.conformance.rule import Rule
 from pushbench.conformance.suite import Clients, SharingClients, SuiteRules, digest
@@ -38,6 +38,7 @@ def verify(
     are no rules for the server, and ServerFailed when it does not start at all.
 
     A rule that fails while the hypervisor takes much of the CPU is checked again: the server may have waited for it.
+    Where a rule that decides about the others fails, they are not asked.
     """
     suite = SuiteRules(subject.suite, subject.protocol)
     names = frozenset(only)
@@ -47,13 +48,15 @@ def verify(
     checks = Counter[str]()
 
     def keep(result: RuleResult) -> None:
+        if subject.declared:
+            result = subject.declared.without_secrets(result)
         results.append(result)
         note(result)
 
     try:
         while pending:
             with hearing(ends), subject.start() as target:
-                clients = suite.clients(subject.server, target)
+                clients = suite.clients(subject, target)
                 asyncio.run(_check_until_failure(pending, checks, clients, target, keep))
     except ServerFailed as failed:
         if not results:
@@ -96,11 +99,15 @@ async def _check_until_failure(
         began = Since.now()
         checks[rule.name] += 1
         result = await check(rule, clients, target)
-        if not result.passed and checks[rule.name] < MOST_CHECKS and began.stolen_share() > STOLEN_MOST:
+        if result.failed and checks[rule.name] < MOST_CHECKS and began.stolen_share() > STOLEN_MOST:
             again.append(rule)
         else:
             note(result.model_copy(update={"checks": checks[rule.name]}))
-        if not result.passed and not rule.final:
+        if rule.decides and result.failed and not again:
+            for other in (each for group in pending for each in group):
+                note(not_asked(other, f"the server does not keep {rule.name}"))
+            pending.clear()
+        if result.failed and not rule.final:
             break
     pending.extendleft((rule,) for rule in reversed(again))
 

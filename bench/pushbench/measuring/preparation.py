@@ -11,11 +11,13 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from pushbench import conformance
 from pushbench.building.builds import Note, build_generator
 from pushbench.catalog.elsewhere import require_authorities
 from pushbench.catalog.failures import ServerFailed
+from pushbench.catalog.protocols import declared_by
 from pushbench.catalog.servers import Server, here, of_suite, read_catalog, select
 from pushbench.catalog.suites import Suite, find_suite
 from pushbench.conformance import Conformance
@@ -27,7 +29,7 @@ from pushbench.drivers.driver import Build, Driver
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.files import write_atomically
 from pushbench.foundation.project import Project
-from pushbench.measuring.verifying import Built, lanes_of, verify_built
+from pushbench.measuring.verifying import Built, conversing, lanes_of, verify_built
 from pushbench.records.record import Failure, Skipped
 
 BUILDS_AT_ONCE = 2  # npm, pip and Maven wait for the network half of the time
@@ -167,7 +169,8 @@ def _build(driver: Driver, server: Server, note: Note) -> Prepared:
 
 def verify_all(project: Project, built: Sequence[Prepared], driver: Driver, note: Note) -> list[Prepared]:
     """Those that passed unchanged before are not verified again."""
-    whole = [Built(each.server, each.result, driver) for each in built if isinstance(each.result, Build)]
+    converse = conversing(project, (each.server for each in built), note)
+    whole = [Built(each.server, each.result, driver, converse) for each in built if isinstance(each.result, Build)]
     pending = [each for each in whole if not _Passed(project, each).before()]
 
     def began(place: int) -> None:
@@ -176,7 +179,7 @@ def verify_all(project: Project, built: Sequence[Prepared], driver: Driver, note
     def ended(place: int, found: Conformance) -> None:
         if found.passed:
             _Passed(project, pending[place]).now()
-            note(f"{found.server}: passed {len(found.rules)} rules{found.disturbed}")
+            note(f"{found.server}: passed {len(found.asked)} rules{found.unasked}{found.disturbed}")
         else:
             failure = _failure(found)
             told = f"not benchmarked, it {failure.message}"
@@ -211,7 +214,9 @@ class _Passed:
 
     def __init__(self, project: Project, built: Built) -> None:
         self._path = project.cache / "verified" / f"{built.server.slug}.json"
-        self._content = {"build": built.build.digest, "rules": conformance.digest()}
+        self._content: dict[str, Any] = {"build": built.build.digest, "rules": conformance.digest()}
+        if declared := declared_by(built.server):  # an image need not have the file
+            self._content["protocol"] = declared.declaration.model_dump(mode="json")
 
     def before(self) -> bool:
         try:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import io
+from typing import Literal
 
 from rich.console import Console, RenderableType
 
 from pushbench.conformance import Conformance, RuleResult, rules_for
-from pushbench.conformance.tables import failures, overview
+from pushbench.conformance.tables import failures, not_asked, overview
 
 BASELINE = {
     "fastapi": "whiteboard-json",
@@ -76,3 +77,20 @@ def test_a_broken_rule_is_told_with_its_statement_and_the_log_and_no_terminal_co
         "  log:  one",
         "  log:  two red",
     ]
+
+
+def test_rules_that_were_not_asked_are_named_with_the_reason() -> None:
+    def result(name: str, outcome: Literal["passed", "failed", "not-asked"], detail: str = "") -> RuleResult:
+        return RuleResult(name=name, statement="So.", outcome=outcome, detail=detail, seconds=0)
+
+    def chat(*results: RuleResult) -> Conformance:
+        return Conformance(server="chat", suite="s", protocol="protocol.yml", digest="0", rules=list(results))
+
+    some = chat(result("a", "passed"), *(result(name, "not-asked", "no `leave`") for name in "bc"))
+    assert some.passed
+    rows = dict(line.split(maxsplit=1) for line in shown(overview([some], width=80)).splitlines()[2:] if line)
+    assert {name: each.strip() for name, each in rows.items()} == {"a": "pass", "b": "not asked", "c": "not asked"}
+    assert shown(not_asked(some)) == "not asked chat: b, c: no `leave`\n"
+    assert shown(failures(some)) == ""
+    assert "1 of 1, 2 not asked" in shown(overview([some], width=8))
+    assert not chat(result("a", "failed"), result("b", "not-asked")).passed

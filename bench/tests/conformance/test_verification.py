@@ -12,7 +12,7 @@ import pytest
 
 from pushbench.catalog.failures import ServerFailed
 from pushbench.conformance import Conformance, RuleResult, Subject, digest, rules_for, unverified, verify
-from pushbench.conformance.rule import Mismatch, Rule, escaped, rule
+from pushbench.conformance.rule import Mismatch, NotAsked, Rule, escaped, rule
 from pushbench.conformance.suite import SuiteRules
 from pushbench.conformance.target import Target
 from pushbench.drivers.service import Running
@@ -96,6 +96,16 @@ async def cannot_connect(_: Nobody) -> None:
     raise ConnectionRefusedError(errno.ECONNREFUSED, "Connection refused")
 
 
+@rule("It cannot be told.")
+async def cannot_be_told(_: Nobody) -> None:
+    raise NotAsked("nobody declares it")
+
+
+@rule("It decides.", decides=True)
+async def decides(_: Nobody) -> None:
+    raise Mismatch("this", "that")
+
+
 @rule("It comes last.", final=True)
 async def is_final(_: Nobody) -> None:
     raise Mismatch("an end", "none")
@@ -125,6 +135,23 @@ def test_a_rule_that_hangs_or_loses_its_connection_fails_by_name(verify_rules: V
     ]
 
 
+def test_a_rule_that_cannot_be_asked_says_why_and_needs_no_other_start(verify_rules: Verify) -> None:
+    results, started = verify_rules(cannot_be_told, holds)
+    assert outcomes(results) == [("cannot-be-told", "not-asked", "nobody declares it"), ("holds", "passed", "")]
+    assert started == 1
+
+
+def test_where_a_rule_that_decides_fails_the_others_are_not_asked(verify_rules: Verify) -> None:
+    results, started = verify_rules(decides, holds, is_final)
+    assert [(result.name, result.outcome) for result in results] == [
+        ("decides", "failed"),
+        ("holds", "not-asked"),
+        ("is-final", "not-asked"),
+    ]
+    assert results[1].detail == "the server does not keep decides"
+    assert started == 1
+
+
 def test_rules_about_the_end_share_it(verify_rules: Verify) -> None:
     _, started = verify_rules(holds, is_final, is_final)
     assert started == 1
@@ -151,7 +178,7 @@ def test_a_server_that_was_not_built_is_not_verified() -> None:
     ("suite", "protocol", "told"),
     [
         ("knitting", "wool", "there are no rules for the suite 'knitting'"),
-        ("whiteboard", "protocol.yml", "there are no rules for declared protocols yet"),
+        ("posts", "protocol.yml", "there are no rules for the declared protocols of posts"),
         ("whiteboard", "telepathy", "there are no rules for the protocol 'telepathy' of whiteboard"),
     ],
 )

@@ -64,18 +64,24 @@ class Hub:
             text = json.dumps({name: value for name, value in draw.items() if name != "note"})
         if "spoils-large" in FAULTS and len(text) > 50_000:
             text = text[:40_000] + "7" + text[40_001:]
+        if "spoils-marked" in FAULTS and mark:
+            text = text.replace("[412,", "[413,", 1)
         if "hoards" in FAULTS and len(text) > 10_000:
             self.hoard += [text + str(n) for n in range(28)]
         await self.send(board, text, sender, lossy=mark and "loses" in FAULTS)
+        if mark and "adds-notices" in FAULTS:
+            await self.send(board, '{"type":"notice"}', sender)
         if mark and "repeats" in FAULTS:
             await self.send(board, text, sender)
 
     async def send(self, board: str, text: str, sender: Session, *, lossy: bool = False) -> None:
         for name in [board, *self.leaks(board)]:
             members = list(self.boards[name].items())
+            if lossy:
+                members.remove(next(each for each in members if each[0] is not sender))
             if "misses-one-of-ten" in FAULTS and len(members) == 10:
                 members.pop()
-            for session, times in members[lossy:]:
+            for session, times in members:
                 if not (session is sender and "forgets-sender" in FAULTS):
                     for _ in range(times):
                         await session.deliver(name, self.spoilt(text))

@@ -32,6 +32,8 @@ class JsonSession(Session):
                 if "joined-without-user" in FAULTS:
                     del reply["userId"]
                 await self.write(json.dumps(reply))
+                if "says-hello" in FAULTS:
+                    await self.write('{"type":"hello"}')
             case "leave":
                 check(board in self.joined or "leaving-never-fails" in FAULTS, "not a member")
                 self.exit(board)

@@ -30,6 +30,8 @@ rule, and well below the send timeouts (10 s and more) of servers that block on 
 class Client(ABC):
     path: ClassVar[str]
     subprotocols: ClassVar[Sequence[Subprotocol] | None] = None
+    noun: ClassVar[str] = "draw"
+    """what people call a message to a board"""
     carries_any_text: ClassVar[bool] = True
     """Whether a message can carry a text that is no JSON."""
 
@@ -76,13 +78,15 @@ class Client(ABC):
     async def _read(self) -> None:
         try:
             while True:
-                message = await self.connection.recv()
-                if answer := self.answer(message):
-                    await self.connection.send(answer)
-                if event := self.event(message):
-                    self.inbox.put(event)
+                await self.hear(await self.connection.recv())
         except ConnectionClosed:
             self.inbox.close(Closed(self.connection.close_code or 1006, self.connection.close_reason or ""))
+
+    async def hear(self, message: str | bytes) -> None:
+        if answer := self.answer(message):
+            await self.connection.send(answer)
+        if event := self.event(message):
+            self.inbox.put(event)
 
     async def join(self, board: str, within: float = PROMPT) -> None:
         await self.ask_to_join(board)
@@ -118,9 +122,9 @@ class Client(ABC):
     async def receives(self, *texts: str, within: float = PROMPT) -> None:
         """The next draws are these, unchanged and in this order; `within` is for each."""
         for text in texts:
-            drawn = await self.next_drawn(f"draw {escaped(text)}", within)
+            drawn = await self.next_drawn(f"{self.noun} {escaped(text)}", within)
             if not self.same(text, drawn):
-                raise Mismatch(f"draw {difference(text, drawn)}", f"draw {difference(drawn, text)}")
+                raise Mismatch(f"{self.noun} {difference(text, drawn)}", f"{self.noun} {difference(drawn, text)}")
 
     async def next_drawn(self, expected: str = "a draw", within: float = PROMPT) -> str:
         return (await self.inbox.take(Drawn, f"{expected} at {self.user}", within)).text

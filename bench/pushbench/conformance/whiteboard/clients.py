@@ -5,10 +5,13 @@ from __future__ import annotations
 import asyncio
 import itertools
 import socket
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 from urllib.parse import urlsplit
 
-from websockets.asyncio.client import connect
+from websockets import Subprotocol
+from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import WebSocketException
 
 from pushbench.conformance.rule import Mismatch
@@ -20,6 +23,8 @@ from pushbench.conformance.whiteboard.inbox import Closed
 from pushbench.machine.processes import Exit
 from pushbench.machine.procfs import socket_inodes, stats
 from pushbench.machine.resources import Usage
+
+C = TypeVar("C", bound=Client)
 
 
 @dataclass(frozen=True)
@@ -79,6 +84,20 @@ class Clients:
         within: float = PROMPT,
     ) -> Client:
         """A client that is no member of any board. A small receive buffer makes the backlog in the kernel small."""
+        subprotocols = self._protocol_client.subprotocols
+        connection = await self.open(path or self.path, receive_buffer, subprotocols, compression=compression)
+        return await self.admit(self._protocol_client(connection, user or f"user-{next(self._numbers)}"), within)
+
+    async def open(
+        self,
+        path: str,
+        receive_buffer: int | None,
+        subprotocols: Sequence[Subprotocol] | None,
+        *,
+        compression: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> ClientConnection:
+        """A connection of a client."""
         # asyncio turns Nagle's algorithm off only where the protocol is named.
         sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         sock.setblocking(False)
@@ -87,11 +106,12 @@ class Clients:
         host, port = self.address
         try:
             await asyncio.get_running_loop().sock_connect(sock, (host, port))
-            connection = await connect(
-                f"ws://{host}:{port}{path or self.path}",
+            return await connect(
+                f"ws://{host}:{port}{path}",
                 sock=sock,
-                subprotocols=self._protocol_client.subprotocols,
+                subprotocols=subprotocols,
                 compression=compression,
+                additional_headers=headers,
                 user_agent_header=None,
                 ping_interval=None,
                 close_timeout=1,
@@ -101,7 +121,9 @@ class Clients:
         except BaseException:
             sock.close()
             raise
-        client = self._protocol_client(connection, user or f"user-{next(self._numbers)}")
+
+    async def admit(self, client: C, within: float) -> C:
+        """Begin to read what comes to a client, until all are dismissed."""
         self._present.append(client)
         await client.start(within)
         return client

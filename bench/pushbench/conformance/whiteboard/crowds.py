@@ -99,7 +99,14 @@ async def four_slow_readers_harm_nobody(clients: Clients) -> None:
 
 
 async def fall_behind(clients: Clients, *, slow: int, senders: int, size: int = 16 * 1024) -> None:
-    """Draw on a board with members that do not read, until more was sent than may be queued for them.
+    """As `outpace`. Then the server has disconnected those that did not read."""
+    for client in await outpace(clients, slow=slow, senders=senders, size=size):
+        client.read_again()
+        await client.is_closed("not reading")
+
+
+async def outpace(clients: Clients, *, slow: int, senders: int, size: int) -> list[Client]:
+    """Draw on a board with members that do not read, until more was sent than may be queued for them. Returns these.
 
     Each sender has a witness, and draws again only when that one has received the draw before: a server that waits
     for a slow reader stops the exchange, whatever it waits with.
@@ -117,20 +124,18 @@ async def fall_behind(clients: Clients, *, slow: int, senders: int, size: int = 
         for _ in range(flood_size() // size // senders):
             sent.append(await artist.draw(board, pad="x" * size))
             while not received or received[-1] != sent[-1]:
-                received.append(await witness.next_drawn("a draw while another member does not read"))
+                received.append(await witness.next_drawn("a message while another member does not read"))
         return sent, received
 
     exchanged = await together(map(exchange, artists, witnesses))
     everything = sorted(draw for sent, _ in exchanged for draw in sent)
     for witness, (_, received) in zip(witnesses, exchanged, strict=True):
         while len(received) < len(everything):
-            received.append(await witness.next_drawn("every draw, though another member does not read"))
+            received.append(await witness.next_drawn("every message, though another member does not read"))
         if sorted(received) != everything:
-            raise Mismatch("every draw exactly once", f"{len(set(received))} of {len(everything)}, some repeatedly")
+            raise Mismatch("every message exactly once", f"{len(set(received))} of {len(everything)}, some repeatedly")
     within_bound(memory, clients.usage())
-    for client in stopped:
-        client.read_again()
-        await client.is_closed("not reading")
+    return stopped
 
 
 @rule("A sender that never reads its own draws is held back or disconnected, and delays nobody.", limit_seconds=30)

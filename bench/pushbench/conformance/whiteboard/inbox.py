@@ -90,9 +90,12 @@ class Inbox:
 
     async def some(self, expected: str, within: float) -> list[Event]:
         """Remove and return all events, at least one. Raises Mismatch when none comes in time."""
-        first = await self.next(expected, within)
-        rest, self._events = self._events, deque()
-        return [first, *rest]
+        return [await self.next(expected, within), *self.drain()]
+
+    def drain(self) -> list[Event]:
+        """Remove and return all events."""
+        events, self._events = self._events, deque()
+        return list(events)
 
     async def _first(self, kind: type, expected: str, within: float) -> Event:
         try:

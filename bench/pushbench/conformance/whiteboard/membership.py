@@ -14,6 +14,11 @@ async def join_is_acknowledged(clients: Clients) -> None:
 
 @rule("A client that was told `joined` receives every draw that anyone sends from then on.")
 async def joined_means_subscribed(clients: Clients) -> None:
+    await newcomers_receive(clients)
+
+
+async def newcomers_receive(clients: Clients) -> None:
+    """Each of 40 clients receives what is sent as soon as it is a member."""
     board = clients.board()
     artist = await clients.member(board)
     for _ in range(40):

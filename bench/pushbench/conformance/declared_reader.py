@@ -1,0 +1,246 @@
+"""What a client of a declared protocol sends and understands, by the declaration that the generator gets, too.
+
+`k6/internal/declared` does the same for the load; `docs/own-server.md` describes it. Nothing here waits or connects.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from enum import Enum
+from functools import lru_cache
+from typing import Any
+
+from pushbench.catalog.declaration import Condition, Declaration, Part, Pattern, Receipt, Template
+from pushbench.catalog.templates import dumps
+
+PER_CLIENT = 1_000_000_000
+"""client 42 sends the ids 42000000000, 42000000001 and so on: `perClient` of k6/internal/declared"""
+NUMBER = "0|[1-9][0-9]{0,17}"
+
+
+class Kind(Enum):
+    """What a message is."""
+
+    FOREIGN = "foreign"
+    """nothing of the declaration"""
+    DELIVERED = "delivered"
+    OPENED = "opened"
+    JOINED = "joined"
+    ASKED = "asked"
+    """a client answers it to keep the connection alive"""
+    REFUSED = "refused"
+    IGNORED = "ignored"
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """What a message says."""
+
+    kind: Kind
+    id: int = -1
+    """of a delivery"""
+    time: int | None = None
+    """of a delivery that tells it"""
+    altered: str = ""
+    """how the content of a delivery differs from what its id was sent with; empty where it does not"""
+
+
+@dataclass(frozen=True)
+class Values:
+    """What stands in the templates of a client."""
+
+    group: str
+    client: int
+    id: int = -1
+    time: int = -1
+
+
+Escape = Callable[[str], str]
+
+
+class Reader:
+    """Writes the messages of one client, and understands those to it."""
+
+    def __init__(self, declaration: Declaration, secrets: Mapping[str, str], own: Values) -> None:
+        self._declaration, self._secrets, self._own = declaration, secrets, own
+        self._in_messages: Escape = _inside_json if declaration.format == "json" else str
+
+    def filled(self, template: Template, values: Values | None = None, escape: Escape | None = None) -> str:
+        """The text of a template; secrets are escaped as messages need it, or by `escape`."""
+        said, escape = values or self._own, escape or self._in_messages
+        texts = {"group": said.group, "client": said.client, "id": said.id, "time": said.time, "any": ""}
+
+        def text(part: Part) -> str:
+            if part.secret:
+                return escape(self._secrets[part.secret])
+            if part.row:
+                return escape(self._row(part.row, said.client))
+            return str(texts[part.value]) if part.value else part.literal
+
+        return "".join(map(text, template))
+
+    def _row(self, column: str, client: int) -> str:
+        values = self._declaration.rows[column]
+        return values[client % len(values)]
+
+    def messages(self, frame: str) -> list[str]:
+        """The messages of a frame."""
+        if not (separator := self._declaration.separator):
+            return [frame]
+        return frame.removesuffix(separator).split(separator)
+
+    def read(self, text: str, steps: int | None = None) -> Meaning:
+        """What a message says to a client that has done so many steps of the opening, or all where `steps` is None."""
+        declaration = self._declaration
+        try:
+            document = parsed(text) if declaration.format == "json" else None
+        except (ValueError, RecursionError):
+            return Meaning(Kind.FOREIGN)
+        message = _Message(text, document)
+        receipt = declaration.message.received
+        if (found := self._matches(receipt, message, replace(self._own, client=-1))) is not None:
+            return self._delivered(receipt, message, found)
+        done = len(declaration.open) if steps is None else steps
+        opened = [step.acknowledged for step in declaration.open]
+        joined = declaration.join.acknowledged if declaration.join else None
+        asked = declaration.keep_alive.received if declaration.keep_alive else None
+        kinds: list[tuple[Pattern | None, Kind]] = [
+            *((each, Kind.OPENED) for each in opened[done : done + 1]),
+            (joined, Kind.JOINED),
+            (asked, Kind.ASKED),
+            (declaration.error, Kind.REFUSED),
+            *((each, Kind.IGNORED) for each in opened[:done]),
+            *((each, Kind.IGNORED) for each in declaration.ignore),
+        ]
+        fits = (kind for pattern, kind in kinds if pattern and self._matches(pattern, message, self._own) is not None)
+        return Meaning(next(fits, Kind.FOREIGN))
+
+    def _delivered(self, receipt: Receipt, message: _Message, found: Found) -> Meaning:
+        if receipt.id and not self._content(receipt.id, message, found):
+            return Meaning(Kind.FOREIGN)
+        number = found["id"]
+        if receipt.time and not self._content(receipt.time, message, found):
+            return Meaning(Kind.DELIVERED, number, altered="its time")
+        sender = number // PER_CLIENT
+        meaning = Meaning(Kind.DELIVERED, number, found.get("time"))
+        if found.get("client", sender) != sender:
+            return replace(meaning, altered="its sender")
+        sent = replace(self._own, client=sender, id=number, time=found.get("time", -1))
+        wrong = (each.at for each in receipt.same if not self._is_same(each, message, sent))
+        return replace(meaning, altered=next(wrong, ""))
+
+    def _matches(self, pattern: Pattern, message: _Message, known: Values) -> Found | None:
+        """The values in a message that is as described; None if it is not. A client of -1 may be any."""
+        found: Found = {}
+        if pattern.like:
+            return self._take(pattern.like, message.text, known, found)
+        for condition in pattern.where:
+            if (value := message.at(condition.at)) is _NOTHING:
+                return None
+            if [part.value for part in condition.json_is] != ["any"] and (
+                self._take(condition.json_sorted, canonical(value), known, found) is None
+            ):
+                return None
+        return found
+
+    def _content(self, place: Condition, message: _Message, found: Found) -> bool:
+        """Keep the number in a string or a number."""
+        value = message.at(place.at)
+        if value is _NOTHING:
+            return False
+        text = value if isinstance(value, str) and not isinstance(value, _Number) else canonical(value)
+        return self._take(place.like, text, replace(self._own, client=-1), found) is not None
+
+    def _is_same(self, condition: Condition, message: _Message, sent: Values) -> bool:
+        value = message.at(condition.at)
+        return value is not _NOTHING and canonical(value) == self.filled(condition.json_sorted, sent)
+
+    def _take(self, template: Template, text: str, known: Values, found: Found) -> Found | None:
+        """Add the numbers in a text that is as the template; None if it is not, or where they were others before."""
+        matched = _compiled(self._pieces(template, known)).fullmatch(text)
+        if not matched:
+            return None
+        for group, digits in matched.groupdict().items():
+            name = group.rstrip("_0123456789")
+            if found.setdefault(name, int(digits)) != int(digits):
+                return None
+        return found
+
+    def _pieces(self, template: Template, known: Values) -> Pieces:
+        def piece(part: Part) -> tuple[str, str]:
+            if part.secret:
+                return "", self._in_messages(self._secrets[part.secret])
+            if part.row:
+                return "", self._in_messages(self._row(part.row, known.client))
+            if part.value == "group" or (part.value == "client" and known.client >= 0):
+                return "", str(known.group if part.value == "group" else known.client)
+            return part.value, part.literal
+
+        return tuple(map(piece, template))
+
+
+Found = dict[str, int]
+_NOTHING = object()
+Pieces = tuple[tuple[str, str], ...]
+"""of a template: the name of a value, or a literal"""
+
+
+@lru_cache(maxsize=1000)
+def _compiled(pieces: Pieces) -> re.Pattern[str]:
+    """Numbers are in groups with their names; an {any} takes as little as it can."""
+
+    def expression(place: int, name: str, literal: str) -> str:
+        if name == "any":
+            return ".*?"
+        return f"(?P<{name}_{place}>{NUMBER})" if name else re.escape(literal)
+
+    return re.compile("".join(expression(place, *piece) for place, piece in enumerate(pieces)), re.DOTALL)
+
+
+class _Number(str):
+    """A number as it is written, between marks."""
+
+
+_MARKED = re.compile('"\ue000([^"\ue001]*)\ue001"')
+
+
+def parsed(text: str) -> Any:
+    """JSON whose numbers stay as they are written. Raises ValueError, and RecursionError where it is too deep."""
+
+    def number(digits: str) -> _Number:
+        return _Number(f"\ue000{digits}\ue001")
+
+    def constant(name: str) -> None:
+        raise ValueError(f"{name} is no JSON")
+
+    return json.loads(text, parse_int=number, parse_float=number, parse_constant=constant)
+
+
+def canonical(value: Any) -> str:
+    """A parsed value without blanks, with as few escapes as can be, and members in the order of their names."""
+    return _MARKED.sub(r"\1", dumps(value, in_order=True))
+
+
+def _inside_json(text: str) -> str:
+    return dumps(text)[1:-1]
+
+
+class _Message:
+    def __init__(self, text: str, document: Any) -> None:
+        self.text, self._document = text, document
+
+    def at(self, pointer: str) -> Any:
+        """The value at a JSON pointer (RFC 6901), or _NOTHING."""
+        found = self._document
+        for escaped in pointer.split("/")[1:]:
+            name = escaped.replace("~1", "/").replace("~0", "~")
+            if isinstance(found, list) and name.isdecimal() and str(int(name)) == name and int(name) < len(found):
+                found = found[int(name)]
+            elif isinstance(found, dict) and name in found:
+                found = found[name]
+            else:
+                return _NOTHING
+        return found

@@ -1,0 +1,25 @@
+"""The generator understands the server, and so does whoever measures it."""
+
+from __future__ import annotations
+
+import asyncio
+
+from pushbench.conformance.rule import Mismatch, rule
+from pushbench.conformance.whiteboard.declared.clients import Clients
+from pushbench.foundation.errors import UserError
+
+
+@rule(
+    "A conversation of two clients goes as the protocol is declared, which `pushbench protocol check` shows.",
+    limit_seconds=70,
+    decides=True,
+)
+async def conversation_is_understood(clients: Clients) -> None:
+    declared = clients.declared
+    expected = f"a conversation as {declared.protocol.file.path.name} declares it"
+    try:
+        talked = await asyncio.to_thread(declared.converse, clients.target.url)
+    except UserError as error:
+        raise Mismatch(expected, error) from None
+    if talked.fault:
+        raise Mismatch(expected, declared.protocol.error(talked.fault.at, talked.fault.what))

@@ -1,0 +1,167 @@
+"""A client of a declared protocol understands what the generator's client does; the cases are those of
+`k6/internal/declared/understand_test.go`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pushbench.catalog.declaration import Declaration
+from pushbench.conformance.declared_reader import PER_CLIENT, Kind, Meaning, Reader, Values
+
+COMPILED = Path(__file__).parents[3] / "k6" / "internal" / "declared" / "testdata"
+WHITEBOARD = Declaration.model_validate_json((COMPILED / "whiteboard.json").read_text())
+CHAT = Declaration.model_validate_json((COMPILED / "ws-chat.json").read_text())
+OWN = Values("b-17", 42)
+SENT = Values("b-17", 42, 42 * PER_CLIENT + 7, 1000)
+
+
+def told(declaration: Declaration, change: tuple[str, str] = ("", ""), receiver: int = 41) -> Meaning:
+    """What the message of client 42 says to another one, with a change."""
+    text = Reader(declaration, {}, OWN).filled(declaration.message.send, SENT)
+    old, new = change
+    assert old in text
+    return Reader(declaration, {}, Values("b-17", receiver)).read(text.replace(old, new, 1) if old else text)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        ("", ""),
+        ('"stroke":[', '"stroke" :\n[ '),
+        ('"b-17"', r'"\u0062-17"'),
+        ('{"type":"draw",', '{"extra":[1,{}],"type":"draw",'),
+        ("42000000007", '"42000000007"'),
+    ],
+)
+def test_equal_json_is_the_same_message(change: tuple[str, str]) -> None:
+    assert told(WHITEBOARD, change) == Meaning(Kind.DELIVERED, SENT.id, 1000)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "kind", "altered"),
+    [
+        ('"seq":42000000007,', "", Kind.FOREIGN, ""),
+        ('"seq":42000000007,', '"seq":"x",', Kind.FOREIGN, ""),
+        ('"seq":42000000007,', '"seq":-42000000007,', Kind.FOREIGN, ""),
+        ('"sentAt":1000,', "", Kind.DELIVERED, "its time"),
+        ('"sentAt":1000,', '"sentAt":1e3,', Kind.DELIVERED, "its time"),
+        ("u-42", "u-43", Kind.DELIVERED, "/userId"),
+        ("b-17", "b-18", Kind.DELIVERED, "/boardId"),
+        ("[[412,", "[[1412,", Kind.DELIVERED, "/stroke"),
+        ("[[412,", "[[412.0,", Kind.DELIVERED, "/stroke"),
+        (',"stroke"', ',"strokes"', Kind.DELIVERED, "/stroke"),
+        ('"draw"', '"drew"', Kind.FOREIGN, ""),
+        ('{"type"', '{{"type"', Kind.FOREIGN, ""),
+        ("[[412,", "[[NaN,", Kind.FOREIGN, ""),
+    ],
+)
+def test_what_is_wrong_with_a_message_is_seen(old: str, new: str, kind: Kind, altered: str) -> None:
+    meaning = told(WHITEBOARD, (old, new))
+    assert (meaning.kind, meaning.altered) == (kind, altered)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "kind"),
+    [
+        ("", "", Kind.DELIVERED),
+        ("user-42", "user-43", Kind.DELIVERED),
+        ("user-42", "user-042", Kind.FOREIGN),
+        ("quick", "quack", Kind.FOREIGN),
+        ("user-", "User-", Kind.FOREIGN),
+    ],
+)
+def test_text_is_understood_as_a_whole(old: str, new: str, kind: Kind) -> None:
+    meaning = told(CHAT, (old, new))
+    assert meaning.kind is kind
+    assert meaning.altered == ("its sender" if new == "user-43" else "")
+
+
+def test_a_text_of_another_length_is_no_message() -> None:
+    text = Reader(CHAT, {}, OWN).filled(CHAT.message.send, SENT)
+    assert Reader(CHAT, {}, OWN).read(text + ".").kind is Kind.FOREIGN
+    assert Reader(CHAT, {}, OWN).read("." + text).kind is Kind.FOREIGN
+
+
+def typed(name: str, **values: str) -> dict[str, Any]:
+    """A message with this /t, and with these values."""
+    all_of = {"t": f'"{name}"'} | values
+    return {"where": [{"at": f"/{at}", "json_sorted": parts(text)} for at, text in all_of.items()]}
+
+
+def parts(text: str) -> list[dict[str, str]]:
+    before, found, behind = text.partition("{client}")
+    return [{"literal": before}, *([{"value": "client"}, {"literal": behind}] if found else [])]
+
+
+TALK = Declaration.model_validate(
+    {
+        "format": "json",
+        "path": [{"literal": "/chat/"}, {"value": "group"}],
+        "open": [{"acknowledged": typed("hi")}, {"acknowledged": typed("hello")}],
+        "join": {"acknowledged": typed("in", u='"u-{client}"')},
+        "message": {
+            "send": [{"literal": '{"m":"'}, {"value": "id"}, {"literal": ' said"}'}],
+            "received": {
+                "where": [{"at": "/d/m", "json_is": [{"value": "any"}], "json_sorted": [{"value": "any"}]}],
+                "id": {"at": "/d/m", "like": [{"value": "id"}, {"literal": " "}, {"value": "any"}]},
+            },
+        },
+        "keep_alive": {
+            "received": typed("ping"),
+            "answer": [{"literal": '{"t":"'}, {"secret": "k"}, {"literal": '"}'}],
+        },
+        "error": typed("err"),
+        "ignore": [typed("in"), typed("presence")],
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "steps", "kind"),
+    [
+        ('{"t":"hi"}', 0, Kind.OPENED),
+        ('{"t":"hello"}', 0, Kind.FOREIGN),
+        ('{"t":"hello"}', 1, Kind.OPENED),
+        ('{"t":"hi"}', 1, Kind.IGNORED),
+        ('{"t":"hi"}', None, Kind.IGNORED),
+        ('{"t":"in","u":"u-42"}', None, Kind.JOINED),
+        ('{"t":"in","u":"u-43"}', None, Kind.IGNORED),
+        ('{"t":"ping"}', None, Kind.ASKED),
+        ('{"t":"presence"}', None, Kind.IGNORED),
+        ('{"t":"err"}', None, Kind.REFUSED),
+        ('{"t":"other"}', None, Kind.FOREIGN),
+        ('{"d":[{"m":"1000000002 said"}]}', None, Kind.FOREIGN),
+        ("[" * 100_000, None, Kind.FOREIGN),
+    ],
+)
+def test_every_kind_of_message_is_understood(text: str, steps: int | None, kind: Kind) -> None:
+    assert Reader(TALK, {"k": ""}, OWN).read(text, steps) == Meaning(kind)
+
+
+def test_a_frame_has_messages_with_a_separator_or_a_terminator() -> None:
+    for frame in ("a\x1eb", "a\x1eb\x1e"):
+        assert Reader(CHAT.model_copy(update={"separator": "\x1e"}), {}, OWN).messages(frame) == ["a", "b"]
+    assert Reader(CHAT, {}, OWN).messages("a\x1eb") == ["a\x1eb"]
+
+
+def test_a_client_has_a_row_of_the_table() -> None:
+    table = CHAT.model_copy(update={"rows": {"name": ["ada", 'b"ob']}})
+    filled = [Reader(table, {}, Values("g", client)).filled([Part(row="name")]) for client in (0, 1, 2)]
+    assert filled[::2] == ["ada", "ada"]
+    assert filled[1] in ('b"ob', 'b\\"ob')
+
+
+def test_an_id_may_have_more_around_it() -> None:
+    meaning = Reader(TALK, {"k": ""}, OWN).read('{"d":{"m":"1000000002 said\\nthat"}}')
+    assert meaning == Meaning(Kind.DELIVERED, 1_000_000_002)
+
+
+def test_a_secret_is_escaped_as_messages_need_it() -> None:
+    reader = Reader(TALK, {"k": 'p"&'}, OWN)
+    assert TALK.keep_alive
+    assert reader.filled(TALK.keep_alive.answer) == '{"t":"p\\"&"}'
+    assert reader.filled(TALK.keep_alive.answer, escape=lambda text: f"<{text}>") == '{"t":"<p"&>"}'
+    assert reader.filled(TALK.path) == "/chat/b-17"
