@@ -11,11 +11,12 @@ from pushbench.foundation.model import Document
 
 
 class Part(Document):
-    """A literal, a value by its name, or a secret by its name."""
+    """A literal, a value by its name, a secret by its name, or a column of the client's row."""
 
     literal: str = ""
     value: str = ""
     secret: str = ""
+    row: str = ""
 
 
 Template = list[Part]
@@ -27,7 +28,7 @@ class Header(Document):
 
 
 class Condition(Document):
-    """A condition on the value at a JSON pointer."""
+    """A condition on the value at a JSON pointer, of which the empty one is that of the whole message."""
 
     at: str
     json_is: Template = []
@@ -86,7 +87,9 @@ class Declaration(Document):
     query: Template = []
     subprotocol: str = ""
     headers: list[Header] = []
-    open: Step | None = None
+    separator: str = ""
+    """between the messages of one frame, and perhaps behind the last one"""
+    open: list[Step] = []
     join: Step | None = None
     message: Message
     leave: Template = []
@@ -94,3 +97,5 @@ class Declaration(Document):
     error: Failure | None = None
     ignore: list[Pattern] = []
     secrets: dict[str, Secret] = {}
+    rows: dict[str, list[str]] = {}
+    """the values of each column, of which each client has a row"""

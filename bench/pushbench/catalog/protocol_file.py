@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, Self
 
-from pydantic import ConfigDict, Field, PositiveFloat, StringConstraints, model_validator
+from pydantic import ConfigDict, Discriminator, Field, PositiveFloat, StringConstraints, Tag, model_validator
 
 from pushbench.foundation.model import Document
 
@@ -14,15 +14,21 @@ Token = Annotated[str, StringConstraints(pattern=r"^[!#$%&'*+.^_`|~0-9A-Za-z-]+$
 SecretName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]*$", max_length=50)]
 Variable = Annotated[str, StringConstraints(pattern=r"^PUSHBENCH_SECRET_[A-Z0-9_]+$", max_length=100)]
 """A protocol.yml of a pull request can have these sent to its server, and no other variable of the machine."""
+Table = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9._-]*\.csv$", max_length=100)]
+"""A name without a folder: a pull request cannot have other files of the machine sent to its server."""
+Mark = Annotated[str, StringConstraints(min_length=1, max_length=8)]
 Text = Annotated[str, StringConstraints(min_length=1, max_length=40_000)]
 Scalar = str | int | float | bool | None
 Pattern = Annotated[
     dict[Pointer, Scalar] | Text,
-    Field(description="of JSON: values at JSON pointers, such as {/type: joined}; of text: a template of all of it"),
+    Field(
+        description="of JSON: values at JSON pointers, such as {/type: joined}, or the JSON of a whole message, such "
+        "as '{}'; of text: a template of a whole message"
+    ),
 ]
 Send = Annotated[Text, Field(description="a template, such as {group} {client}")]
 
-_TEXT_OF = "a template of messages: {group}, {client}, {id}, {time}, {text:200}, {secret:name}"
+_TEXT_OF = "a template of messages: {group}, {client}, {id}, {time}, {text:200}, {row:name}, {secret:name}"
 
 
 class WebSocket(Document):
@@ -31,6 +37,16 @@ class WebSocket(Document):
     path: str = Field(description="a template, such as /chat/{group}?token={secret:token}", pattern="^/")
     subprotocol: Token | None = Field(default=None, description="what clients offer")
     headers: dict[Token, str] = Field(default={}, description="of the opening handshake; values are templates")
+    separator: Mark | None = Field(
+        default=None, description="what stands between the messages of one frame; when left out, a frame is a message"
+    )
+    terminator: Mark | None = Field(default=None, description="what ends each message; a frame may have several")
+
+    @model_validator(mode="after")
+    def _one(self) -> Self:
+        if self.separator is not None and self.terminator is not None:
+            raise ValueError("expected separator or terminator, not both")
+        return self
 
 
 class Opening(Document):
@@ -44,6 +60,12 @@ class Opening(Document):
         if self.send is None and self.acknowledged is None:
             raise ValueError("expected send, acknowledged, or both")
         return self
+
+
+Openings = Annotated[
+    Annotated[Opening, Tag("step")] | Annotated[list[Opening], Tag("steps")],
+    Discriminator(lambda value: "steps" if isinstance(value, list) else "step"),
+]
 
 
 class Joining(Document):
@@ -127,7 +149,7 @@ class ProtocolFile(Document):
 
     websocket: WebSocket
     format: Literal["json", "text"] = Field(default="json", description="what the messages are")
-    open: Opening | None = None
+    open: Openings | None = Field(default=None, description="one step, or a list of steps")
     join: Joining | None = Field(default=None, description="when left out, who is connected is a member")
     message: MessageEntry
     leave: Send | None = Field(default=None, description="sent before a member closes the connection")
@@ -135,3 +157,6 @@ class ProtocolFile(Document):
     error: ErrorEntry | None = None
     ignore: list[Pattern] = Field(default=[], description="what else the server sends; the rest counts as corrupt")
     secrets: dict[SecretName, SecretEntry] = {}
+    rows: Table | None = Field(
+        default=None, description="a CSV file in this folder, whose first line names the columns; each client has a row"
+    )

@@ -29,14 +29,17 @@ from pushbench.catalog.declaration import (
 )
 from pushbench.catalog.declaration import Pattern as Compiled
 from pushbench.catalog.protocol_file import Pattern, Place, ProtocolFile, Scalar, Within
+from pushbench.catalog.rows import read_rows
 from pushbench.catalog.servers import Server
-from pushbench.catalog.templates import JsonTemplate, dumps, json_string, literal, parse, values
+from pushbench.catalog.templates import JsonTemplate, dumps, joined, json_string, literal, parse, values
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.yamlfile import Location, YamlFile, read_yaml
 
-SENT = ("group", "client", "secret")
-MESSAGE = ("group", "client", "id", "time", "text", "secret")
-HEARD = ("group", "client", "text", "any")
+SENT = ("group", "client", "row", "secret")
+MESSAGE = ("group", "client", "id", "time", "text", "row", "secret")
+HEARD = ("group", "client", "text", "row", "any")
+RECEIVED = ("group", "client", "text", "any")
+"""of a message of another client, whose row is not known yet"""
 DELIVERED = ("group", "client", "id", "time", "text", "any")
 
 _PATH = re.compile(r"[A-Za-z0-9._~!$&'()*+,;=:@/-]*")
@@ -80,7 +83,7 @@ class DeclaredProtocol:
 
     def error(self, at: str, what: str) -> UserError:
         """The error for a mistake at a dotted key, such as message.id."""
-        return self.file.error(tuple(at.split(".")) if at else (), what)
+        return self.file.error(tuple(int(part) if part.isdecimal() else part for part in at.split(".") if part), what)
 
 
 def read_protocol(path: Path, *, text: int | None = None) -> DeclaredProtocol:
@@ -122,6 +125,7 @@ class _Reading:
         self._file, self._spec, self._text = file, spec, text
         self._secrets = list(spec.secrets)
         self._json = spec.format == "json"
+        self._rows = read_rows(file.path.parent / spec.rows) if spec.rows else {}
 
     def declaration(self) -> Declaration:
         spec = self._spec
@@ -133,8 +137,9 @@ class _Reading:
             query=self._address(query, _QUERY),
             subprotocol=spec.websocket.subprotocol or "",
             headers=list(self._headers()),
-            open=self._step("open", spec.open.send, spec.open.acknowledged) if spec.open else None,
-            join=self._step("join", spec.join.send, spec.join.acknowledged) if spec.join else None,
+            separator=spec.websocket.separator or spec.websocket.terminator or "",
+            open=list(self._opening()),
+            join=self._step(("join",), spec.join.send, spec.join.acknowledged) if spec.join else None,
             message=self._message(),
             leave=self._send(("leave",), spec.leave),
             keep_alive=KeepAlive(
@@ -150,11 +155,12 @@ class _Reading:
             else None,
             ignore=[self._heard(("ignore", place), each) for place, each in enumerate(spec.ignore)],
             secrets={name: Secret(env=it.env or "", file_env=it.file_env or "") for name, it in spec.secrets.items()},
+            rows=self._rows,
         )
 
     def _template(self, at: Location, text: str, known: Collection[str]) -> Template:
         try:
-            return parse(text, known, self._secrets, self._text)
+            return parse(text, known, self._secrets, self._rows, self._text)
         except ValueError as error:
             raise self._file.error(at, str(error)) from None
 
@@ -175,12 +181,17 @@ class _Reading:
                 raise self._file.error(at, "not one line of text")
             yield Header(name=name, value=self._template(at, text, SENT))
 
-    def _send(self, at: Location, text: str | None, known: Collection[str] = SENT) -> Template:
-        """What is sent: of JSON without its blanks."""
-        if text is None:
-            return []
+    def _send(self, at: Location, text: str | None) -> Template:
+        """A message that is sent, with what ends it."""
+        return [] if text is None else self._ended(self._said(at, text, SENT))
+
+    def _said(self, at: Location, text: str, known: Collection[str]) -> Template:
+        """What a message says: of JSON without its blanks."""
         made = self._template(at, text, known)
         return self._as_json(at, made).whole if self._json else made
+
+    def _ended(self, message: Template) -> Template:
+        return joined([*message, *literal(self._spec.websocket.terminator or "")])
 
     def _as_json(self, at: Location, template: Template) -> JsonTemplate:
         try:
@@ -188,9 +199,17 @@ class _Reading:
         except ValueError as error:
             raise self._file.error(at, str(error)) from None
 
-    def _step(self, name: str, send: str | None, acknowledged: Pattern | None) -> Step:
+    def _opening(self) -> Iterator[Step]:
+        opening = self._spec.open
+        if isinstance(opening, list):
+            for place, step in enumerate(opening):
+                yield self._step(("open", place), step.send, step.acknowledged)
+        elif opening:
+            yield self._step(("open",), opening.send, opening.acknowledged)
+
+    def _step(self, at: Location, send: str | None, acknowledged: Pattern | None) -> Step:
         return Step(
-            send=self._send((name, "send"), send), acknowledged=self._pattern((name, "acknowledged"), acknowledged)
+            send=self._send((*at, "send"), send), acknowledged=self._pattern((*at, "acknowledged"), acknowledged)
         )
 
     def _pattern(self, at: Location, pattern: Pattern | None) -> Compiled | None:
@@ -198,14 +217,24 @@ class _Reading:
 
     def _heard(self, at: Location, pattern: Pattern, known: Collection[str] = HEARD) -> Compiled:
         if isinstance(pattern, str):
-            if self._json:
-                raise self._file.error(at, "expected values at JSON pointers, such as {/type: joined}")
-            return Compiled(like=self._template(at, pattern, known))
+            made = self._template(at, pattern, known)
+            return Compiled(where=[self._whole(at, made)]) if self._json else Compiled(like=made)
         if not self._json:
             raise self._file.error(at, "expected a template of the whole message, for the format is text")
         if not pattern:
             raise self._file.error(at, "expected at least one value, or every message would be one")
         return Compiled(where=[self._condition((*at, each), each, value, known) for each, value in pattern.items()])
+
+    def _whole(self, at: Location, template: Template) -> Condition:
+        """The condition that a message is this JSON."""
+        if "any" in values(template):
+            raise self._file.error(at, "no {any} in a whole message; expected values at JSON pointers in its place")
+        try:
+            made = JsonTemplate(template)
+        except ValueError:
+            what = "expected values at JSON pointers, such as {/type: joined}, or the JSON of a whole message"
+            raise self._file.error(at, what) from None
+        return Condition(at="", json_is=made.whole, json_sorted=made.template(made.at(""), in_order=True))
 
     def _condition(self, at: Location, pointer: str, value: Scalar, known: Collection[str]) -> Condition:
         if not isinstance(value, str):
@@ -220,12 +249,12 @@ class _Reading:
 
     def _message(self) -> Message:
         spec = self._spec.message
-        sent = self._send(("message", "send"), spec.send, MESSAGE)
+        sent = self._said(("message", "send"), spec.send, MESSAGE)
         if "id" not in values(sent):
             raise self._file.error(("message", "send"), "no {id}, so nobody could tell one message from another")
-        heard = self._heard(("message", "received"), spec.received, HEARD if self._json else DELIVERED)
+        heard = self._heard(("message", "received"), spec.received, RECEIVED if self._json else DELIVERED)
         receipt = self._json_receipt(heard, sent) if self._json else self._text_receipt(heard)
-        return Message(send=sent, received=receipt, others=spec.receivers == "others")
+        return Message(send=self._ended(sent), received=receipt, others=spec.receivers == "others")
 
     def _text_receipt(self, heard: Compiled) -> Receipt:
         spec = self._spec.message

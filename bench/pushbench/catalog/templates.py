@@ -20,10 +20,10 @@ _MARK = re.compile("\ue000(\\d+)\ue001")
 _BARE = re.compile('"\ue000(\\d+)\ue002"')
 
 Known = Collection[str]
-"""the names of values that a template may have; `secret` stands for all secrets that are declared"""
+"""the names of values that a template may have; `secret` stands for all secrets, `row` for all columns"""
 
 
-def parse(text: str, known: Known, secrets: Known = (), length: int | None = None) -> Template:
+def parse(text: str, known: Known, secrets: Known = (), columns: Known = (), length: int | None = None) -> Template:
     """The parts of a template. Raises ValueError for a value that it may not have.
 
     Plain prose has `length` characters, where that is not None.
@@ -33,7 +33,7 @@ def parse(text: str, known: Known, secrets: Known = (), length: int | None = Non
     for found in _VALUE.finditer(text):
         parts += literal(text[at : found.start()])
         argument = found[2] if length is None or found[1] != "text" else str(length)
-        parts.append(_part(found[1], argument, known, secrets))
+        parts.append(_part(found[1], argument, known, secrets, columns))
         at = found.end()
     return [*parts, *literal(text[at:])]
 
@@ -47,7 +47,7 @@ def values(template: Template) -> list[str]:
     return [part.value for part in template if part.value]
 
 
-def _part(name: str, argument: str | None, known: Known, secrets: Known) -> Part:
+def _part(name: str, argument: str | None, known: Known, secrets: Known, columns: Known) -> Part:
     if name not in known:
         guess = nearest(name, known)
         meant = f"did you mean {{{guess}}}? " if guess else ""
@@ -59,13 +59,17 @@ def _part(name: str, argument: str | None, known: Known, secrets: Known) -> Part
             raise ValueError(f"no secret {argument!r}; known below `secrets`: {', '.join(secrets) or 'none'}")
         case "secret":
             return Part(secret=argument or "")
+        case "row" if argument not in columns:
+            raise ValueError(f"no column {argument!r}; known in the file of `rows`: {', '.join(columns) or 'none'}")
+        case "row":
+            return Part(row=argument or "")
     if argument is not None:
         raise ValueError(f"{{{name}}} takes nothing after a colon, found {argument!r}")
     return Part(value=name)
 
 
 def _names(known: Known) -> str:
-    shown = {"text": "{text:200}", "secret": "{secret:name}"}
+    shown = {"text": "{text:200}", "secret": "{secret:name}", "row": "{row:name}"}
     return ", ".join(shown.get(name, f"{{{name}}}") for name in known)
 
 
@@ -118,6 +122,8 @@ class JsonTemplate:
                     raise ValueError("the characters U+E000 to U+E002 cannot be used")
                 quoted ^= len(re.findall(r'(?<!\\)(?:\\\\)*"', part.literal)) % 2 == 1
                 yield part.literal
+            elif part.row and not quoted:
+                raise ValueError(f"{{row:{part.row}}} is no part of a string; it needs quotes around it")
             else:
                 yield self._mark(part) if quoted else f'"{self._mark(part, bare=True)}"'
 

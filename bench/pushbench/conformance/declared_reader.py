@@ -76,12 +76,19 @@ class Reader:
         def text(part: Part) -> str:
             if part.secret:
                 return escape(self._secrets[part.secret])
+            if part.row:
+                return escape(self._row(part.row, said.client))
             return str(texts[part.value]) if part.value else part.literal
 
         return "".join(map(text, template))
 
-    def read(self, text: str, *, is_open: bool = True) -> Meaning:
-        """What a message says. Before it is open, a client's opening is acknowledged."""
+    def _row(self, column: str, client: int) -> str:
+        """The value of a client; after the last row comes the first again."""
+        values = self._declaration.rows[column]
+        return values[client % len(values)]
+
+    def read(self, text: str, steps: int | None = None) -> Meaning:
+        """What a message says to a client that has done so many steps of the opening; all by default."""
         declaration = self._declaration
         try:
             document = parsed(text) if declaration.format == "json" else None
@@ -91,15 +98,16 @@ class Reader:
         receipt = declaration.message.received
         if (found := self._matches(receipt, message, replace(self._own, client=-1))) is not None:
             return self._delivered(receipt, message, found)
-        opened = declaration.open.acknowledged if declaration.open else None
+        opening = [step.acknowledged for step in declaration.open]
+        done = len(opening) if steps is None else steps
         joined = declaration.join.acknowledged if declaration.join else None
         asked = declaration.keep_alive.received if declaration.keep_alive else None
         kinds: list[tuple[Pattern | None, Kind]] = [
-            (None if is_open else opened, Kind.OPENED),
+            *((each, Kind.OPENED) for each in opening[done : done + 1]),
             (joined, Kind.JOINED),
             (asked, Kind.ASKED),
             (declaration.error, Kind.REFUSED),
-            (opened, Kind.IGNORED),
+            *((each, Kind.IGNORED) for each in opening[:done]),
             *((each, Kind.IGNORED) for each in declaration.ignore),
         ]
         fits = (kind for pattern, kind in kinds if pattern and self._matches(pattern, message, self._own) is not None)
@@ -160,6 +168,8 @@ class Reader:
         def piece(part: Part) -> tuple[str, str]:
             if part.secret:
                 return "", self._in_messages(self._secrets[part.secret])
+            if part.row:
+                return "", self._in_messages(self._row(part.row, self._own.client))
             if part.value == "group" or (part.value == "client" and known.client >= 0):
                 return "", str(known.group if part.value == "group" else known.client)
             return part.value, part.literal

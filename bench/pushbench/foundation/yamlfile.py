@@ -36,6 +36,8 @@ deep, are 43 million nodes in a file of half a kilobyte"""
 MOST_DEPTH = 50
 MOST_SHOWN = 200
 """characters of a wrong value"""
+_KEY_ERRORS = ("missing", "extra_forbidden")
+"""whose location ends with a key that is not there, or may not be"""
 
 
 @dataclass(frozen=True)
@@ -68,8 +70,9 @@ class YamlFile:
     def _locate(self, details: ErrorDetails) -> Location:
         """Pydantic adds the names of union members and `[key]` to a location; the file does not have those."""
         location: Location = ()
-        for part in details["loc"]:
-            if (*location, part) in self.lines or part == details["loc"][-1]:
+        last = len(details["loc"]) - 1
+        for place, part in enumerate(details["loc"]):
+            if (*location, part) in self.lines or (place == last and details["type"] in _KEY_ERRORS):
                 location = (*location, part)
         return location
 

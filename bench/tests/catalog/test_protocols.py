@@ -53,7 +53,7 @@ def wrong(tmp_path: Path, text: str) -> str:
     return str(raised.value).removeprefix(f"{file}:")
 
 
-@pytest.mark.parametrize("name", ["whiteboard", "ws-chat"])
+@pytest.mark.parametrize("name", sorted(file.parent.name for file in EXAMPLES.glob("*/protocol.yml")))
 def test_the_examples_are_what_the_generators_tests_play(name: str) -> None:
     """PUSHBENCH_GOLDEN=write writes them."""
     declaration = read_protocol(EXAMPLES / name / "protocol.yml").declaration
@@ -105,12 +105,24 @@ def test_a_chat_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
         ('"at": {time}, ', "", "12: message.time: what is sent has no {time}"),
         ("  id: /id\n", "", "8: message: id: missing"),
         ("  id: /id\n", '  id: {at: /id, like: "m-{any}"}\n', "11: message.id.like: expected one {id} in it"),
+        ("open: {", "open:\n - {}\n - {", "5: open.0: expected send, acknowledged, or both"),
+        ("open: {", "open:\n - {acknowledged: {/a: b}}\n - {send: oh, ", "6: open.1.send: with values in their places"),
+        ("open: {", "open:\n - {acknowledge: {/a: b}}\n - {", "5: open.0.acknowledge: unknown key; did you mean ackno"),
+        ("  - {/type: pong}", "  - '{\"type\": {any}}'", "19: ignore.1: no {any} in a whole message"),
+        ("  path: /chat", "  separator: x\n  terminator: x\n  path: /chat", "1: websocket: expected separator or term"),
+        ("  path: /chat", "  terminator: ''\n  path: /chat", "2: websocket.terminator: String should have at least 1"),
         ("{/body: /text}", "{/body: /txt}", "13: message.same./body: the pointer /txt finds nothing in what is sent"),
         ("{/body: /text}", "[/type, /txt]", "13: message.same.1: the pointer /txt finds nothing in what is sent"),
         ("  received: {/type: chat}", "  received: chat", "10: message.received: expected values at JSON pointers"),
         ("  received: {/type: chat}", "  received: {}", "10: message.received: expected at least one value"),
         (", every_seconds: 20", "", "15: keep_alive: expected send with every_seconds"),
         ("  - {/type: pong}", '  - {/type: "p{any}"}', "19: ignore.1./type: {any} stands alone"),
+        (
+            '"user": "{client}"}',
+            '"user": "{row:user}"}',
+            "6: join.send: no column 'user'; known in the file of `rows`: no",
+        ),
+        ("{/type: chat}", '{/type: chat, /by: "{row:user}"}', "10: message.received./by: no value {row} here"),
         ("  - {/type: pong}", "  - {/type: [pong]}", "19: ignore.1"),
         ("{env: PUSHBENCH_SECRET_TOKEN}", "{}", "21: secrets.token: expected either env or file_env"),
         (
@@ -160,6 +172,72 @@ def test_a_mistake_is_told_with_its_line(
 def test_a_mistake_about_text_is_told_with_its_line(lines: str, said: str, tmp_path: Path) -> None:
     text = f'websocket: {{path: /}}\nformat: text\nmessage:\n  send: "{{id}} {{text:9}}"\n{lines}\n'
     assert wrong(tmp_path, text).startswith(said)
+
+
+def test_what_ends_messages_is_behind_all_that_is_sent(tmp_path: Path) -> None:
+    file = tmp_path / "protocol.yml"
+    file.write_text(CHAT.replace("websocket:\n", 'websocket:\n  terminator: "\\x1e"\n'))
+    declaration = read_protocol(file).declaration
+    assert declaration.join
+    assert declaration.keep_alive
+    sent = [declaration.join.send, declaration.message.send, declaration.leave, declaration.keep_alive.send]
+    assert [each[-1].literal[-2:] for each in sent] == ["}\x1e"] * 4
+    assert declaration.separator == "\x1e"
+
+
+def rows_of(tmp_path: Path, table: str) -> Path:
+    """A protocol whose clients have rows of this table."""
+    (tmp_path / "users.csv").write_text(table)
+    file = tmp_path / "protocol.yml"
+    text = CHAT.replace('"user": "{client}"}\'', '"user": "{row:user}"}\'').replace(
+        '/user: "{client}"', '/user: "{row:user}"'
+    )
+    file.write_text(f"{text}rows: users.csv\n")
+    return file
+
+
+def test_clients_have_rows(tmp_path: Path) -> None:
+    declaration = read_protocol(rows_of(tmp_path, 'user,age\nAnn,17\n"Bo ""B""",18\n')).declaration
+    assert declaration.rows == {"user": ["Ann", 'Bo "B"'], "age": ["17", "18"]}
+    assert declaration.join
+    assert declaration.join.acknowledged
+    assert declaration.join.send[1].row == "user"
+    assert declaration.join.acknowledged.where[1].json_is[1].row == "user"
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        ("name\nAnn\n", "protocol.yml:6: join.send: no column 'user'; known in the file of `rows`: name"),
+        ("", "users.csv: expected different names of columns in the first line, and a row"),
+        ("user\n", "users.csv: expected different names of columns in the first line, and a row"),
+        ("user,user\na,b\n", "users.csv: expected different names"),
+        ("User\nAnn\n", "users.csv:1: expected names of columns such as user"),
+        ("user\nAnn\n\nBo,17\n", "users.csv:4: expected 1 values, found 2"),
+        ("user\nAnn\n''\x07\n", "users.csv:3: a value that is empty, or no line of text"),
+        ('user\n"Ann\n', "users.csv:2: not CSV"),
+        ("user\n" + "x" * (1 << 20), "users.csv: larger than 1,048,576 bytes"),
+    ],
+)
+def test_a_mistake_in_a_table_is_told_with_its_line(table: str, said: str, tmp_path: Path) -> None:
+    with pytest.raises(UserError) as raised:
+        read_protocol(rows_of(tmp_path, table))
+    assert str(raised.value).removeprefix(f"{tmp_path}/").startswith(said), raised.value
+
+
+def test_a_table_is_a_file_of_the_folder(tmp_path: Path) -> None:
+    file = rows_of(tmp_path, "user\nAnn\n")
+    outside = tmp_path / "users.csv"
+    (tmp_path / "folder").mkdir()
+    file = file.rename(tmp_path / "folder" / "protocol.yml")
+    with pytest.raises(UserError, match=r"folder/users\.csv: no such file"):
+        read_protocol(file)
+    (tmp_path / "folder" / "users.csv").symlink_to(outside)
+    with pytest.raises(UserError, match=r"folder/users\.csv: is a link"):
+        read_protocol(file)
+    file.write_text(file.read_text().replace("rows: users.csv", "rows: ../users.csv"))
+    with pytest.raises(UserError, match=r"protocol\.yml:22: rows: "):
+        read_protocol(file)
 
 
 def test_a_server_names_the_file_of_its_folder(tmp_path: Path) -> None:

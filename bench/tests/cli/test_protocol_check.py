@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
-import shutil
 import subprocess
 import sys
-import time
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from urllib.error import URLError
 
 import pytest
 
@@ -182,32 +177,3 @@ def test_a_secret_is_sent_and_nowhere_to_be_read(
     joined = [line["text"] for line in said.json["lines"] if '"joined"' in line["text"]]
     assert ["{secret:who}" in each for each in joined] == [True, True], "the server answers with it"
     assert SECRET not in said.out + said.err
-
-
-def test_the_chat_of_the_tutorial_is_understood(check: Any, tmp_path: Path) -> None:
-    folder = tmp_path / "ws-chat"
-    shutil.copytree(EXAMPLES / "ws-chat", folder)
-    install = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline", "--silent"]
-    subprocess.run(install, cwd=folder, check=True)
-    port = free_port()
-    with subprocess.Popen(["node", "server.js"], cwd=folder, env={**os.environ, "PORT": str(port)}) as server:
-        try:
-            await_http(port)
-            said = check(folder / "protocol.yml", "--to", f"ws://127.0.0.1:{port}", "--json")
-        finally:
-            server.terminate()
-    assert said.code == 0, said.err
-    received = [line["meaning"] for line in said.json["lines"] if line["kind"] == "received"]
-    assert sorted(received) == sorted(2 * [f"message {n} of client {m}" for n, m in ((0, 0), (0, 1), (1, 0))])
-
-
-def await_http(port: int) -> None:
-    """Wait until a server of WebSockets refuses a plain request."""
-    for _ in range(200):
-        try:
-            urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=1)
-        except URLError as error:
-            if getattr(error, "code", None):
-                return
-            time.sleep(0.05)
-    raise AssertionError("the server did not start")

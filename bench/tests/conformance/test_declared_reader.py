@@ -100,7 +100,7 @@ TALK = Declaration.model_validate(
     {
         "format": "json",
         "path": [{"literal": "/chat/"}, {"value": "group"}],
-        "open": {"acknowledged": typed("hi")},
+        "open": [{"acknowledged": typed("hi")}],
         "join": {"acknowledged": typed("in", u='"u-{client}"')},
         "message": {
             "send": [{"literal": '{"m":"'}, {"value": "id"}, {"literal": ' said"}'}],
@@ -135,7 +135,7 @@ TALK = Declaration.model_validate(
     ],
 )
 def test_every_kind_of_message_is_understood(text: str, kind: Kind, *, is_open: bool) -> None:
-    assert Reader(TALK, {"k": ""}, OWN).read(text, is_open=is_open) == Meaning(kind)
+    assert Reader(TALK, {"k": ""}, OWN).read(text, int(is_open)) == Meaning(kind)
 
 
 def test_an_id_may_have_more_around_it() -> None:

@@ -1,5 +1,5 @@
-// Command scripted runs a scripted server until it is told to stop: of boards, with -http of streams and posts, or with
-// -games of typing games. It prints its URL.
+// Command scripted runs a scripted server until it is told to stop: of boards, with -http of streams and posts, with
+// -games of typing games, or with -public of a public protocol. It prints its URL.
 package main
 
 import (
@@ -29,12 +29,15 @@ func main() {
 	flag.BoolVar(&faults.Silent, "silent", false, "acknowledge joins and deliver nothing")
 	overHTTP := flag.Bool("http", false, "serve streams of tokens and posts instead of boards; only -gap changes them")
 	games := flag.Bool("games", false, "serve typing games instead of boards; nothing changes them")
+	public := flag.String("public", "", "serve a public protocol by the `name` of its example; nothing changes it")
 	gap := flag.Duration("gap", 0, "`time` between two tokens, with -http")
 	flag.Parse()
 	var err error
 	switch {
 	case *games:
 		err = runGames(*address)
+	case *public != "":
+		err = runPublic(*address, *public)
 	case *overHTTP:
 		err = runHTTP(*address, scripted.HTTPFaults{Gap: *gap})
 	default:
@@ -75,6 +78,17 @@ func runHTTP(address string, faults scripted.HTTPFaults) error {
 
 func runGames(address string) error {
 	server, err := scripted.StartGames(address, scripted.GameFaults{})
+	if err != nil {
+		return err
+	}
+	defer server.Close()
+	fmt.Println(server.URL())
+	<-stopped()
+	return nil
+}
+
+func runPublic(address, name string) error {
+	server, err := scripted.StartPublic(address, name)
 	if err != nil {
 		return err
 	}

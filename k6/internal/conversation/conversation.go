@@ -47,8 +47,11 @@ type Fault struct {
 // Error is of error.
 func (f *Fault) Error() string { return f.At + ": " + f.What }
 
-// undeclared is the key of messages that nothing declares.
-const undeclared = "ignore"
+// Keys of the declaration: of messages that nothing declares, and of what comes before a join.
+const (
+	undeclared = "ignore"
+	opening    = "open"
+)
 
 // settle is how long clients wait for what nobody announces, such as a second delivery.
 const settle = 100 * time.Millisecond
@@ -117,10 +120,14 @@ func (p *play) enter(id protocol.Identity) error {
 		what string
 	}{
 		{&s.opened, "websocket.path", "the opening handshake is not answered"},
-		{&s.ready, "open.acknowledged", "the acknowledgement never comes"},
+		{&s.ready, opening, "the acknowledgement never comes"},
 		{&s.joined, "join.acknowledged", "the acknowledgement never comes"},
 	} {
-		if err := p.await(func() bool { return *step.done }, step.at, step.what); err != nil {
+		err := p.await(func() bool { return *step.done }, step.at, step.what)
+		if fault := (*Fault)(nil); errors.As(err, &fault) && fault.At == opening {
+			fault.At = p.unacknowledged(s)
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -21,8 +21,14 @@ func talk(t *testing.T, faults scripted.Faults, change func(*declared.Declaratio
 	}
 	defer server.Close()
 	server.Arm(time.Now())
-	config := Config{URL: server.URL(), Within: 300 * time.Millisecond}
-	text, err := os.ReadFile("../declared/testdata/whiteboard.json")
+	return converse(t, server.URL(), "whiteboard", change)
+}
+
+// converse plays a conversation as an example declares it but for a change.
+func converse(t *testing.T, url, example string, change func(*declared.Declaration)) *Report {
+	t.Helper()
+	config := Config{URL: url, Within: 300 * time.Millisecond}
+	text, err := os.ReadFile("../declared/testdata/" + example + ".json")
 	if err == nil {
 		err = json.Unmarshal(text, &config.Declaration)
 	}
@@ -37,6 +43,45 @@ func talk(t *testing.T, faults scripted.Faults, change func(*declared.Declaratio
 		t.Fatal(err)
 	}
 	return report
+}
+
+func TestPublicProtocolsAreUnderstood(t *testing.T) {
+	t.Parallel()
+	for name := range scripted.Publics {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server, err := scripted.StartPublic("127.0.0.1:0", name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer server.Close()
+			report := converse(t, server.URL(), name, nil)
+			if report.Fault != nil || len(server.Counts().Faults) > 0 {
+				t.Errorf("%+v, the server found %q", report.Fault, server.Counts().Faults)
+			}
+			for _, line := range report.Lines {
+				if !line.Understood {
+					t.Errorf("%+v", line)
+				}
+			}
+		})
+	}
+}
+
+func TestAStepOfTheOpeningIsNamed(t *testing.T) {
+	t.Parallel()
+	server, err := scripted.StartPublic("127.0.0.1:0", "signalr-chat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	report := converse(t, server.URL(), "signalr-chat", func(d *declared.Declaration) {
+		never := declared.Step{Acknowledged: &declared.Pattern{Where: d.Message.Received.Where}}
+		d.Open = []declared.Step{{}, d.Open[0], never}
+	})
+	if report.Fault == nil || report.Fault.At != "open.2.acknowledged" {
+		t.Errorf("%+v, expected what the last step waits for", report.Fault)
+	}
 }
 
 func TestEverybodyUnderstandsEveryMessage(t *testing.T) {
@@ -79,7 +124,7 @@ func TestWhatDoesNotFitIsAFaultOfItsKey(t *testing.T) {
 			d.Join.Acknowledged = nil
 		}, "ignore", "a message that is not declared"},
 		"no opening": {scripted.Faults{}, func(d *declared.Declaration) {
-			d.Open = &declared.Step{Acknowledged: &silent}
+			d.Open = []declared.Step{{Acknowledged: &silent}}
 		}, "open.acknowledged", "never comes"},
 		"nothing is delivered": {scripted.Faults{Silent: true}, nil, "message.received",
 			"client 0 never receives message 0 of client 0"},

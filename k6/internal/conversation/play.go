@@ -6,8 +6,10 @@ import (
 	"io"
 	"net"
 	"net/url"
+	"strings"
 	"time"
 
+	"github.com/pushbench/pushbench/k6/internal/declared"
 	"github.com/pushbench/pushbench/k6/internal/protocol"
 )
 
@@ -45,8 +47,9 @@ type speaker struct {
 	number                int
 	conn                  net.Conn
 	session               protocol.Session
-	fault                 string // the key that the last message does not fit
+	key                   string // that the last message fits, or does not
 	opened, ready, joined bool
+	acknowledged          int // steps of the opening
 	got                   map[sent]int
 }
 
@@ -76,6 +79,21 @@ func (s *speaker) write(data []byte) error {
 		return &Fault{"", fmt.Sprintf("client %d: the server ended the connection: %s", s.number, err)}
 	}
 	return nil
+}
+
+// unacknowledged is the key of the step of the opening for whose acknowledgement a client waits.
+func (p *play) unacknowledged(s *speaker) string {
+	steps, heard := p.config.Declaration.Open, s.acknowledged
+	for number, step := range steps {
+		switch {
+		case step.Acknowledged == nil:
+		case heard == 0:
+			return declared.OpenKey(number, len(steps))
+		default:
+			heard--
+		}
+	}
+	return opening
 }
 
 // await listens until something is so. If it never is, the fault says what did not happen.
@@ -172,7 +190,7 @@ func (p *play) act(s *speaker, event *protocol.Event) error {
 	case protocol.Delivery:
 		return p.delivered(s, event)
 	case protocol.Corrupt:
-		return p.wrong(&Fault{s.fault, event.Reason})
+		return p.wrong(&Fault{s.key, event.Reason})
 	case protocol.Refused:
 		p.said = event.Reason
 	case protocol.Closed, protocol.Broken:
@@ -213,16 +231,17 @@ func (p *play) delivered(s *speaker, event *protocol.Event) error {
 }
 
 // tap writes down a message.
-func (p *play) tap(id protocol.Identity, text []byte, event *protocol.Event, fault string) {
+func (p *play) tap(id protocol.Identity, text []byte, event *protocol.Event, key string) {
 	if event == nil {
 		p.line(id.Client, "sent", string(text), true, "")
 		return
 	}
-	p.speakers[id.Client].fault = fault
+	s := p.speakers[id.Client]
+	if s.key = key; strings.HasPrefix(key, opening) {
+		s.acknowledged++
+	}
 	meaning := "ignored"
 	switch event.Kind {
-	case protocol.Ready:
-		meaning = "open.acknowledged"
 	case protocol.Joined:
 		meaning = "join.acknowledged"
 	case protocol.Delivery:
@@ -230,8 +249,11 @@ func (p *play) tap(id protocol.Identity, text []byte, event *protocol.Event, fau
 	case protocol.Refused:
 		meaning = "error: " + event.Reason
 	case protocol.Corrupt:
-		meaning = fault + ": " + event.Reason
+		meaning = key + ": " + event.Reason
 	default:
+		if key != "" {
+			meaning = key
+		}
 	}
 	p.line(id.Client, "received", string(text), event.Kind != protocol.Corrupt, meaning)
 }

@@ -10,17 +10,21 @@ import (
 // Protocol is a compiled Declaration. All conversations of a load share it; it does not change.
 type Protocol struct {
 	Subprotocol string
+	// Separator stands between the messages of one frame, and may end the last one; empty where a frame is a message.
+	Separator []byte
 	// Others says that a message is owed to the other members alone.
 	Others bool
 	// KeepAlive is how often members send what keeps a connection alive; 0 for never.
 	KeepAlive time.Duration
 
 	json        bool
+	rows        map[string][]string
 	finder      *finder
 	secrets     secrets
 	path, query template
 	headers     []header
-	open, join  *step
+	opening     []step
+	join        *step
 	send, leave template
 	alive       template
 	aliveAsked  *pattern
@@ -39,6 +43,7 @@ type header struct {
 }
 
 type step struct {
+	key          string // of its acknowledgement
 	send         template
 	acknowledged *pattern // nil where nothing is
 }
@@ -59,8 +64,8 @@ func Compile(d Declaration) (*Protocol, error) {
 		return nil, err
 	}
 	c := compiler{made: &Protocol{
-		Subprotocol: d.Subprotocol, Others: d.Message.Others, json: d.Format == "json", secrets: known,
-		finder: newFinder(), reason: -1,
+		Subprotocol: d.Subprotocol, Separator: []byte(d.Separator), Others: d.Message.Others, json: d.Format == "json",
+		secrets: known, rows: d.Rows, finder: newFinder(), reason: -1,
 	}}
 	c.transport(d)
 	c.conversation(d)
@@ -81,7 +86,10 @@ func (c *compiler) transport(d Declaration) {
 
 func (c *compiler) conversation(d Declaration) {
 	p := c.made
-	p.open, p.join = c.step(d.Open), c.step(d.Join)
+	for number, each := range d.Open {
+		p.opening = append(p.opening, *c.step(OpenKey(number, len(d.Open)), &each))
+	}
+	p.join = c.step("join.acknowledged", d.Join)
 	p.send, p.leave = c.payload(d.Message.Send), c.payload(d.Leave)
 	if k := d.KeepAlive; k != nil {
 		p.KeepAlive = time.Duration(k.EverySeconds * float64(time.Second))
@@ -126,11 +134,19 @@ func (c *compiler) receipt(r Receipt) {
 	}
 }
 
-func (c *compiler) step(s *Step) *step {
+// OpenKey is the key of what acknowledges a step of the opening.
+func OpenKey(number, steps int) string {
+	if steps == 1 {
+		return "open.acknowledged"
+	}
+	return fmt.Sprintf("open.%d.acknowledged", number)
+}
+
+func (c *compiler) step(key string, s *Step) *step {
 	if s == nil {
 		return nil
 	}
-	made := &step{send: c.payload(s.Send)}
+	made := &step{key: key, send: c.payload(s.Send)}
 	if s.Acknowledged != nil {
 		made.acknowledged = c.pattern(*s.Acknowledged)
 	}
@@ -176,7 +192,7 @@ func (c *compiler) payload(t Template) template {
 }
 
 func (c *compiler) template(t Template, escape func(string) string) template {
-	made, err := t.compile(c.made.secrets, escape)
+	made, err := t.compile(c.made.secrets, c.made.rows, escape)
 	c.fail(err)
 	return made
 }

@@ -12,8 +12,11 @@ type Declaration struct {
 	Query       Template `json:"query"`
 	Subprotocol string   `json:"subprotocol"`
 	Headers     []Header `json:"headers"`
-	// Open is what comes before a join, Join what makes a client a member; nil where being connected is enough.
-	Open      *Step             `json:"open"`
+	// Separator stands between the messages of one frame, and may end the last one; empty where a frame is a message.
+	Separator string `json:"separator"`
+	// Open is what comes before a join, in steps. Join is what makes a client a member; nil where being connected is
+	// enough.
+	Open      []Step            `json:"open"`
 	Join      *Step             `json:"join"`
 	Message   Message           `json:"message"`
 	Leave     Template          `json:"leave"`
@@ -21,16 +24,19 @@ type Declaration struct {
 	Error     *Failure          `json:"error"`
 	Ignore    []Pattern         `json:"ignore"`
 	Secrets   map[string]Secret `json:"secrets"`
+	// Rows has the values of each column of a table, of which each client has a row.
+	Rows map[string][]string `json:"rows"`
 }
 
 // Template is a text with values in it.
 type Template []Part
 
-// Part is a literal, a value (group, client, id, time, any), or a secret by its name.
+// Part is a literal, a value (group, client, id, time, any), a secret by its name, or a column of the client's row.
 type Part struct {
 	Literal string `json:"literal,omitempty"`
 	Value   string `json:"value,omitempty"`
 	Secret  string `json:"secret,omitempty"`
+	Row     string `json:"row,omitempty"`
 }
 
 // Header is one of the opening handshake.
@@ -59,7 +65,7 @@ type Pattern struct {
 	Where []Condition `json:"where"`
 }
 
-// Condition is on the value at a JSON pointer. Is and Sorted are the JSON that it has to be, Sorted with the members of
+// Condition is on the value at a JSON pointer; the empty one is of the whole message. Is and Sorted are the JSON that it has to be, Sorted with the members of
 // objects in the order of their names. Like is the content of an id or a time, which may be a string or a number.
 type Condition struct {
 	At     string   `json:"at"`

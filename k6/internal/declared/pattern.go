@@ -57,6 +57,9 @@ func (c *condition) holds(m message, v *Values) bool {
 	if !hasForms(raw) {
 		return false
 	}
+	if text, ok := c.sorted.constant(); ok && isEmpty(text) {
+		return isEmpty(raw) && raw[0] == text[0]
+	}
 	text, ok := canonical(raw)
 	return ok && c.sorted.match(text, v)
 }
@@ -77,6 +80,11 @@ func (c *condition) content(m message, v *Values) (found, understood bool) {
 // hasForms tells whether a value can be written in several ways that mean the same.
 func hasForms(raw []byte) bool {
 	return raw[0] == '{' || raw[0] == '[' || raw[0] == '"' && bytes.IndexByte(raw, '\\') >= 0
+}
+
+// isEmpty tells whether a value is an object without members or an array without items.
+func isEmpty(raw []byte) bool {
+	return (raw[0] == '{' || raw[0] == '[') && len(bytes.TrimSpace(raw[1:len(raw)-1])) == 0
 }
 
 // canonical is a value without blanks, with as few escapes as can be, and members in the order of their names.

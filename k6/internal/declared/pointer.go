@@ -38,12 +38,12 @@ func newFinder() *finder { return &finder{root: node{pointer: -1}} }
 
 // add makes the finder look for the value at a pointer, and returns its number.
 func (f *finder) add(pointer string) (int, error) {
-	names, ok := strings.CutPrefix(pointer, "/")
-	if !ok {
+	names := strings.Split(pointer, "/")
+	if names[0] != "" {
 		return 0, fmt.Errorf("pointer %q: expected a JSON pointer, such as /data/id", pointer)
 	}
 	path := []*node{&f.root}
-	for _, name := range strings.Split(names, "/") {
+	for _, name := range names[1:] {
 		name = strings.NewReplacer("~1", "/", "~0", "~").Replace(name)
 		path = append(path, path[len(path)-1].at(name))
 	}

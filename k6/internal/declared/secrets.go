@@ -46,18 +46,23 @@ func (s Secret) read() (string, error) {
 // redact replaces secrets in a text that people may read.
 func (s secrets) redact(text string) string {
 	for name, value := range s {
-		for _, form := range []string{value, escaped(value), url.QueryEscape(value)} {
+		marshalled, _ := json.Marshal(value) // with < and & escaped, as many servers write them
+		for _, form := range []string{
+			value, escaped(value), string(marshalled[1 : len(marshalled)-1]), url.QueryEscape(value),
+		} {
 			text = strings.ReplaceAll(text, form, "{secret:"+name+"}")
 		}
 	}
 	return text
 }
 
-// escaped is a text inside the quotes of a JSON string.
+// escaped is a text inside the quotes of a JSON string, with as few escapes as can be.
 func escaped(text string) string {
-	quoted, err := json.Marshal(text)
-	if err != nil {
+	var out strings.Builder
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	if encoder.Encode(text) != nil {
 		return text // every string has a form in JSON
 	}
-	return string(quoted[1 : len(quoted)-1])
+	return out.String()[1 : out.Len()-len("\"\n")]
 }

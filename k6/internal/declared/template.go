@@ -16,13 +16,15 @@ const (
 	ident
 	moment
 	anything
+	column
 )
 
 var kinds = map[string]kind{"group": group, "client": client, "id": ident, "time": moment, "any": anything}
 
 type piece struct {
 	kind kind
-	text []byte // of a literal
+	text []byte   // of a literal
+	rows [][]byte // of a column
 }
 
 // template is a compiled Template. Literals that follow each other are one.
@@ -37,8 +39,8 @@ type Values struct {
 // unsaid is a number that a text does not have.
 const unsaid = -1
 
-// compile makes a template; escape is for secrets.
-func (t Template) compile(known secrets, escape func(string) string) (template, error) {
+// compile makes a template; escape is for secrets and rows.
+func (t Template) compile(known secrets, rows map[string][]string, escape func(string) string) (template, error) {
 	var made template
 	for _, part := range t {
 		text := part.Literal
@@ -49,6 +51,13 @@ func (t Template) compile(known secrets, escape func(string) string) (template, 
 				return nil, fmt.Errorf("template: no value %q", part.Value)
 			}
 			made = append(made, piece{kind: found})
+			continue
+		case part.Row != "":
+			values, ok := rows[part.Row]
+			if !ok || len(values) == 0 {
+				return nil, fmt.Errorf("template: no column %q", part.Row)
+			}
+			made = append(made, piece{kind: column, rows: allOf(values, escape)})
 			continue
 		case part.Secret != "":
 			value, ok := known[part.Secret]
@@ -66,6 +75,16 @@ func (t Template) compile(known secrets, escape func(string) string) (template, 
 	return made, nil
 }
 
+func allOf(values []string, escape func(string) string) (escaped [][]byte) {
+	for _, value := range values {
+		escaped = append(escaped, []byte(escape(value)))
+	}
+	return escaped
+}
+
+// row is the value of a client. Each part of a load begins at the first row; after the last one comes the first again.
+func (p *piece) row(client int64) []byte { return p.rows[client%perPart%int64(len(p.rows))] }
+
 // Append writes the template with these values.
 func (t template) append(buf []byte, v *Values) []byte {
 	for i := range t {
@@ -80,6 +99,8 @@ func (t template) append(buf []byte, v *Values) []byte {
 			buf = strconv.AppendInt(buf, v.ID, 10)
 		case moment:
 			buf = strconv.AppendInt(buf, v.Time, 10)
+		case column:
+			buf = append(buf, p.row(v.Client)...)
 		case anything:
 		}
 	}
@@ -139,6 +160,10 @@ func (p *piece) take(text []byte, v *Values) ([]byte, bool) {
 		return number(text, &v.ID)
 	case moment:
 		return number(text, &v.Time)
+	case column:
+		if v.Client >= 0 {
+			return bytes.CutPrefix(text, p.row(v.Client))
+		}
 	case anything:
 	}
 	return text, false

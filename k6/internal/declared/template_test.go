@@ -11,9 +11,11 @@ func literally(text string) Part { return Part{Literal: text} }
 
 func value(name string) Part { return Part{Value: name} }
 
+var rows = map[string][]string{"user": {"Ann", `Bo "B"`, "Ann"}}
+
 func made(t *testing.T, parts ...Part) template {
 	t.Helper()
-	compiled, err := Template(parts).compile(secrets{"token": "s3cret"}, asIs)
+	compiled, err := Template(parts).compile(secrets{"token": "s3cret"}, rows, asIs)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,6 +43,32 @@ func TestATemplateIsWrittenAndReadBack(t *testing.T) {
 		if written.match([]byte(other), &got) {
 			t.Errorf("%s: %q is the template, with %+v", name, other, got)
 		}
+	}
+}
+
+func TestAClientHasARow(t *testing.T) {
+	hello := made(t, literally("hi "), Part{Row: "user"}, literally("!"))
+	for client, want := range map[int64]string{0: "hi Ann!", 1: `hi Bo "B"!`, 4: `hi Bo "B"!`, perPart + 1: `hi Bo "B"!`} {
+		v := Values{Client: client}
+		if got := string(hello.append(nil, &v)); got != want {
+			t.Errorf("client %d: %q, expected %q", client, got, want)
+		}
+		if !hello.match([]byte(want), &v) {
+			t.Errorf("client %d: %q is not its own", client, want)
+		}
+		if v.Client++; hello.match([]byte(want), &v) {
+			t.Errorf("%q is that of client %d, too", want, v.Client)
+		}
+	}
+	if unknown := (Values{Client: unsaid}); hello.match([]byte("hi Ann!"), &unknown) {
+		t.Error("the row of nobody is somebody's")
+	}
+	quoted, err := Template{{Row: "user"}}.compile(nil, rows, escaped)
+	if got := string(quoted.append(nil, &Values{Client: 1})); err != nil || got != `Bo \"B\"` {
+		t.Errorf("%q, %v", got, err)
+	}
+	if _, err := (Template{{Row: "name"}}).compile(nil, rows, asIs); err == nil {
+		t.Error("a column that the table does not have")
 	}
 }
 

@@ -9,9 +9,9 @@ type Kind int
 const (
 	Foreign   Kind = iota // nothing of the declaration; At and Reason say what was looked for
 	Delivered             // a message of a member; ID and Time are its own
-	Opened                // what acknowledges the opening
+	Opened                // what acknowledges a step of the opening; At is its key
 	Joined                // what acknowledges a join
-	Asked                 // what a client answers to keep the connection alive
+	Asked                 // what a client answers to keep the connection alive; At is its key
 	Refused               // an error; Reason is its text
 	Ignored               // what the declaration ignores
 	Altered               // a delivery whose content is not what its sender sent; At and Reason say where
@@ -21,7 +21,7 @@ const (
 type Meaning struct {
 	Kind
 	ID, Time int64 // of a delivery; Time is negative where the message does not say it
-	// At is the key of the declaration that does not fit, such as message.id.
+	// At is the key of the declaration that fits, or does not, such as message.id.
 	At     string
 	Reason string
 }
@@ -38,8 +38,8 @@ func (p *Protocol) NewReader(own Values) Reader {
 	return Reader{p, own, make([]span, p.finder.count)}
 }
 
-// Read understands a message. Before it is open, a client's opening is acknowledged; afterwards its joins are.
-func (r *Reader) Read(text []byte, open bool) Meaning {
+// Read understands a message to a client that has done so many steps of the opening.
+func (r *Reader) Read(text []byte, steps int) Meaning {
 	p, m := r.protocol, message{text, r.found}
 	if p.json && !p.finder.find(text, r.found) {
 		return r.meaning(Foreign, "format", "no JSON: %.60q", text)
@@ -49,16 +49,19 @@ func (r *Reader) Read(text []byte, open bool) Meaning {
 		return r.delivered(m, v)
 	}
 	switch {
-	case !open && r.acknowledges(p.open, m):
-		return Meaning{Kind: Opened}
+	case steps < len(p.opening) && r.acknowledges(&p.opening[steps], m):
+		return Meaning{Kind: Opened, At: p.opening[steps].key}
 	case r.acknowledges(p.join, m):
 		return Meaning{Kind: Joined}
 	case p.aliveAsked != nil && r.concerns(p.aliveAsked, m):
-		return Meaning{Kind: Asked}
+		return Meaning{Kind: Asked, At: "keep_alive.received"}
 	case p.refusal != nil && r.concerns(p.refusal, m):
 		return Meaning{Kind: Refused, Reason: p.Redact(r.reason(m))}
-	case open && r.acknowledges(p.open, m):
-		return Meaning{Kind: Ignored}
+	}
+	for i := range p.opening[:steps] { // once more
+		if r.acknowledges(&p.opening[i], m) {
+			return Meaning{Kind: Ignored}
+		}
 	}
 	for i := range p.ignored {
 		if r.concerns(&p.ignored[i], m) {

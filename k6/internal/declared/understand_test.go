@@ -39,7 +39,7 @@ func TestEqualJSONIsTheSameMessage(t *testing.T) {
 		"in other order":  strings.Replace(draw, `{"type":"draw",`, `{"extra":[1,{}],"type":"draw",`, 1),
 		"an id as string": strings.Replace(draw, `42000000007`, `"42000000007"`, 1),
 	} {
-		if got := reader.Read([]byte(text), true); got != want {
+		if got := reader.Read([]byte(text), 0); got != want {
 			t.Errorf("%s: %+v, expected %+v of %s", name, got, want, text)
 		}
 	}
@@ -67,7 +67,7 @@ func TestWhatIsWrongWithAMessageIsToldWithTheKeyThatSaysSo(t *testing.T) {
 		{`{"type"`, `{{"type"`, Foreign, "format"},
 	} {
 		text := strings.Replace(draw, test.old, test.new, 1)
-		if got := reader.Read([]byte(text), true); got.Kind != test.kind || got.At != test.at || got.Reason == "" {
+		if got := reader.Read([]byte(text), 0); got.Kind != test.kind || got.At != test.at || got.Reason == "" {
 			t.Errorf("%s: %+v, expected %d at %s", text, got, test.kind, test.at)
 		}
 	}
@@ -81,12 +81,14 @@ func talk(t testing.TB) *Protocol {
 	}
 	typed := func(name string) Pattern { return Pattern{Where: []Condition{is("/t", `"`+name+`"`)}} }
 	welcome, joined, ping := typed("hi"), typed("in"), typed("ping")
+	known := Pattern{Where: []Condition{is("", "{}")}}
 	user := Template{literally(`"u-`), value("client"), literally(`"`)}
 	joined.Where = append(joined.Where, Condition{At: "/u", Is: user, Sorted: user})
 	p, err := Compile(Declaration{
 		Format: "json", Path: Template{literally("/chat/"), value("group")}, Query: Template{literally("t="), {Secret: "k"}},
 		Headers: []Header{{"Authorization", Template{literally("Bearer "), {Secret: "k"}}}},
-		Open:    &Step{Acknowledged: &welcome}, Join: &Step{Acknowledged: &joined},
+		Open:    []Step{{Acknowledged: &welcome}, {Send: Template{literally("me")}, Acknowledged: &known}},
+		Join:    &Step{Acknowledged: &joined},
 		Message: Message{
 			Send: Template{literally(`{"m":"`), value("id"), literally(` said"}`)},
 			Received: Receipt{
@@ -109,21 +111,23 @@ func TestEveryKindOfMessageIsUnderstood(t *testing.T) {
 	p := talk(t)
 	reader := p.NewReader(own)
 	for _, test := range []struct {
-		text string
-		open bool
-		want Meaning
+		text  string
+		steps int
+		want  Meaning
 	}{
-		{`{"t":"hi"}`, false, Meaning{Kind: Opened}},
-		{`{"t":"hi"}`, true, Meaning{Kind: Ignored}},
-		{`{"t":"in","u":"u-42"}`, true, Meaning{Kind: Joined}},
-		{`{"t":"in","u":"u-43"}`, true, Meaning{Kind: Ignored}},
-		{`{"t":"ping"}`, true, Meaning{Kind: Asked}},
-		{`{"t":"presence"}`, true, Meaning{Kind: Ignored}},
-		{`{"t":"err","why":"no p&ssw0rd \u0026 more"}`, true, Meaning{Kind: Refused, Reason: "no {secret:k} & more"}},
-		{`{"t":"err"}`, true, Meaning{Kind: Refused, Reason: `{"t":"err"}`}},
-		{`{"d":{"m":"1000000002 said"}}`, true, Meaning{Kind: Delivered, ID: 1_000_000_002, Time: unsaid}},
+		{`{"t":"hi"}`, 0, Meaning{Kind: Opened, At: "open.0.acknowledged"}},
+		{`{"t":"hi"}`, 1, Meaning{Kind: Ignored}},
+		{" { } ", 1, Meaning{Kind: Opened, At: "open.1.acknowledged"}},
+		{`{}`, 2, Meaning{Kind: Ignored}},
+		{`{"t":"in","u":"u-42"}`, 2, Meaning{Kind: Joined}},
+		{`{"t":"in","u":"u-43"}`, 2, Meaning{Kind: Ignored}},
+		{`{"t":"ping"}`, 2, Meaning{Kind: Asked, At: "keep_alive.received"}},
+		{`{"t":"presence"}`, 2, Meaning{Kind: Ignored}},
+		{`{"t":"err","why":"no p&ssw0rd \u0026 more"}`, 2, Meaning{Kind: Refused, Reason: "no {secret:k} & more"}},
+		{`{"t":"err"}`, 2, Meaning{Kind: Refused, Reason: `{"t":"err"}`}},
+		{`{"d":{"m":"1000000002 said"}}`, 2, Meaning{Kind: Delivered, ID: 1_000_000_002, Time: unsaid}},
 	} {
-		if got := reader.Read([]byte(test.text), test.open); got != test.want {
+		if got := reader.Read([]byte(test.text), test.steps); got != test.want {
 			t.Errorf("%s: %+v, expected %+v", test.text, got, test.want)
 		}
 	}
@@ -144,7 +148,7 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		for _, p := range []*Protocol{drawn, talked} {
 			reader := p.NewReader(own)
-			meaning := reader.Read(text, true)
+			meaning := reader.Read(text, p.Steps())
 			if !json.Valid(text) && meaning.Kind != Foreign {
 				t.Errorf("%q is no JSON, and means %+v", text, meaning)
 			}

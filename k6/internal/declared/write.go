@@ -31,11 +31,14 @@ type Writer struct {
 // NewWriter makes a writer for a client.
 func (p *Protocol) NewWriter(own Values) Writer { return Writer{protocol: p, own: own} }
 
-// Open is what a client sends once it is connected; nothing where that is nothing.
-func (w *Writer) Open() []byte { return w.step(w.protocol.open) }
+// Open is what a client sends in a step of the opening; nothing where that is nothing.
+func (w *Writer) Open(number int) []byte { return w.step(&w.protocol.opening[number]) }
 
-// Opens tells whether the client may join as soon as it has sent that.
-func (p *Protocol) Opens() bool { return p.open == nil || p.open.acknowledged == nil }
+// Steps is how many steps the opening has.
+func (p *Protocol) Steps() int { return len(p.opening) }
+
+// Waits tells whether the server acknowledges a step of the opening.
+func (p *Protocol) Waits(number int) bool { return p.opening[number].acknowledged != nil }
 
 // Join is what asks for membership; nothing where that is nothing.
 func (w *Writer) Join() []byte { return w.step(w.protocol.join) }

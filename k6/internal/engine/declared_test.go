@@ -22,7 +22,13 @@ func builtIn(_ testing.TB, config *Config) { config.Protocol = "whiteboard-json"
 
 func declaredToo(t testing.TB, config *Config) {
 	t.Helper()
-	text, err := os.ReadFile("../declared/testdata/whiteboard.json")
+	declare(t, config, "whiteboard")
+}
+
+// declare has clients speak the protocol of an example.
+func declare(t testing.TB, config *Config, example string) {
+	t.Helper()
+	text, err := os.ReadFile("../declared/testdata/" + example + ".json")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ func Declare(d declared.Declaration) (Protocol, error) {
 		return Protocol{}, fmt.Errorf("declared protocol: %w", err)
 	}
 	return Protocol{
-		subprotocols: compiled.Subprotocol, Others: compiled.Others, PollPeriod: compiled.KeepAlive,
+		subprotocols: compiled.Subprotocol, separator: compiled.Separator, Others: compiled.Others, PollPeriod: compiled.KeepAlive,
 		mostParts: declared.MostParts,
 		locate: func(id Identity) (path, query string) {
 			return compiled.Location(valuesOf(id))
@@ -35,9 +35,9 @@ type declaredConversation struct {
 	reader   declared.Reader
 	writer   declared.Writer
 	id       Identity
-	epoch    int64 // microseconds
-	open     bool
-	fault    string // the key of the declaration that the last message did not fit
+	epoch    int64  // microseconds
+	steps    int    // of the opening, that are done
+	key      string // of the declaration, that the last message fits or does not
 }
 
 func newDeclared(p *declared.Protocol, id Identity) *declaredConversation {
@@ -49,9 +49,13 @@ func newDeclared(p *declared.Protocol, id Identity) *declaredConversation {
 
 // Open is of Conversation, as are the methods below.
 func (d *declaredConversation) Open(send Send) (ready bool) {
-	say(send, d.writer.Open())
-	d.open = d.protocol.Opens()
-	return d.open
+	for ; d.steps < d.protocol.Steps(); d.steps++ {
+		say(send, d.writer.Open(d.steps))
+		if d.protocol.Waits(d.steps) {
+			return false
+		}
+	}
+	return true
 }
 
 func (d *declaredConversation) Join(send Send) (member bool) {
@@ -69,8 +73,8 @@ func (d *declaredConversation) Message(buf []byte, seq uint32, due time.Duration
 }
 
 func (d *declaredConversation) Receive(payload []byte, send Send, event *Event) {
-	meaning := d.reader.Read(payload, d.open)
-	d.fault = meaning.At
+	meaning := d.reader.Read(payload, d.steps)
+	d.key = meaning.At
 	switch meaning.Kind {
 	case declared.Delivered:
 		event.Kind = Delivery
@@ -79,7 +83,9 @@ func (d *declaredConversation) Receive(payload []byte, send Send, event *Event) 
 			event.SentAt = time.Duration(meaning.Time-d.epoch) * time.Microsecond
 		}
 	case declared.Opened:
-		d.open, event.Kind = true, Ready
+		if d.steps++; d.Open(send) {
+			event.Kind = Ready
+		}
 	case declared.Joined:
 		event.Kind = Joined
 	case declared.Asked:

@@ -4,11 +4,13 @@ import (
 	"encoding/json"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/pushbench/pushbench/k6/internal/declared"
+	"github.com/pushbench/pushbench/k6/internal/wire"
 )
 
 // declaration is that of an example, as the generator gets it.
@@ -128,4 +130,40 @@ func TestMessagesOfAnotherPartOfTheLoadAreOfNobody(t *testing.T) {
 	if got := receive(p.NewConversation(here), text, nil); got.Kind != Delivery || got.Sender < 1000 {
 		t.Errorf("%q: %+v, expected a sender that is not there", text, got)
 	}
+}
+
+func TestAFrameMayHaveSeveralMessages(t *testing.T) {
+	d := declaration(t, "ws-chat")
+	d.Separator = "\x1e"
+	p := declaredProtocol(t, d)
+	one, two := string(p.NewConversation(me).Message(nil, 1, 0)), string(p.NewConversation(me).Message(nil, 2, 0))
+	for text, want := range map[string][]Kind{
+		one + "\x1e" + two:               {Delivery, Delivery},
+		one + "\x1e" + two + "\x1e":      {Delivery, Delivery},
+		one + "\x1e":                     {Delivery},
+		one:                              {Delivery},
+		one + "\x1e\x1e" + two:           {Delivery, Corrupt, Delivery},
+		one + "\x1e" + two + "\x1ex\x1e": {Delivery, Delivery, Corrupt},
+	} {
+		for _, size := range []int{1, 7, 1 << 10} {
+			s := newWebSocket(&url.URL{Host: "h"}, "", nil, p.NewConversation(me))
+			s.reader, s.separator = wire.NewReader(nil), []byte(d.Separator)
+			var got []Kind
+			for piece := range slices.Chunk(append(frame(text), frame(two)...), size) {
+				got = append(got, kinds(events(t, s, string(piece)))...)
+			}
+			if !slices.Equal(got, append(slices.Clone(want), Delivery)) {
+				t.Errorf("%q in pieces of %d: %v, expected %v and a delivery", text, size, got, want)
+			}
+		}
+	}
+}
+
+// frame is a message of a server.
+func frame(text string) []byte {
+	header := []byte{0x81, 126, byte(len(text) >> 8), byte(len(text))}
+	if len(text) < 126 {
+		header = []byte{0x81, byte(len(text))}
+	}
+	return append(header, text...)
 }

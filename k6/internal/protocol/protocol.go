@@ -35,6 +35,8 @@ type Protocol struct {
 	// locate makes the path of each client where they differ, and its query.
 	locate       func(Identity) (path, query string)
 	subprotocols string
+	// separator stands between the messages of one frame, and may end the last one; empty where a frame is a message.
+	separator []byte
 	// header makes fields of each client's opening handshake; nil for none.
 	header func(Identity) http.Header
 	// mostParts is how many generators can share a load; 0 for any number.
@@ -99,7 +101,9 @@ func (p Protocol) NewSession(target *url.URL, id Identity) Session {
 	if p.header != nil {
 		header = p.header(id)
 	}
-	return newWebSocket(target, p.subprotocols, header, p.NewConversation(id))
+	session := newWebSocket(target, p.subprotocols, header, p.NewConversation(id))
+	session.separator = p.separator
+	return session
 }
 
 // Aside tells whether members have a second connection, over which they send their messages.

@@ -3,8 +3,8 @@ package protocol
 import "time"
 
 // Tap hears every message of a client's conversation: what is sent, without an event, and what is received, with its
-// meaning. Fault is the key of a declaration that a received message does not fit.
-type Tap func(id Identity, text []byte, event *Event, fault string)
+// meaning. Key is the one of a declaration that a received message fits, or does not; empty where none is in question.
+type Tap func(id Identity, text []byte, event *Event, key string)
 
 // Tapped is the protocol with a tap on all conversations.
 func (p Protocol) Tapped(tap Tap) Protocol {
@@ -47,11 +47,11 @@ func (t *tapped) Receive(payload []byte, send Send, event *Event) {
 		answers = append(answers, append([]byte(nil), answer...))
 		send(answer)
 	}, event)
-	fault := ""
+	key := ""
 	if declared, ok := t.Conversation.(*declaredConversation); ok {
-		fault = declared.fault
+		key = declared.key
 	}
-	t.tap(t.id, payload, event, fault)
+	t.tap(t.id, payload, event, key)
 	for _, answer := range answers { // after what they answer
 		t.tap(t.id, answer, nil, "")
 	}

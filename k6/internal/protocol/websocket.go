@@ -39,12 +39,14 @@ type webSocket struct {
 	ready        bool // is due, without further bytes; so is member
 	member       bool
 	reader       wire.Reader
-	send         Send // adds to reply
+	separator    []byte
+	rest         []byte // of a frame, which is due without further bytes
+	send         Send   // adds to reply
 	reply        []byte
 	handshake    *wire.Handshake // nil once its request was sent
 }
 
-func newWebSocket(target *url.URL, subprotocols string, header http.Header, conversation Conversation) Session {
+func newWebSocket(target *url.URL, subprotocols string, header http.Header, conversation Conversation) *webSocket {
 	handshake := wire.NewHandshake(target, subprotocols, header)
 	w := &webSocket{conversation: conversation, handshake: &handshake, reader: wire.NewReader(&handshake)}
 	w.send = func(payload []byte) { w.reply = wire.Append(w.reply, wire.Text, mask(), payload) }
@@ -68,9 +70,12 @@ func (w *webSocket) Next(data []byte, event *Event) (int, error) {
 		w.member, event.Kind = false, Joined
 		return 0, nil
 	}
-	found, n, err := w.reader.Next(data)
-	if err != nil || found.Kind == wire.Nothing {
-		return n, err
+	found, n := wire.Event{Kind: wire.Payload, Data: w.rest}, 0
+	if len(w.rest) == 0 {
+		var err error
+		if found, n, err = w.reader.Next(data); err != nil || found.Kind == wire.Nothing {
+			return n, err
+		}
 	}
 	w.understand(found, event)
 	if event.Kind == Broken {
@@ -85,7 +90,7 @@ func (w *webSocket) Next(data []byte, event *Event) (int, error) {
 func (w *webSocket) understand(found wire.Event, event *Event) {
 	switch found.Kind {
 	case wire.Payload:
-		w.conversation.Receive(found.Data, w.send, event)
+		w.conversation.Receive(w.first(found.Data), w.send, event)
 	case wire.Bytes:
 		event.breakOff("a binary message, where only text is spoken")
 	case wire.Pinged:
@@ -101,6 +106,14 @@ func (w *webSocket) understand(found wire.Event, event *Event) {
 	if event.Kind == Nothing {
 		event.Kind = Other
 	}
+}
+
+// first is the first message of a frame. The rest is kept in the reader's bytes, which is not asked until it is taken.
+func (w *webSocket) first(payload []byte) []byte {
+	if len(w.separator) > 0 {
+		payload, w.rest, _ = bytes.Cut(payload, w.separator)
+	}
+	return payload
 }
 
 func (w *webSocket) Join(buf []byte) []byte {

@@ -67,25 +67,28 @@ class Talker(Client):
         self.own = own
         self._declaration, self._reader, self._ledger = declaration, reader, ledger
         self._joined = False
+        self._steps: int | None = 0
+        """of the opening, that are done; None once all are"""
         self._last: tuple[str | bytes, Meaning] = "", Meaning(Kind.FOREIGN)
 
     async def greet(self, within: float) -> None:
-        opening = self._declaration.open
-        if opening and opening.send:
-            await self.connection.send(self._reader.filled(opening.send))
-        if opening and opening.acknowledged:
-            try:
-                async with asyncio.timeout(within):
-                    await self._is_opened()
-            except TimeoutError:
-                raise Mismatch(f"what acknowledges the opening within {within:g} s", self.inbox) from None
+        try:
+            async with asyncio.timeout(within):
+                for number, step in enumerate(self._declaration.open):
+                    self._steps = number
+                    if step.send:
+                        await self.connection.send(self._reader.filled(step.send))
+                    while step.acknowledged and self._steps == number:
+                        await self.hear(await self.connection.recv())
+        except TimeoutError:
+            raise Mismatch(f"what acknowledges the opening within {within:g} s", self.inbox) from None
+        self._steps = None
 
-    async def _is_opened(self) -> None:
-        while True:
-            message = await self.connection.recv()
-            if isinstance(message, str) and self._reader.read(message, is_open=False).kind is Kind.OPENED:
-                return
-            await self.hear(message)
+    async def hear(self, message: str | bytes) -> None:
+        separator = self._declaration.separator
+        for each in message.split(separator) if separator and isinstance(message, str) else [message]:
+            if each or not separator:
+                await super().hear(each)
 
     def message(self, board: str, text: str) -> str:
         return text
@@ -119,6 +122,8 @@ class Talker(Client):
         match meaning.kind:
             case Kind.DELIVERED:
                 return self._delivered(message, meaning)
+            case Kind.OPENED:
+                self._steps = (self._steps or 0) + 1
             case Kind.JOINED if not self._joined:
                 return Joined(self.own.group, self.user)
             case Kind.REFUSED:
@@ -139,7 +144,10 @@ class Talker(Client):
     def _meaning(self, message: str | bytes) -> Meaning:
         """What a message says; both of its readers ask one after the other."""
         if self._last[0] is not message:
-            self._last = message, self._reader.read(message) if isinstance(message, str) else Meaning(Kind.FOREIGN)
+            self._last = (
+                message,
+                self._reader.read(message, self._steps) if isinstance(message, str) else Meaning(Kind.FOREIGN),
+            )
         return self._last[1]
 
 

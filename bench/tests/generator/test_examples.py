@@ -1,0 +1,93 @@
+"""The examples that have a server: a conversation is understood, and a short load is counted exactly.
+
+Those without one are played in `k6/internal/conversation` and `k6/internal/engine`, against scripted servers.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pushbench.building.builds import build_generator
+from pushbench.catalog.protocols import read_protocol
+from pushbench.catalog.suites import find_suite
+from pushbench.drivers.process import free_port
+from pushbench.foundation.project import Project
+from pushbench.generator.load import Generator, LoadPlan, playing
+from pushbench.generator.talking import converse
+from pushbench.records.record import Schedule, StagePlan
+
+pytestmark = [pytest.mark.slow]
+
+CHECKOUT = Project.at(Path(__file__).parents[3])
+EXAMPLES = sorted((CHECKOUT.root / "docs" / "examples").glob("*/server.js"))
+CLIENTS, BOARD = 10, 5
+SCHEDULE = Schedule(
+    warmup_seconds=0.2,
+    stages=[StagePlan(clients=CLIENTS, ramp_seconds=0.3, settle_seconds=0.3, steady_seconds=1)],
+    drain_seconds=0.5,
+)
+
+
+@contextlib.contextmanager
+def serving(example: Path, folder: Path) -> Iterator[str]:
+    """The URL of a server that was installed in a folder."""
+    shutil.copytree(example, folder)
+    install = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline", "--silent"]
+    subprocess.run(install, cwd=folder, check=True)
+    port = free_port()
+    with subprocess.Popen(["node", "server.js"], cwd=folder, env={**os.environ, "PORT": str(port)}) as server:
+        try:
+            await_port(port)
+            yield f"ws://127.0.0.1:{port}"
+        finally:
+            server.terminate()
+
+
+def await_port(port: int) -> None:
+    for _ in range(200):
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+            return
+        time.sleep(0.05)
+    raise AssertionError("the server did not start")
+
+
+@pytest.mark.parametrize("example", [file.parent for file in EXAMPLES], ids=lambda folder: folder.name)
+def test_an_example_is_understood_and_counted(example: Path, tmp_path: Path) -> None:
+    binary = build_generator(CHECKOUT, print)
+    declaration = read_protocol(example / "protocol.yml").declaration
+    with serving(example, tmp_path / "server") as url:
+        talked = converse(binary, CHECKOUT.generator, url, declaration, {})
+        assert talked.fault is None
+        received = [line for line in talked.lines or [] if line.kind == "received"]
+        assert [line for line in received if not line.understood] == []
+        messages = sorted(line.meaning for line in received if line.meaning.startswith("message"))
+        assert messages == sorted(2 * [f"message {n} of client {m}" for n, m in ((0, 0), (0, 1), (1, 0))])
+        plan = LoadPlan(
+            url=url,
+            protocol="protocol.yml",
+            declaration=declaration,
+            seed=3,
+            parameters={"board_size": BOARD, "pattern": "steady", "arrivals": "fixed"},
+            schedule=SCHEDULE,
+        )
+        suite = find_suite(CHECKOUT.scenarios, "whiteboard")
+        generator = Generator(
+            binary, CHECKOUT.generator, suite.scenario, cpus=[0], workspace=tmp_path / "load", environment={}
+        )
+        with playing(generator, plan) as load:
+            for _ in load.events():
+                pass
+            report = load.report()
+    [stage] = report.stages
+    counts = stage.receipts
+    assert (counts.expected, counts.received, counts.duplicate, counts.corrupt) == (CLIENTS * BOARD,) * 2 + (0, 0)
+    assert report.errors == []
