@@ -23,9 +23,7 @@ Known = Collection[str]
 """the names of values that a template may have; `secret` stands for all secrets, `row` for all columns"""
 
 
-def parse(
-    text: str, known: Known, secrets: Known = (), columns: Known = (), length: int | None = None
-) -> Template:
+def parse(text: str, known: Known, secrets: Known = (), columns: Known = (), length: int | None = None) -> Template:
     """The parts of a template. Raises ValueError for a value that it may not have.
 
     Plain prose has `length` characters, where that is not None.

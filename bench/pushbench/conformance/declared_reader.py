@@ -83,17 +83,12 @@ class Reader:
         return "".join(map(text, template))
 
     def _row(self, column: str, client: int) -> str:
+        """The value of a client; after the last row comes the first again."""
         values = self._declaration.rows[column]
         return values[client % len(values)]
 
-    def messages(self, frame: str) -> list[str]:
-        """The messages of a frame."""
-        if not (separator := self._declaration.separator):
-            return [frame]
-        return frame.removesuffix(separator).split(separator)
-
     def read(self, text: str, steps: int | None = None) -> Meaning:
-        """What a message says to a client that has done so many steps of the opening, or all where `steps` is None."""
+        """What a message says to a client that has done so many steps of the opening; all by default."""
         declaration = self._declaration
         try:
             document = parsed(text) if declaration.format == "json" else None
@@ -103,16 +98,16 @@ class Reader:
         receipt = declaration.message.received
         if (found := self._matches(receipt, message, replace(self._own, client=-1))) is not None:
             return self._delivered(receipt, message, found)
-        done = len(declaration.open) if steps is None else steps
-        opened = [step.acknowledged for step in declaration.open]
+        opening = [step.acknowledged for step in declaration.open]
+        done = len(opening) if steps is None else steps
         joined = declaration.join.acknowledged if declaration.join else None
         asked = declaration.keep_alive.received if declaration.keep_alive else None
         kinds: list[tuple[Pattern | None, Kind]] = [
-            *((each, Kind.OPENED) for each in opened[done : done + 1]),
+            *((each, Kind.OPENED) for each in opening[done : done + 1]),
             (joined, Kind.JOINED),
             (asked, Kind.ASKED),
             (declaration.error, Kind.REFUSED),
-            *((each, Kind.IGNORED) for each in opened[:done]),
+            *((each, Kind.IGNORED) for each in opening[:done]),
             *((each, Kind.IGNORED) for each in declaration.ignore),
         ]
         fits = (kind for pattern, kind in kinds if pattern and self._matches(pattern, message, self._own) is not None)
@@ -174,7 +169,7 @@ class Reader:
             if part.secret:
                 return "", self._in_messages(self._secrets[part.secret])
             if part.row:
-                return "", self._in_messages(self._row(part.row, known.client))
+                return "", self._in_messages(self._row(part.row, self._own.client))
             if part.value == "group" or (part.value == "client" and known.client >= 0):
                 return "", str(known.group if part.value == "group" else known.client)
             return part.value, part.literal

@@ -102,6 +102,12 @@ def test_what_cannot_be_asked_is_named_with_the_reason(declaring: Declaring) -> 
     assert (found.passed, found.kept, found.unasked) == (True, "0 of 0", ", 4 not asked")
 
 
+def test_a_text_that_may_be_anything_is_not_asked_to_be_unchanged(declaring: Declaring) -> None:
+    text = 'websocket: {path: /ws}\nformat: text\nmessage: {send: "{id} {text:9}", received: "{id} {any}"}\n'
+    [found] = verify(declaring(text), ["content-is-unchanged"]).rules
+    assert (found.outcome, found.detail) == ("not-asked", "`message.received` has an `{any}`, which may be anything")
+
+
 def test_a_server_that_takes_no_large_messages_is_not_asked_about_slow_readers(
     declaring: Declaring, monkeypatch: pytest.MonkeyPatch
 ) -> None:

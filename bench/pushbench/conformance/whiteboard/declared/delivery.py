@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from pushbench.conformance.rule import Mismatch, rule
+from pushbench.catalog.templates import values
+from pushbench.conformance.rule import Mismatch, NotAsked, rule
 from pushbench.conformance.whiteboard.declared.clients import Clients
 from pushbench.conformance.whiteboard.declared.traffic import Member, Traffic
 
@@ -66,8 +67,11 @@ async def order_per_sender_is_kept(clients: Clients) -> None:
 
 @rule("A message arrives as it was sent, wherever the protocol says what stays the same.", limit_seconds=LIMIT_SECONDS)
 async def content_is_unchanged(clients: Clients) -> None:
+    received = clients.declaration.message.received
     if clients.declaration.format == "json":
-        clients.require(clients.declaration.message.received.same, "message.same")
+        clients.require(received.same, "message.same")
+    elif "any" in values(received.like):
+        raise NotAsked("`message.received` has an `{any}`, which may be anything")
     for member in (await clients.traffic()).members:
         if altered := next((each for each in member.deliveries if each.altered), None):
             raise Mismatch(f"{altered} as it was sent at {member.name}", f"another {altered.altered}")

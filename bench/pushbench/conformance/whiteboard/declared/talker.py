@@ -67,27 +67,28 @@ class Talker(Client):
         self.own = own
         self._declaration, self._reader, self._ledger = declaration, reader, ledger
         self._joined = False
-        self._steps = 0
-        """of the opening that are done"""
+        self._steps: int | None = 0
+        """of the opening, that are done; None once all are"""
         self._last: tuple[str | bytes, Meaning] = "", Meaning(Kind.FOREIGN)
 
     async def greet(self, within: float) -> None:
         try:
             async with asyncio.timeout(within):
-                for number, step in enumerate(self._declaration.open, 1):
+                for number, step in enumerate(self._declaration.open):
+                    self._steps = number
                     if step.send:
                         await self.connection.send(self._reader.filled(step.send))
-                    if not step.acknowledged:
-                        self._steps = number
-                    while self._steps < number:
+                    while step.acknowledged and self._steps == number:
                         await self.hear(await self.connection.recv())
         except TimeoutError:
-            what = f"what acknowledges step {self._steps + 1} of the opening within {within:g} s"
-            raise Mismatch(what, self.inbox) from None
+            raise Mismatch(f"what acknowledges the opening within {within:g} s", self.inbox) from None
+        self._steps = None
 
     async def hear(self, message: str | bytes) -> None:
-        for each in self._reader.messages(message) if isinstance(message, str) else [message]:
-            await super().hear(each)
+        separator = self._declaration.separator
+        for each in message.split(separator) if separator and isinstance(message, str) else [message]:
+            if each or not separator:
+                await super().hear(each)
 
     def message(self, board: str, text: str) -> str:
         return text
@@ -119,10 +120,10 @@ class Talker(Client):
     def event(self, message: str | bytes) -> Event | None:
         meaning = self._meaning(message)
         match meaning.kind:
-            case Kind.OPENED:
-                self._steps += 1
             case Kind.DELIVERED:
                 return self._delivered(message, meaning)
+            case Kind.OPENED:
+                self._steps = (self._steps or 0) + 1
             case Kind.JOINED if not self._joined:
                 return Joined(self.own.group, self.user)
             case Kind.REFUSED:
@@ -143,7 +144,10 @@ class Talker(Client):
     def _meaning(self, message: str | bytes) -> Meaning:
         """What a message says; both of its readers ask one after the other."""
         if self._last[0] is not message:
-            self._last = message, self._reader.read(message, self._steps) if isinstance(message, str) else Meaning(Kind.FOREIGN)
+            self._last = (
+                message,
+                self._reader.read(message, self._steps) if isinstance(message, str) else Meaning(Kind.FOREIGN),
+            )
         return self._last[1]
 
 
