@@ -94,8 +94,8 @@ func (b bench) declared() error {
 	return nil
 }
 
-// tls compares deliveries over TLS with those of the same clients without. The scripted server encrypts for each client,
-// which takes no part of the clients' CPU time.
+// tls compares deliveries over TLS with those of the same clients without. What the scripted server takes to encrypt is
+// no part of the clients' CPU time.
 func (b bench) tls() error {
 	folder, err := os.MkdirTemp("", "bench-generator-")
 	if err != nil {

@@ -21,7 +21,8 @@ func main() {
 	sources := flag.String("sources", ".", "`folder` of the k6 module")
 	rounds := flag.Int("rounds", 5, "rounds; in each, every subject has one turn")
 	window := flag.Duration("window", 8*time.Second, "measured time of a turn")
-	only := flag.String("only", "", "one `part`: boards, declared, tls, socketio, games, streams, requests, agreement or limits")
+	only := flag.String("only", "", "one `part`: "+
+		"boards, declared, tls, socketio, games, streams, requests, agreement or limits")
 	flag.Parse()
 	b := bench{bin: *bin, sources: *sources, rounds: *rounds, window: *window}
 	if err := b.run(*only); err != nil {

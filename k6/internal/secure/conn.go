@@ -1,5 +1,5 @@
-// Package secure is the client's side of TLS on byte slices: bytes of the server come in, bytes for it come out. It never
-// waits and uses no sockets. The handshake of crypto/tls waits for bytes, so it runs in a coroutine.
+// Package secure is the client's side of TLS on byte slices: bytes of the server come in, bytes for it come out. It
+// never waits and uses no sockets. The handshake of crypto/tls waits for bytes, so it runs in a coroutine.
 package secure
 
 import (
