@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import threading
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,6 +18,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, urlsplit
 
 from pushbench.building.engine import Engine
+from tests.serving import LOOPBACK, serving
 
 PART = r"[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*"
 NAME = re.compile(rf"{PART}(?:/{PART})*", re.ASCII)
@@ -44,15 +44,8 @@ class Registry:
     def served(self) -> Iterator[str]:
         """Gives its host and port."""
         handler = type("Handler", (_Handler,), {"registry": self})
-        server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        try:
-            yield f"127.0.0.1:{server.server_port}"
-        finally:
-            server.shutdown()
-            thread.join()
-            server.server_close()
+        with serving(ThreadingHTTPServer((LOOPBACK, 0), handler)) as host:
+            yield host
 
     def digest_of(self, name: str, tag: str) -> str:
         return self.tags[name, tag]

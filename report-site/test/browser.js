@@ -61,10 +61,16 @@ export async function serve(folder, prefix = '/') {
 export function browsing(folder) {
   let browser;
   let server;
-  before(async () => {
+  let begun;
+  const begin = async () => {
     browser = await launch();
     if (folder) server = await serve(folder);
-  });
+  };
+  const ready = () => {
+    begun ??= begin();
+    return begun;
+  };
+  before(ready);
   after(async () => {
     await browser.close();
     server?.close();
@@ -78,7 +84,10 @@ export function browsing(folder) {
       return server;
     },
     /** A page of the folder, or of another address. */
-    open: (address = '', options = {}) => open(browser, new URL(address, server?.url).href, options),
+    async open(address = '', options = {}) {
+      await ready(); // a file's own `before` does not wait for this one
+      return open(browser, new URL(address, server?.url).href, options);
+    },
   };
 }
 

@@ -138,6 +138,17 @@ def _leave_it_to_the_parent(*_: object) -> None:
     """Ctrl-C reaches every process of the terminal; a second signal would break off the end that the first began."""
 
 
+def _with_one_end(
+    work: Callable[[Connection[Said, int]], None],
+    line: Connection[Said, int],
+    parents: Sequence[Connection[int, Said]],
+) -> None:
+    """Work without the parent's ends, which the fork copied: the line ends when the parent closes its own."""
+    for each in parents:
+        each.close()
+    work(line)
+
+
 @contextlib.contextmanager
 def _running(works: Sequence[tuple[int, Callable[[Connection[Said, int]], None]]]) -> Iterator[list[Worker]]:
     """Processes that do this in their lanes; they and their servers have ended when the block is left."""
@@ -147,7 +158,8 @@ def _running(works: Sequence[tuple[int, Callable[[Connection[Said, int]], None]]
     try:
         for lane, work in works:
             ours, theirs = context.Pipe()
-            process = context.Process(target=work, args=(theirs,), daemon=True)
+            parents = [ours, *(worker.line for worker in workers)]
+            process = context.Process(target=_with_one_end, args=(work, theirs, parents), daemon=True)
             process.start()
             theirs.close()
             workers.append(Worker(lane, process, ours))
@@ -155,6 +167,7 @@ def _running(works: Sequence[tuple[int, Callable[[Connection[Said, int]], None]]
     finally:
         for worker in workers:
             worker.process.terminate()
+            worker.line.close()  # for one that began to read just before the signal
         for worker in workers:
             worker.process.join(END_SECONDS)
             if worker.process.is_alive():

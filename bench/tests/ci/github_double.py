@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -18,6 +17,7 @@ import httpx
 from pushbench.ci.github import GitHub
 from pushbench.foundation.yamlfile import read_yaml
 from tests.ci.events import HEAD, REPOSITORY
+from tests.serving import LOOPBACK, QuietHandler, serving
 
 RUN = 4711
 OWNER = {"login": "acme"}
@@ -121,7 +121,7 @@ class Double:
         """On a port of loopback; gives its URL."""
         double = self
 
-        class Handler(BaseHTTPRequestHandler):
+        class Handler(QuietHandler):
             def _do(self) -> None:
                 body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
                 status, content = double.answer(self.command, self.path, body)
@@ -135,18 +135,8 @@ class Double:
 
             do_GET = do_POST = do_PATCH = do_PUT = do_DELETE = _do  # noqa: N815 - names that http.server asks for
 
-            def log_message(self, *_: object) -> None:
-                pass
-
-        server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{server.server_port}"
-        finally:
-            server.shutdown()
-            thread.join()
-            server.server_close()
+        with serving(ThreadingHTTPServer((LOOPBACK, 0), Handler)) as host:
+            yield f"http://{host}"
 
     def _respond(self, request: httpx.Request) -> httpx.Response:
         status, content = self.answer(request.method, str(request.url.raw_path, "ascii"), request.content)

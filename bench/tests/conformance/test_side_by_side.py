@@ -222,6 +222,22 @@ def test_a_mistake_of_the_user_is_told_as_it_is(with_rules: WithRules) -> None:
         verify_each([busy], 2, Heard().watch())
 
 
+def test_a_lane_that_misses_the_signal_to_end_is_not_waited_for(with_rules: WithRules) -> None:
+    def deaf(_: int) -> Subject:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # as one is that comes just before a lane begins to read
+
+        def start() -> contextlib.AbstractContextManager[Target]:
+            raise UserError("port 80 cannot be used")
+
+        return Subject("deaf", "whiteboard", "whiteboard-json", [], start)
+
+    with_rules(holds, servers=1)
+    began = time.monotonic()
+    with pytest.raises(UserError, match="port 80 cannot be used"):
+        verify_each([deaf], 2, Heard().watch())
+    assert time.monotonic() - began < PATIENCE_SECONDS
+
+
 def test_a_lane_that_is_killed_is_no_result(with_rules: WithRules) -> None:
     def killed(_: int) -> Subject:
         os.kill(os.getpid(), signal.SIGKILL)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 
 import pytest
 
 from pushbench.measuring import listening
 from pushbench.measuring.listening import Listener, ask
 from pushbench.records.vocabulary import ORIGINAL, Told
+from tests.serving import LOOPBACK, QuietHandler, serving
 
 WORDS = ORIGINAL.model_copy(update={"told": {"delay": Told(title="Delay")}})
 
@@ -22,8 +22,8 @@ def telling(status: int = 200, pause: float = 0.0) -> Iterator[tuple[str, list[s
     """A server that counts how often it was asked; its host, and the paths."""
     asked: list[str] = []
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
+    class Handler(QuietHandler):
+        def do_GET(self) -> None:  # noqa: N802 - a name that http.server asks for
             asked.append(self.path)
             time.sleep(pause)
             body = b'{"delay":{"p50":0.001,"p99":%d}}' % len(asked)
@@ -33,17 +33,8 @@ def telling(status: int = 200, pause: float = 0.0) -> Iterator[tuple[str, list[s
                 self.end_headers()
                 self.wfile.write(body)
 
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        try:
-            yield f"127.0.0.1:{server.server_port}", asked
-        finally:
-            server.shutdown()
-            thread.join()
+    with serving(ThreadingHTTPServer((LOOPBACK, 0), Handler)) as host:
+        yield host, asked
 
 
 def test_a_server_is_asked_at_every_second_of_the_windows() -> None:

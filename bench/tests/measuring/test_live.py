@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +37,7 @@ from pushbench.measuring.trial import Bench, run_trial
 from pushbench.records import store
 from pushbench.records.record import PlannedTrial, Record, Schedule, StagePlan
 from tests.factories import LIMITS, make_record, make_thresholds
+from tests.serving import LOOPBACK, QuietHandler, serving
 from tests.support import fake_generator, make_project
 
 CHECKOUT = Project.at(Path(__file__).parents[3])
@@ -76,8 +77,8 @@ class Store:
 def victoria() -> Iterator[Store]:
     kept = Store()
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
+    class Handler(QuietHandler):
+        def do_POST(self) -> None:  # noqa: N802 - a name that http.server asks for
             body = self.rfile.read(int(self.headers["Content-Length"]))
             kept.posts.setdefault(self.path, []).append(body)
             if kept.status is None:
@@ -87,15 +88,10 @@ def victoria() -> Iterator[Store]:
             self.send_header("Content-Length", "0")
             self.end_headers()
 
-        def log_message(self, *_: Any) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        kept.url = f"http://127.0.0.1:{server.server_port}"
-        threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
+    with serving(ThreadingHTTPServer((LOOPBACK, 0), Handler)) as host:
+        kept.url = f"http://{host}"
         yield kept
         kept.released.set()
-        server.shutdown()
 
 
 class Notebook(Lines):

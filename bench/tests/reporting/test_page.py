@@ -7,10 +7,9 @@ import hashlib
 import re
 import shutil
 import subprocess
-import threading
 from collections.abc import Callable, Iterator
 from html.parser import HTMLParser
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from http.server import HTTPServer
 from pathlib import Path
 
 import pytest
@@ -20,6 +19,7 @@ from pushbench.records.record import Record, Resources, Timeline, Trial
 from pushbench.reporting import report
 from tests.factories import SERVERS, failed, make_record, make_thresholds, make_trial
 from tests.reporting.shown_records import CONTROL, HOSTILE, bad, hostile
+from tests.serving import LOOPBACK, QuietHandler, serving
 
 MOST_BYTES = 300_000
 SECONDS = 75
@@ -145,22 +145,14 @@ def asked() -> Iterator[tuple[str, list[str]]]:
     """A server, and what it was asked for."""
     paths: list[str] = []
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
+    class Handler(QuietHandler):
+        def do_GET(self) -> None:  # noqa: N802 - a name that http.server asks for
             paths.append(self.path)
             self.send_response(404)
             self.end_headers()
 
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = HTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}", paths
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with serving(HTTPServer((LOOPBACK, 0), Handler)) as host:
+        yield f"http://{host}", paths
 
 
 @pytest.mark.skipif(not CHROMIUM, reason="needs Chromium: install it from your package manager (chromium)")
