@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -13,7 +13,6 @@ from pushbench.cli.examples import examples
 from pushbench.cli.interrupting import drawable, measure
 from pushbench.cli.options import (
     DEFAULT_PROFILE,
-    DriverOption,
     GeneratorsOption,
     JsonOption,
     LiveOption,
@@ -58,6 +57,22 @@ WatchOption = Annotated[
     typer.Option("--watch", help="Draw the last minute on the terminal: throughput, p95 and CPU, with their limits."),
 ]
 
+RunDriverOption = Annotated[
+    Literal["auto", "process", "docker", "kubernetes"],
+    typer.Option(
+        "--driver",
+        help="process, docker, kubernetes, or auto: docker if an engine answers and has every image, else process.",
+        metavar="DRIVER",
+    ),
+]
+ContextOption = Annotated[
+    str | None,
+    typer.Option("--context", help="kubectl's context, for the driver kubernetes; by default the current one."),
+]
+NamespacePrefixOption = Annotated[
+    str, typer.Option("--namespace-prefix", help="How the namespace of each trial begins.", metavar="PREFIX")
+]
+
 _EXAMPLES = examples(
     "./pushbench run",
     "./pushbench run node-ws --profile full",
@@ -65,6 +80,7 @@ _EXAMPLES = examples(
     "./pushbench run --suite whiteboard --parameter board_size=100",
     "./pushbench run go --watch",
     "./pushbench run --live",
+    "./pushbench run node-ws --driver kubernetes --generators 2",
     "./pushbench run --resume",
 )
 
@@ -84,7 +100,9 @@ def run(
     seed: SeedOption = 1,
     resume: ResumeOption = "",
     give_way: GiveWayOption = False,
-    driver: DriverOption = "auto",
+    driver: RunDriverOption = "auto",
+    context: ContextOption = None,
+    namespace_prefix: NamespacePrefixOption = "pushbench",
     workers: WorkersOption = None,
     port: PortOption = None,
     generators: GeneratorsOption = None,
@@ -106,6 +124,7 @@ def run(
     from pushbench.cli.conclusion import conclude, exit_with, thresholds_of
     from pushbench.cli.suites_of import each_suite
     from pushbench.drivers.choice import DriverChoice
+    from pushbench.drivers.kubernetes import ClusterChoice
     from pushbench.foundation.project import Project
     from pushbench.generator.needs import parse_addresses
     from pushbench.measuring import run as running
@@ -114,7 +133,7 @@ def run(
 
     project = Project.current(out)
     thresholds = thresholds_of(project)  # so that a mistake there is reported before five minutes of measuring
-    choice = DriverChoice(driver, port, workers)
+    choice = DriverChoice(driver, port, workers, ClusterChoice(context, namespace_prefix, generators or 1))
     how = Options(
         choice,
         generators=generators,

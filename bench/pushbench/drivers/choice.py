@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from pushbench.building.engine import Engine
 from pushbench.catalog.servers import Server
 from pushbench.drivers.docker import DockerDriver
 from pushbench.drivers.driver import Driver
+from pushbench.drivers.kubernetes import ClusterChoice, KubernetesDriver
 from pushbench.drivers.process import ProcessDriver
 from pushbench.drivers.service_images import COMMAND
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.project import Project
 from pushbench.machine.environment import physical_cores, split_cpus
 
-Wanted = Literal["auto", "process", "docker"]
+Wanted = Literal["auto", "process", "docker", "kubernetes"]
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,8 @@ class DriverChoice:
     """for the process driver; None means a free one for each start"""
     workers: int | None = None
     """WORKERS of the servers; None means one a CPU"""
+    cluster: ClusterChoice = field(default_factory=ClusterChoice)
+    """for the driver kubernetes"""
 
 
 def choose_driver(
@@ -39,6 +42,10 @@ def choose_driver(
     split = split_cpus(physical_cores(os.sched_getaffinity(0)))
     if split.shared:
         note("this machine has a single CPU: server and generator share it, latencies contain both")
+    if wanted == "kubernetes":
+        if port is not None:
+            raise UserError("--port is for the process driver: each pod has its own address")
+        return KubernetesDriver.find(project, split, workers, choice.cluster, note)
     process = ProcessDriver(project, split, port, workers)
     if wanted == "process" or (wanted == "auto" and port is not None):
         return process

@@ -77,7 +77,9 @@ def environment(of: Environment) -> str:
 
 
 def split(of: Environment) -> str:
-    """`server on CPUs 0-1, generator on CPUs 2-3`."""
+    """`server on CPUs 0-1, generator on CPUs 2-3`; with the driver kubernetes, which nodes they are on."""
+    if not of.server_cpus:
+        return "server on a node of its own, each generator on another"
     return f"server on CPUs {_ranges(of.server_cpus)}, generator on CPUs {_ranges(of.generator_cpus)}"
 
 

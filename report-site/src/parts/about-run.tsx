@@ -81,14 +81,19 @@ export function Changes({ words, changes }: { words: Words; changes: JudgedChang
   );
 }
 
+/** The driver kubernetes gives each a node, and no CPUs of it. */
+function placeText(cpus: number[]): string {
+  return cpus.length > 0 ? `CPU ${cpus.join(', ')}` : 'a node of its own';
+}
+
 export function Environment({ run }: { run: Run }) {
   const { environment, harness } = run;
   if (!environment || !harness) return null;
   const facts: [string, string][] = [
     ['Environment', environment.key],
-    ['CPU', `${environment.cpu_model}, ${environment.cpus} CPUs on ${environment.physical_cores} cores`],
-    ['Server on', `CPU ${environment.server_cpus.join(', ')}`],
-    ['Generator on', `CPU ${environment.generator_cpus.join(', ')}`],
+    ['CPU', `${environment.cpu_model}, ${environment.cpus} CPUs on ${environment.physical_cores ?? 'unknown'} cores`],
+    ['Server on', placeText(environment.server_cpus)],
+    ['Generator on', placeText(environment.generator_cpus)],
     ['Generators', `${environment.generators ?? (environment.method ? 1 : 'not recorded')}`],
     ['Method', `${environment.method ?? 1}`],
     ['Memory', formatQuantity(environment.memory_bytes, 'bytes')],
