@@ -67,7 +67,12 @@ RunDriverOption = Annotated[
 ]
 ContextOption = Annotated[
     str | None,
-    typer.Option("--context", help="kubectl's context, for the driver kubernetes; by default the current one."),
+    typer.Option(
+        "--context",
+        help="kubectl's context, for the driver kubernetes.",
+        metavar="CONTEXT",
+        show_default="the current one",
+    ),
 ]
 NamespacePrefixOption = Annotated[
     str, typer.Option("--namespace-prefix", help="How the namespace of each trial begins.", metavar="PREFIX")
