@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -14,7 +14,6 @@ from pushbench.cli.interrupting import drawable, measure
 from pushbench.cli.options import (
     DEFAULT_PROFILE,
     AuthoritiesOption,
-    DriverOption,
     GeneratorsOption,
     JsonOption,
     LiveOption,
@@ -82,6 +81,26 @@ OwnerAgreedOption = Annotated[
         help="The owner of the server that runs elsewhere agreed to a load above 100 clients and 1,000 deliveries/s.",
     ),
 ]
+RunDriverOption = Annotated[
+    Literal["auto", "process", "docker", "kubernetes"],
+    typer.Option(
+        "--driver",
+        help="process, docker, kubernetes, or auto: docker if an engine answers and has every image, else process.",
+        metavar="DRIVER",
+    ),
+]
+ContextOption = Annotated[
+    str | None,
+    typer.Option(
+        "--context",
+        help="kubectl's context, for the driver kubernetes.",
+        metavar="CONTEXT",
+        show_default="the current one",
+    ),
+]
+NamespacePrefixOption = Annotated[
+    str, typer.Option("--namespace-prefix", help="How the namespace of each trial begins.", metavar="PREFIX")
+]
 
 _EXAMPLES = examples(
     "./pushbench run",
@@ -90,6 +109,7 @@ _EXAMPLES = examples(
     "./pushbench run --suite whiteboard --parameter board_size=100",
     "./pushbench run go --watch",
     "./pushbench run --live",
+    "./pushbench run node-ws --driver kubernetes --generators 2",
     "./pushbench run --resume",
     "./pushbench run --url wss://example.org --protocol chat.yml --profile smoke",
 )
@@ -115,7 +135,9 @@ def run(
     owner_agreed: OwnerAgreedOption = False,
     resume: ResumeOption = "",
     give_way: GiveWayOption = False,
-    driver: DriverOption = "auto",
+    driver: RunDriverOption = "auto",
+    context: ContextOption = None,
+    namespace_prefix: NamespacePrefixOption = "pushbench",
     workers: WorkersOption = None,
     port: PortOption = None,
     generators: GeneratorsOption = None,
@@ -139,6 +161,7 @@ def run(
     from pushbench.cli.conclusion import conclude, exit_with, thresholds_of
     from pushbench.cli.suites_of import each_suite
     from pushbench.drivers.choice import DriverChoice
+    from pushbench.drivers.kubernetes import ClusterChoice
     from pushbench.foundation.project import Project
     from pushbench.generator.needs import parse_addresses
     from pushbench.measuring import run as running
@@ -154,7 +177,8 @@ def run(
             raise UserError("--url measures one server, which nothing else names or starts")
         declaring = declaring_suite(project.scenarios, suite)
         given = server_at(url, declaring.id, protocol, name=name, authorities=ca)
-    choice = DriverChoice(driver, port, workers, elsewhere=driver == "auto")
+    cluster = ClusterChoice(context, namespace_prefix, generators or 1)
+    choice = DriverChoice(driver, port, workers, elsewhere=driver == "auto", cluster=cluster)
     how = Options(
         choice,
         generators=generators,

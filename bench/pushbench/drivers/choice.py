@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from pushbench.building.engine import Engine
 from pushbench.catalog.servers import Server, runs_elsewhere
 from pushbench.drivers.docker import DockerDriver
 from pushbench.drivers.driver import Driver
+from pushbench.drivers.kubernetes import ClusterChoice, KubernetesDriver
 from pushbench.drivers.process import ProcessDriver
 from pushbench.drivers.remote import RemoteDriver, all_for_the_generator
 from pushbench.drivers.service_images import COMMAND
@@ -18,7 +19,7 @@ from pushbench.foundation.errors import UserError
 from pushbench.foundation.project import Project
 from pushbench.machine.environment import physical_cores, split_cpus
 
-Wanted = Literal["auto", "process", "docker", "remote"]
+Wanted = Literal["auto", "process", "docker", "kubernetes", "remote"]
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,8 @@ class DriverChoice:
     """WORKERS of the servers; None means one a CPU"""
     elsewhere: bool = False
     """whether servers that run elsewhere may be asked for: then the driver is `remote`, whatever is `wanted`"""
+    cluster: ClusterChoice = field(default_factory=ClusterChoice)
+    """for the driver kubernetes"""
 
 
 def choose_driver(
@@ -50,6 +53,10 @@ def choose_driver(
     split = split_cpus(physical_cores(os.sched_getaffinity(0)))
     if split.shared:
         note("this machine has a single CPU: server and generator share it, latencies contain both")
+    if wanted == "kubernetes":
+        if port is not None:
+            raise UserError("--port is for the process driver: each pod has its own address")
+        return KubernetesDriver.find(project, split, workers, choice.cluster, note)
     process = ProcessDriver(project, split, port, workers)
     if wanted == "process" or (wanted == "auto" and port is not None):
         return process

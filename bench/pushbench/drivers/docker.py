@@ -134,6 +134,8 @@ def ending(state: State) -> str:
 class ContainerInstance:
     """A server in a container."""
 
+    player = None
+
     def __init__(self, container: Container, running: Sequence[Running]) -> None:
         self._container = container
         self._exit: Exit | None = None
@@ -251,6 +253,10 @@ class DockerDriver:
     @property
     def engine(self) -> str:
         return f"Docker {self._engine.version}"
+
+    @property
+    def facts(self) -> Mapping[str, object]:
+        return {}
 
     def lacks(self, server: Server) -> str | None:
         return None

@@ -1,6 +1,6 @@
 """Drivers: start a server of the catalog, give its address, and stop it again.
 
-This module has the common part; `process`, `docker` and `remote` are the drivers.
+This module has the common part; `process`, `docker`, `kubernetes` and `remote` are the drivers.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from pushbench.building.toolchains import Toolset
 from pushbench.catalog.failures import ServerFailed
 from pushbench.catalog.servers import Server
 from pushbench.drivers.service import Running
+from pushbench.generator.load import Player
 from pushbench.machine.environment import CpuSplit
 from pushbench.machine.processes import Exit
 from pushbench.machine.resources import Accounted
@@ -30,7 +31,7 @@ START_SECONDS = 60.0  # a cold JVM with Spring on one busy core needs about 10
 STOP_SECONDS = 5.0  # the contract of a server
 POLL_SECONDS = 0.02
 
-DriverName = Literal["process", "docker", "remote"]
+DriverName = Literal["process", "docker", "kubernetes", "remote"]
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,11 @@ class Instance(Protocol):
     @property
     def reported(self) -> ReportedVersions | None:
         """None for a server that nobody asked."""
+        ...
+
+    @property
+    def player(self) -> Player | None:
+        """How a load is played from elsewhere, and the server accounted there; None: all from this machine."""
         ...
 
     @property
@@ -106,6 +112,11 @@ class Driver(Protocol):
     @property
     def engine(self) -> str | None:
         """The container engine and its version."""
+        ...
+
+    @property
+    def facts(self) -> Mapping[str, object]:
+        """Of the environment of a run, where they are not this machine's."""
         ...
 
     def lacks(self, server: Server) -> str | None:

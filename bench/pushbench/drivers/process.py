@@ -33,6 +33,8 @@ from pushbench.records.record import ReportedVersions
 class ProcessInstance:
     """A server as processes of this machine."""
 
+    player = None
+
     def __init__(self, start: Callable[[], Program], url: str, services: Sequence[Running]) -> None:
         self._start = start
         self._program = start()
@@ -97,6 +99,10 @@ class ProcessDriver:
     @property
     def logs(self) -> Path:
         return self.project.logs / self.arm
+
+    @property
+    def facts(self) -> Mapping[str, object]:
+        return {}
 
     def lacks(self, server: Server) -> str | None:
         tools = toolchains.choose(server.process.toolchains)

@@ -13,10 +13,11 @@ import selectors
 import shutil
 import signal
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from pushbench.catalog.declaration import Declaration
 from pushbench.foundation.errors import UserError
@@ -27,7 +28,7 @@ from pushbench.generator.reports import parse_report
 from pushbench.machine import processes
 from pushbench.machine.processes import Program
 from pushbench.records.load_report import Kind, LoadReport
-from pushbench.records.record import Schedule
+from pushbench.records.record import Finding, Schedule
 
 MARGIN_SECONDS = 30.0  # for k6 to start, to compile the scenario and to write its report, on a busy machine
 TOGETHER_SECONDS = 3.0  # for several k6 to start on CPUs that they share, before the schedule of all begins
@@ -108,6 +109,61 @@ class Second:
     headline_p95: float | None = None
     """seconds; of several generators the highest, because quantiles do not add up"""
 
+    @classmethod
+    def total(cls, told: Iterable[Second]) -> Second:
+        """The sum over generators."""
+        each = list(told)
+        return cls(
+            at=max(second.at for second in each),
+            clients=sum(second.clients for second in each),
+            sent=sum(second.sent for second in each),
+            received=sum(second.received for second in each),
+            owed=sum(second.owed for second in each),
+            headline_p95=max((one.headline_p95 for one in each if one.headline_p95 is not None), default=None),
+        )
+
+
+class Load(Protocol):
+    """A load in progress, wherever it is played."""
+
+    @property
+    def pids(self) -> Sequence[int]:
+        """The generators on this machine."""
+        ...
+
+    @property
+    def findings(self) -> Sequence[Finding]:
+        """What a reader of the trial has to know of it, after `report`."""
+        ...
+
+    def events(self) -> Iterator[Started | Second | None]: ...
+
+    def end_of_stage(self, moment: float) -> float: ...
+
+    def interrupt(self) -> None: ...
+
+    def report(self) -> LoadReport: ...
+
+
+Player = Callable[[Generator, LoadPlan], AbstractContextManager[Load]]
+"""starts a load, and stops it at the end of the block"""
+
+
+def together(starts: Sequence[Started]) -> Started:
+    """The start of several generators: the windows are those that all of them measure."""
+    windows = zip(*(start.windows for start in starts), strict=True)
+    return Started(
+        at=min(start.at for start in starts),
+        windows=[(max(begin for begin, _ in parts), min(end for _, end in parts)) for parts in windows],
+        end=max(start.end for start in starts),
+    )
+
+
+def window_end(starts: Sequence[Started], moment: float) -> float:
+    """When all generators have measured the stage of `moment` to its end; `moment` itself outside all stages."""
+    ends = (max(end for _, end in parts) for parts in zip(*(start.windows for start in starts), strict=True))
+    return next((end + WINDOW_GRACE_SECONDS for end in ends if moment < end), moment)
+
 
 def planned_seconds(schedule: Schedule) -> float:
     """The longest time that the load can take, without start and margin."""
@@ -139,6 +195,8 @@ class _Player:
 class RunningLoad:
     """A load in progress."""
 
+    findings: Sequence[Finding] = ()
+
     def __init__(self, players: list[_Player], plan: LoadPlan) -> None:
         self._players = players
         self._deadline = time.monotonic() + planned_seconds(plan.schedule) + MARGIN_SECONDS
@@ -166,12 +224,12 @@ class RunningLoad:
                     for event in _complete_lines(player, content):
                         if isinstance(event, Second):
                             player.second = event
-                            yield self._second()
+                            yield Second.total(each.second for each in self._players if each.second)
                         else:
                             player.started = event
                     if not told_start and all(each.started for each in self._players):
                         told_start = True
-                        yield self._started()
+                        yield together([each.started for each in self._players if each.started])
                 self._require_in_time()
                 yield None
         self._await_ends()
@@ -179,10 +237,7 @@ class RunningLoad:
     def end_of_stage(self, moment: float) -> float:
         """When all generators have measured the stage of `moment` to its end; `moment` itself outside all stages."""
         starts = [player.started for player in self._players if player.started]
-        if len(starts) < len(self._players):
-            return moment
-        ends = (max(end for _, end in parts) for parts in zip(*(start.windows for start in starts), strict=True))
-        return next((end + WINDOW_GRACE_SECONDS for end in ends if moment < end), moment)
+        return moment if len(starts) < len(self._players) else window_end(starts, moment)
 
     def interrupt(self) -> None:
         """Let the generators end now and report their finished stages. A second SIGINT would make k6 end without a
@@ -207,26 +262,6 @@ class RunningLoad:
         for player in self._players:
             player.program.stop(0)
             os.close(player.events)
-
-    def _started(self) -> Started:
-        starts = [player.started for player in self._players if player.started]
-        windows = zip(*(start.windows for start in starts), strict=True)
-        return Started(
-            at=min(start.at for start in starts),
-            windows=[(max(begin for begin, _ in parts), min(end for _, end in parts)) for parts in windows],
-            end=max(start.end for start in starts),
-        )
-
-    def _second(self) -> Second:
-        told = [player.second for player in self._players if player.second]
-        return Second(
-            at=max(second.at for second in told),
-            clients=sum(second.clients for second in told),
-            sent=sum(second.sent for second in told),
-            received=sum(second.received for second in told),
-            owed=sum(second.owed for second in told),
-            headline_p95=max((each.headline_p95 for each in told if each.headline_p95 is not None), default=None),
-        )
 
     def _require_in_time(self) -> None:
         if time.monotonic() > self._deadline:
@@ -306,14 +341,14 @@ def _complete_lines(player: _Player, content: bytes) -> Iterator[Started | Secon
     *lines, player.buffer = (player.buffer + content).split(b"\n")
     for line in lines:
         try:
-            event = _parse_event(json.loads(line))
+            event = parse_event(json.loads(line))
         except (ValueError, KeyError, TypeError):
             raise LoadFailed(f"the generator (k6) told something that is no event: {line[:200]!r}") from None
         if event:
             yield event
 
 
-def _parse_event(event: dict[str, Any]) -> Started | Second | None:
+def parse_event(event: dict[str, Any]) -> Started | Second | None:
     """The event of a line; None for an event that is not used."""
     match event["event"]:
         case "start":
@@ -327,6 +362,14 @@ def _parse_event(event: dict[str, Any]) -> Started | Second | None:
                 headline_p95=None if p95 is None else _moment(p95),
             )
     return None
+
+
+def moved(event: Started | Second, seconds: float) -> Started | Second:
+    """The event by another clock, whose moments are `seconds` later."""
+    if isinstance(event, Second):
+        return replace(event, at=event.at + seconds)
+    windows = [(begin + seconds, end + seconds) for begin, end in event.windows]
+    return Started(event.at + seconds, windows, event.end + seconds)
 
 
 def _moment(microseconds: int) -> float:

@@ -59,17 +59,21 @@ def gather(folder: Path) -> Gathered:
     """Read and merge the reports in the files of a folder. Raises UserError for one that is missing, there twice, of
     another load or broken.
     """
-    parts = list(_read(folder))
+    return merge_parts(list(_read(folder)), str(folder))
+
+
+def merge_parts(parts: Sequence[Part], where: str) -> Gathered:
+    """Merge the reports that `where` names as a whole. Raises UserError as `gather` does."""
     first, *others = parts
     for other in others:
         _require_same(first, other)
-    _require_whole(parts, folder)
+    _require_whole(parts, where)
     starts = [part.report.started_unix_us / 1e6 for part in parts]
     stages = max(len(part.report.stages) for part in parts)
     try:
         report = merge([part.report for part in parts])
     except ValueError as error:
-        raise UserError(str(error), where=str(folder)) from None
+        raise UserError(str(error), where=where) from None
     cut_short = [part.where for part in parts if len(part.report.stages) < stages]
     return Gathered(report, len(parts), max(starts) - min(starts), cut_short)
 
@@ -123,7 +127,7 @@ def _require_same(first: Part, other: Part) -> None:
         raise UserError(what, where=other.where, hint="fetch the logs of one TestRun alone")
 
 
-def _require_whole(parts: Sequence[Part], folder: Path) -> None:
+def _require_whole(parts: Sequence[Part], place: str) -> None:
     """Raises UserError if a part of the clients is played twice, or by nobody."""
     ordered = sorted(parts, key=lambda part: part.segment)
     for one, other in pairwise(ordered):
@@ -134,4 +138,4 @@ def _require_whole(parts: Sequence[Part], folder: Path) -> None:
     for end, begin in zip(borders[::2], borders[1::2], strict=True):
         if end != begin:
             what = f"the report of the clients {end}:{begin} is missing"
-            raise UserError(what, where=str(folder), hint="fetch the log of every runner")
+            raise UserError(what, where=place, hint="fetch the log of every runner")

@@ -63,14 +63,17 @@ def parse_cpu_list(text: str) -> set[int]:
 
 def read_environment(
     split: CpuSplit,
-    driver: Literal["process", "docker", "remote"],
+    driver: Literal["process", "docker", "kubernetes", "remote"],
     engine: str | None = None,
     workers: int | None = None,
     *,
     generators: int = 1,
     services: Mapping[str, str] | None = None,
+    elsewhere: Mapping[str, object] | None = None,
 ) -> Environment:
-    """The environment of a run that starts now: this machine, and how it is used."""
+    """The environment of a run that starts now: this machine, and how it is used. `elsewhere` are the facts of another
+    machine, where the server runs.
+    """
     allowed = os.sched_getaffinity(0) | set(split.server) | set(split.generator)
     facts = {
         "cpu_model": _cpu_model(),
@@ -86,6 +89,7 @@ def read_environment(
         "generators": generators if generators > 1 else None,
         "method": METHOD,
         "services": dict(services) if services else None,
+        **(elsewhere or {}),
     }
     return Environment.model_validate({**facts, "key": environment_key(facts)})
 

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import hashlib
+import json
 import os
 import signal
+import socket
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -17,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pushbench.foundation.errors import UserError
-from pushbench.machine.procfs import read_stat, stats
+from pushbench.machine.procfs import read, read_stat, stats
 
 OWNER = "PUSHBENCH_OWNER"
 
@@ -27,6 +30,12 @@ def owner_marker(pid: int | None = None) -> str:
     pid = pid or os.getpid()
     stat = read_stat(pid)
     return f"{pid}:{stat.start_ticks if stat else 0}"
+
+
+def machine_marker() -> str:
+    """A short digest that tells this machine, or container, from others."""
+    names = (read("/etc/machine-id") or "", socket.gethostname())
+    return hashlib.sha256(json.dumps(names).encode()).hexdigest()[:12]
 
 
 @dataclass(frozen=True)

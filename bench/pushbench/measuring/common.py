@@ -15,12 +15,13 @@ from pathlib import Path
 
 from pushbench import __version__
 from pushbench.building.builds import Note
-from pushbench.catalog.servers import of_suite, read_catalog
+from pushbench.catalog.servers import Server, of_suite, read_catalog
 from pushbench.catalog.suites import Load, read_suites
 from pushbench.drivers.choice import DriverChoice
 from pushbench.drivers.driver import Build, Driver
 from pushbench.drivers.process import require_free
 from pushbench.drivers.service_images import needed_by
+from pushbench.foundation.errors import UserError
 from pushbench.foundation.project import Project
 from pushbench.generator import limits, needs
 from pushbench.generator.load import Generator
@@ -105,6 +106,12 @@ def means_of(load: Load, driver: Driver, options: Options, note: Note) -> Means:
 
     The process driver's servers listen on the loopback device, containers do not.
     """
+    if driver.name == "kubernetes":
+        if options.live is not None or options.watched:
+            raise UserError("--live and --watch show this machine: the driver kubernetes has neither")
+        if any(stage.outage for stage in load.schedule.stages):
+            raise UserError("the driver kubernetes kills nothing yet", hint="choose a profile without outages")
+        return Means(options.generators or 1)
     found, connections = limits.read_limits(), load.most_connections
     loopback = driver.name == "process"
     generators = needs.generators_for(connections, found, options.generators)
@@ -142,6 +149,7 @@ def bench_of(project: Project, binary: Path, driver: Driver, load: Load, means: 
         driver.workers,
         generators=means.generators,
         services=driver.products(needed),
+        elsewhere=driver.facts,
     )
     doubts = [Finding(code="server_open_files", message=means.doubt)] if means.doubt else []
     return Bench(driver, generator, load, environment, warnings=doubts)
@@ -168,11 +176,18 @@ def measure_one(
     trial = run_trial(bench, planned, prepared.server, prepared.result, watch, company=company)
     warnings = list(bench.warnings)
     if not prepared.verified:
-        message = "the server was measured without being verified"
-        message += ": it runs elsewhere" if prepared.server.spec.url else " (--skip-verify)"
+        message = f"the server was measured without being verified{_unverified(bench.driver, prepared.server)}"
         warnings.append(Finding(code="not_verified", message=message))
     validity = trial.validity.model_copy(update={"warnings": [*trial.validity.warnings, *warnings]})
     return trial.model_copy(update={"validity": validity})
+
+
+def _unverified(driver: Driver, server: Server) -> str:
+    if server.spec.url:
+        return ": it runs elsewhere"
+    if driver.name == "kubernetes":
+        return ": `pushbench verify` does it with the driver process or docker"
+    return " (--skip-verify)"
 
 
 def new_record(

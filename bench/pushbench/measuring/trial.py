@@ -83,7 +83,7 @@ def run_trial(
     began = time.monotonic()
     with contextlib.ExitStack() as stack:
         stack.callback(company.leave)
-        stack.enter_context(affinity(bench.environment.generator_cpus))
+        stack.enter_context(affinity(bench.driver.split.generator))
         try:
             with contextlib.ExitStack() as server_stack:
                 with company.starting():
@@ -110,7 +110,7 @@ def run_load(
     course = _Course(datetime.now(UTC), reported=instance.reported)
     company = Company(programs=_programs(instance))
     began = time.monotonic()
-    with affinity(bench.environment.generator_cpus):
+    with affinity(bench.driver.split.generator):
         try:
             _load(bench, planned, server, instance, company=company, course=course, watch=watch)
         except ServerFailed as failed:
@@ -212,14 +212,13 @@ def _drive(play: _Play, course: _Course, watch: LoadWatch) -> None:
     outages: list[Outages] = []
     death: str | None = None
     try:
-        with playing(generator, play.plan) as load, stopping(outages):
+        with (instance.player or playing)(generator, play.plan) as load, stopping(outages):
             for event in load.events():
                 match event:
                     case Started():
                         course.started = event
                         feed.begin(event.windows)
-                        sampler = _sampler(play, load.pids, event, watch)
-                        sampler.start()
+                        sampler = _sampling(play, load.pids, event, watch)
                         listener = Listener(instance.url, play.bench.load.words, event.windows)
                         listener.start()
                         outages.append(Outages(instance, play.plan.schedule, event))
@@ -235,6 +234,7 @@ def _drive(play: _Play, course: _Course, watch: LoadWatch) -> None:
             for each in outages:
                 course.kills = each.stop()
             course.report = load.report()
+            course.warnings += load.findings
     except LoadFailed as failed:
         if death is None:
             raise
@@ -249,7 +249,16 @@ def _drive(play: _Play, course: _Course, watch: LoadWatch) -> None:
         raise ServerFailed("load", f"the server ended under load with {death}", instance.log_tail())
 
 
-def _sampler(play: _Play, generators: list[int], started: Started, watch: LoadWatch) -> Sampler:
+def _sampling(play: _Play, generators: Sequence[int], started: Started, watch: LoadWatch) -> Sampler | None:
+    """A sampler that has begun; None where nothing runs on this machine."""
+    if play.instance.player:
+        return None
+    sampler = _sampler(play, generators, started, watch)
+    sampler.start()
+    return sampler
+
+
+def _sampler(play: _Play, generators: Sequence[int], started: Started, watch: LoadWatch) -> Sampler:
     def show(sample: Sample) -> None:
         play.feed.sample(sample)
         watch.sample(sample)

@@ -51,16 +51,18 @@ class Harness(Document):
 
 
 class Environment(Document):
-    """The machine, kernel, engine and driver of a run. Records with different keys must never be compared."""
+    """The machine, kernel, engine and driver of a run, or the server's node with the driver kubernetes. Records with
+    different keys must never be compared.
+    """
 
     key: Slug = Field(description="short digest over the other fields, the host name left out")
     cpu_model: str
     cpus: int = Field(description="logical CPUs that the run could use")
-    physical_cores: int
+    physical_cores: int | None = Field(description="null where the driver is kubernetes, whose nodes do not tell")
     memory_bytes: int
     kernel: str = Field(description="release, shortened to what can change results: 6.18")
     engine: str | None = Field(description="container engine and version, for the docker driver")
-    driver: Literal["process", "docker", "remote"] = Field(
+    driver: Literal["process", "docker", "kubernetes", "remote"] = Field(
         description="remote: the servers run elsewhere, so nothing of them was started or metered"
     )
     workers: int | None = Field(default=None, description="WORKERS of the servers, where it is not one a CPU")

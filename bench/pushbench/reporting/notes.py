@@ -77,7 +77,12 @@ def environment(of: Environment) -> str:
 
 
 def split(of: Environment) -> str:
-    """`server on CPUs 0-1, generator on CPUs 2-3`; `server elsewhere` where it is on another machine."""
+    """`server on CPUs 0-1, generator on CPUs 2-3`; `server elsewhere` where it is on another machine.
+
+    With the driver kubernetes, which nodes they are on.
+    """
+    if of.driver == "kubernetes":
+        return "server on a node of its own, each generator on another"
     server = "elsewhere" if of.remote else f"on CPUs {_ranges(of.server_cpus)}"
     return f"server {server}, generator on CPUs {_ranges(of.generator_cpus)}"
 

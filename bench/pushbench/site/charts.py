@@ -70,4 +70,5 @@ def _machine(environment: Data | None, key: str) -> str:
     if environment is None:
         return key
     model = str(environment["cpu_model"]).replace("(R)", "").replace("(TM)", "")
-    return f"{model}, {environment['physical_cores']} cores"
+    cores = environment["physical_cores"]
+    return f"{model}, {cores} cores" if cores else f"{model}, {environment['cpus']} CPUs"

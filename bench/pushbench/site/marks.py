@@ -140,7 +140,7 @@ def _environment_facts(environment: Data) -> dict[str, str]:
     return {
         "CPU": one_line(environment["cpu_model"], 100),
         "CPUs": str(environment["cpus"]),
-        "cores": str(environment["physical_cores"]),
+        "cores": str(environment["physical_cores"] or "not told"),
         "memory": f"{environment['memory_bytes'] / 2**30:.0f} GiB",
         "kernel": one_line(environment["kernel"], 100),
         "driver": environment["driver"],

@@ -59,7 +59,8 @@ export interface Environment {
   key: string;
   cpu_model: string;
   cpus: number;
-  physical_cores: number;
+  /** null where the nodes of a cluster do not tell */
+  physical_cores: number | null;
   memory_bytes: number;
   kernel: string;
   engine: string | null;

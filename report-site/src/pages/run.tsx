@@ -53,7 +53,7 @@ function Whole({ manifest, query, run }: { manifest: Manifest; query: URLSearchP
         </p>
         {run.environment && (
           <p>
-            {run.environment.cpu_model.replace(/\((R|TM)\)/g, '')}, {run.environment.physical_cores} cores,{' '}
+            {run.environment.cpu_model.replace(/\((R|TM)\)/g, '')}, {run.environment.physical_cores ?? 'unknown'} cores,{' '}
             {run.environment.driver}, environment {run.environment.key}
           </p>
         )}

@@ -81,14 +81,20 @@ export function Changes({ words, changes }: { words: Words; changes: JudgedChang
   );
 }
 
+/** Where there are no CPUs: the driver kubernetes gives each a node, and with the driver remote the server is elsewhere. */
+function cpusText(cpus: number[], driver: string): string {
+  if (cpus.length > 0) return `CPU ${cpus.join(', ')}`;
+  return driver === 'kubernetes' ? 'a node of its own' : 'another machine';
+}
+
 export function Environment({ run }: { run: Run }) {
   const { environment, harness } = run;
   if (!environment || !harness) return null;
   const facts: [string, string][] = [
     ['Environment', environment.key],
-    ['CPU', `${environment.cpu_model}, ${environment.cpus} CPUs on ${environment.physical_cores} cores`],
-    ['Server on', environment.server_cpus.length ? `CPU ${environment.server_cpus.join(', ')}` : 'another machine'],
-    ['Generator on', `CPU ${environment.generator_cpus.join(', ')}`],
+    ['CPU', `${environment.cpu_model}, ${environment.cpus} CPUs on ${environment.physical_cores ?? 'unknown'} cores`],
+    ['Server on', cpusText(environment.server_cpus, environment.driver)],
+    ['Generator on', cpusText(environment.generator_cpus, environment.driver)],
     ['Generators', `${environment.generators ?? (environment.method ? 1 : 'not recorded')}`],
     ['Method', `${environment.method ?? 1}`],
     ['Memory', formatQuantity(environment.memory_bytes, 'bytes')],

@@ -88,8 +88,9 @@ function noiseText(overview: Overview, words: Words): string {
   return known.join(', ') || 'known from five runs on';
 }
 
-function machineText({ cpu_model, physical_cores, driver }: Environment): string {
-  return `${cpu_model.replace(/\((R|TM)\)/g, '')}, ${physical_cores} cores, ${driver}`;
+function machineText({ cpu_model, physical_cores, cpus, driver }: Environment): string {
+  const size = physical_cores === null ? `${cpus} CPUs` : `${physical_cores} cores`;
+  return `${cpu_model.replace(/\((R|TM)\)/g, '')}, ${size}, ${driver}`;
 }
 
 function judgeText(manifest: Manifest): string {

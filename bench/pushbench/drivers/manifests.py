@@ -1,0 +1,125 @@
+"""The objects of a trial on Kubernetes: what `compose/bench.yml` is for containers. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+PORT = 8080
+SERVER, LOAD = "server", "load"
+"""names of the server's objects, and of the load's"""
+OURS = {"app.kubernetes.io/managed-by": "pushbench"}
+OWNER = "pushbench.owner"
+"""the annotation of a namespace: the machine and the process that made it"""
+HOSTNAME = "kubernetes.io/hostname"
+GENERATOR_MEMORY = "512Mi"
+
+Manifest = dict[str, Any]
+
+CONFINED: Manifest = {
+    "readOnlyRootFilesystem": True,
+    "allowPrivilegeEscalation": False,
+    "capabilities": {"drop": ["ALL"]},
+    "seccompProfile": {"type": "RuntimeDefault"},
+}
+TMP: Manifest = {"name": "tmp", "emptyDir": {"medium": "Memory", "sizeLimit": "64Mi"}}
+TMP_MOUNT: Manifest = {"name": "tmp", "mountPath": "/tmp"}  # noqa: S108 - of the container
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a server runs, and how much of the node it gets."""
+
+    node: str
+    cpus: int
+    memory: str = "2Gi"  # as compose/bench.yml says
+
+
+def namespace(name: str, owner: str) -> Manifest:
+    return {
+        "apiVersion": "v1",
+        "kind": "Namespace",
+        "metadata": {"name": name, "labels": OURS, "annotations": {OWNER: owner}},
+    }
+
+
+def server(image: str, environment: Mapping[str, str], place: Place) -> list[Manifest]:
+    """The server, its address, and who reaches it. Requests equal limits, so the pod is of the class Guaranteed."""
+    labels = {"app": SERVER}
+    amount = {"cpu": str(place.cpus), "memory": place.memory}
+    container = {
+        "name": SERVER,
+        "image": image,
+        "imagePullPolicy": "IfNotPresent",
+        "env": [{"name": name, "value": value.replace("$(", "$$(")} for name, value in environment.items()],
+        "ports": [{"containerPort": PORT}],
+        "resources": {"requests": amount, "limits": amount},
+        "securityContext": CONFINED,
+        "volumeMounts": [TMP_MOUNT],
+    }
+    pod = {
+        "automountServiceAccountToken": False,
+        "enableServiceLinks": False,
+        "nodeSelector": {HOSTNAME: place.node},
+        "terminationGracePeriodSeconds": 5,
+        "containers": [container],
+        "volumes": [TMP],
+    }
+    deployment = {
+        "replicas": 1,
+        "strategy": {"type": "Recreate"},
+        "selector": {"matchLabels": labels},
+        "template": {"metadata": {"labels": labels}, "spec": pod},
+    }
+    policy = {
+        "podSelector": {"matchLabels": labels},
+        "policyTypes": ["Ingress", "Egress"],
+        "ingress": [
+            {"from": [{"podSelector": {"matchLabels": {"runner": "true"}}}], "ports": [{"port": PORT}]},
+        ],
+    }
+    return [
+        _object("apps/v1", "Deployment", SERVER, deployment),
+        _object("v1", "Service", SERVER, {"selector": labels, "ports": [{"port": PORT}]}),
+        _object("networking.k8s.io/v1", "NetworkPolicy", SERVER, policy),
+    ]
+
+
+def load(image: str, scenario: str, plan: str, generators: int, *, not_on: str) -> list[Manifest]:
+    """A load of the k6 operator: runners on nodes of their own, never on the server's. Events and report are lines of
+    their logs.
+    """
+    amount = {"cpu": "1", "memory": GENERATOR_MEMORY}
+    apart = {"labelSelector": {"matchLabels": {"runner": "true"}}, "topologyKey": HOSTNAME}
+    elsewhere = {"matchExpressions": [{"key": HOSTNAME, "operator": "NotIn", "values": [not_on]}]}
+    variables = {"PUSH_LOAD": "/load/load.json", "PUSH_REPORT": "stdout", "PUSH_EVENTS_FD": "1"}
+    runner = {
+        "image": image,
+        "imagePullPolicy": "IfNotPresent",
+        "automountServiceAccountToken": "false",
+        "securityContext": {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}},
+        "containerSecurityContext": CONFINED,
+        "resources": {"requests": amount, "limits": amount},
+        "affinity": {
+            "nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [elsewhere]}},
+            "podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [apart]},
+        },
+        "env": [{"name": name, "value": value} for name, value in variables.items()],
+        "volumeMounts": [{"name": LOAD, "mountPath": "/load", "readOnly": True}, TMP_MOUNT],
+        "volumes": [{"name": LOAD, "configMap": {"name": LOAD}}, TMP],
+    }
+    testrun = {
+        "parallelism": generators,
+        "script": {"localFile": f"/home/k6/{scenario}"},
+        "arguments": "--no-usage-report",
+        "runner": runner,
+    }
+    return [
+        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": LOAD}, "data": {"load.json": plan}},
+        _object("k6.io/v1alpha1", "TestRun", LOAD, testrun),
+    ]
+
+
+def _object(version: str, kind: str, name: str, spec: Manifest) -> Manifest:
+    return {"apiVersion": version, "kind": kind, "metadata": {"name": name}, "spec": spec}

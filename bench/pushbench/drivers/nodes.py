@@ -1,0 +1,63 @@
+"""The nodes of a Kubernetes cluster, and which of them runs the servers. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+ROLE = "pushbench.role"
+"""a label of nodes; the first one with the value `server` runs the servers"""
+TYPE = "node.kubernetes.io/instance-type"
+KEPT = ("NoSchedule", "NoExecute")
+KI = 1024
+
+
+@dataclass(frozen=True)
+class Node:
+    """A node that takes pods."""
+
+    name: str
+    model: str
+    """type of the machine where the cluster tells it, else its architecture"""
+    cpus: int
+    memory_bytes: int
+    kernel: str
+    runtime: str
+    role: str
+
+    @property
+    def server_cpus(self) -> int:
+        """All but one, which the kubelet and other pods of the node need."""
+        return max(1, self.cpus - 1)
+
+
+def usable(items: Sequence[Mapping[str, Any]]) -> list[Node]:
+    """The nodes that are ready and take pods without tolerations, by name."""
+    found = []
+    for item in items:
+        spec, status = item.get("spec", {}), item["status"]
+        ready = any(each["type"] == "Ready" and each["status"] == "True" for each in status["conditions"])
+        tainted = any(taint["effect"] in KEPT for taint in spec.get("taints", []))
+        if ready and not tainted and not spec.get("unschedulable"):
+            found.append(_node(item))
+    return sorted(found, key=lambda node: node.name)
+
+
+def for_server(nodes: Sequence[Node]) -> Node:
+    """The first node with the role, or the first of all."""
+    return next((node for node in nodes if node.role == "server"), nodes[0])
+
+
+def _node(item: Mapping[str, Any]) -> Node:
+    labels, info = item["metadata"].get("labels", {}), item["status"]["nodeInfo"]
+    capacity = item["status"]["capacity"]
+    return Node(
+        name=item["metadata"]["name"],
+        model=labels.get(TYPE, info["architecture"]),
+        cpus=int(capacity["cpu"]),
+        memory_bytes=int(capacity["memory"].removesuffix("Ki")) * KI,
+        kernel=info["kernelVersion"],
+        runtime=info["containerRuntimeVersion"].replace("://", " "),
+        role=labels.get(ROLE, ""),
+    )

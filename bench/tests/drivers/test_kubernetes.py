@@ -1,0 +1,170 @@
+"""Objects and decisions of the driver kubernetes; tests/cluster has a real cluster."""
+
+from __future__ import annotations
+
+import json
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from pushbench.drivers import manifests, nodes
+from pushbench.drivers.choice import DriverChoice, choose_driver
+from pushbench.drivers.kubernetes import ClusterChoice, ended, left_behind
+from pushbench.drivers.manifests import OWNER, Place
+from pushbench.foundation.errors import UserError
+from pushbench.foundation.project import Project
+from pushbench.machine.ownership import machine_marker, owner_marker
+from tests.support import make_project
+
+POLICY = yaml.safe_load((Path(__file__).parents[3] / "compose/bench.yml").read_text())["services"]["server"]
+GONE = "1:1"
+
+
+def node(name: str, *, ready: str = "True", role: str = "", **spec: Any) -> dict[str, Any]:
+    return {
+        "metadata": {"name": name, "labels": {"pushbench.role": role, "node.kubernetes.io/instance-type": "m7.large"}},
+        "spec": spec,
+        "status": {
+            "conditions": [{"type": "Ready", "status": ready}],
+            "capacity": {"cpu": "4", "memory": "8000Ki"},
+            "nodeInfo": {
+                "architecture": "amd64", "kernelVersion": "6.18.4", "containerRuntimeVersion": "containerd://2.1"
+            },
+        },
+    }  # fmt: skip
+
+
+def test_a_server_has_the_policy_of_the_containers() -> None:
+    deployment, _, policy = manifests.server("x/y:1", {"MODE": "$(HOME)"}, Place("node-1", 3))
+    pod = deployment["spec"]["template"]["spec"]
+    [container] = pod["containers"]
+    confined = container["securityContext"]
+    assert confined["readOnlyRootFilesystem"] is POLICY["read_only"]
+    assert confined["capabilities"]["drop"] == POLICY["cap_drop"]
+    assert confined["allowPrivilegeEscalation"] is False
+    assert container["resources"]["limits"] == container["resources"]["requests"] == {"cpu": "3", "memory": "2Gi"}
+    assert POLICY["mem_limit"] == "2g"
+    assert pod["automountServiceAccountToken"] is False
+    assert container["env"] == [{"name": "MODE", "value": "$$(HOME)"}], "nothing is expanded"
+    assert policy["spec"]["policyTypes"] == ["Ingress", "Egress"]
+    assert "egress" not in policy["spec"], "nothing is allowed"
+
+
+def test_runners_are_apart_and_never_beside_the_server() -> None:
+    _, testrun = manifests.load("x/k6:1", "scenarios/a.js", "{}", 4, not_on="node-1")
+    rules = testrun["spec"]["runner"]["affinity"]
+    [term] = rules["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
+    assert term["matchExpressions"] == [{"key": "kubernetes.io/hostname", "operator": "NotIn", "values": ["node-1"]}]
+    [apart] = rules["podAntiAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
+    assert apart["topologyKey"] == "kubernetes.io/hostname"
+    assert testrun["spec"]["parallelism"] == 4
+
+
+def test_only_nodes_that_take_pods_count_and_the_labelled_one_runs_servers() -> None:
+    taints = [{"key": "control-plane", "effect": "NoSchedule"}]
+    items = [
+        node("d"), node("c", role="server"), node("a", ready="False"), node("b", unschedulable=True),
+        node("e", taints=taints),
+    ]  # fmt: skip
+    found = nodes.usable(items)
+    assert [each.name for each in found] == ["c", "d"]
+    assert nodes.for_server(found).name == "c"
+    assert nodes.for_server([found[1]]).name == "d"
+    assert (found[0].model, found[0].server_cpus, found[0].memory_bytes) == ("m7.large", 3, 8_192_000)
+    assert found[0].runtime == "containerd 2.1"
+
+
+def namespace(name: str, owner: str | None, **more: str) -> dict[str, Any]:
+    return {"metadata": {"name": name, "annotations": {OWNER: owner} if owner else {}, **more}}
+
+
+def test_only_what_a_dead_process_of_this_machine_left_is_removed() -> None:
+    here = machine_marker()
+    found = [
+        namespace("left", f"{here}/{GONE}"),
+        namespace("running", f"{here}/{owner_marker()}"),
+        namespace("elsewhere", f"0123456789ab/{GONE}"),
+        namespace("ending", f"{here}/{GONE}", deletionTimestamp="2026-11-23T10:00:00Z"),
+        namespace("unmarked", None),
+        namespace("odd", "x"),
+    ]
+    assert left_behind(found, here) == ["left"]
+
+
+def pod(**status: Any) -> dict[str, Any]:
+    return {"metadata": {"name": "server-1"}, "status": status}
+
+
+def test_the_end_of_a_pod_is_told_in_words() -> None:
+    killed = {"terminated": {"exitCode": 137, "reason": "OOMKilled"}}
+    running: dict[str, Any] = {"state": {"running": {}}}
+    assert ended([pod(phase="Running", containerStatuses=[running])], "server-1") is None
+    restarted = pod(phase="Running", containerStatuses=[{**running, "lastState": killed}])
+    assert ended([restarted], "server-1") == "exit code 137 (OOMKilled)"
+    evicted = pod(phase="Failed", reason="Evicted", message="low on memory")
+    assert ended([evicted], "server-1") == "Evicted: low on memory"
+    assert ended([], "server-1") == "the removal of its pod"
+
+
+KUBECTL = """#!/bin/sh
+case "$*" in
+  *"get --raw /version"*) echo '{"major": "1", "minor": "34+"}' ;;
+  *"get crd"*) echo "$CRDS" ;;
+  *"get --output json nodes"*) cat "$NODES" ;;
+  *"get --output json namespaces"*) echo '{"items": []}' ;;
+  *) echo "Unable to connect to the server" >&2; exit 1 ;;
+esac
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
+    """A checkout beside a kubectl with two nodes and an operator."""
+    program = tmp_path / "bin" / "kubectl"
+    program.parent.mkdir()
+    program.write_text(KUBECTL)
+    program.chmod(program.stat().st_mode | stat.S_IXUSR)
+    (tmp_path / "nodes.json").write_text(json.dumps({"items": [node("one"), node("two")]}))
+    monkeypatch.setenv("PATH", f"{program.parent}:/usr/bin:/bin")
+    monkeypatch.setenv("NODES", str(tmp_path / "nodes.json"))
+    monkeypatch.setenv("CRDS", "customresourcedefinition.apiextensions.k8s.io/testruns.k6.io")
+    return make_project(tmp_path)
+
+
+def choose(project: Project, **choice: Any) -> Any:
+    return choose_driver(project, [], DriverChoice("kubernetes", cluster=ClusterChoice(**choice)), lambda _: None)
+
+
+def test_a_cluster_is_described_by_the_servers_node(project: Project) -> None:
+    driver = choose(project, generators=1)
+    assert driver.engine == "Kubernetes 1.34, containerd 2.1"
+    assert driver.facts["cpus"] == 4
+    assert driver.facts["kernel"] == "6.18"
+
+
+def test_a_cluster_without_the_operator_is_told_how_to_install_it(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CRDS", "")
+    with pytest.raises(UserError, match=r"no k6 operator.*`kubectl apply --server-side -f https://\S+` installs it"):
+        choose(project)
+
+
+def test_too_few_nodes_are_refused_before_anything_is_made(project: Project) -> None:
+    with pytest.raises(UserError, match="has 2 nodes that take pods: 3 nodes are needed"):
+        choose(project, generators=2)
+
+
+@pytest.mark.parametrize("prefix", ["", "Upper", "a_b", "-a", "x" * 41])
+def test_a_prefix_that_no_namespace_can_have_is_refused(project: Project, prefix: str) -> None:
+    with pytest.raises(UserError, match="--namespace-prefix"):
+        choose(project, prefix=prefix)
+
+
+def test_a_cluster_that_does_not_answer_is_one_sentence(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NODES", "/none")
+    with pytest.raises(UserError, match="the cluster does not answer"):
+        choose(project)
