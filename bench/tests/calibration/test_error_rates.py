@@ -83,7 +83,8 @@ def test_all_real_comparisons_of_equal_code_bound_the_false_alarms() -> None:
 def test_a_record_without_a_known_answer_joins_nothing() -> None:
     whole = campaign("none", fixed=False)
     assert known(whole, Path("a.json")) is whole
-    for changed in ({"comparison": None}, {"trials": whole.trials[1:]}, {"trials": [], "plan": []}):
+    changes: list[dict[str, object]] = [{"comparison": None}, {"trials": whole.trials[1:]}, {"trials": [], "plan": []}]
+    for changed in changes:
         with pytest.raises(UserError):
             known(whole.model_copy(update=changed), Path("a.json"))
 

@@ -22,6 +22,7 @@ from tests.support import make_project
 from tests.tiny_runs import UNVERIFIED, Notebook
 from tests.tiny_runs import no_real_generator as no_real_generator  # noqa: PLC0414 - a fixture
 
+
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
     made = make_project(tmp_path / "checkout", x="")
