@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pushbench.calibration.catalogue import SOUND, WAYS, Catalogue, CatalogueFault
 from pushbench.calibration.sightings import FaultResult, FaultResults, Sighting, Word
 from pushbench.foundation.text import counted, one_line
-from pushbench.metrics.units import format_elapsed
+from pushbench.metrics.units import format_elapsed, format_number
 from pushbench.reporting.markdown import escape
 
 ABSENT = "-"
@@ -26,8 +26,10 @@ class Row:
 
     @property
     def word(self) -> Word | None:
-        """The word of all ways together: caught where one of them saw it. None where none was tried."""
-        return next((word for word in BY_WEIGHT if word in self.result.words), None)
+        """The word of all ways together: caught where one saw it. None while none did and not all were tried."""
+        if "caught" not in self.result.words and len(self.result.seen) < len(WAYS):
+            return None
+        return next(word for word in BY_WEIGHT if word in self.result.words)
 
     @property
     def cells(self) -> list[str]:
@@ -39,7 +41,7 @@ class Row:
         word: str = seen.word
         if self.fault.name == SOUND:
             word = {"caught": "false alarm", "missed": "passed"}.get(word, word)
-        return f"{word}, {format_elapsed(seen.seconds)}"
+        return f"{word}, {format_number(round(seen.seconds))} s"
 
 
 def rows(catalogue: Catalogue, found: FaultResults) -> list[Row]:
@@ -47,17 +49,21 @@ def rows(catalogue: Catalogue, found: FaultResults) -> list[Row]:
 
 
 def tally(table: Sequence[Row]) -> str:
-    """`Of 22 faults 5 were tried in any way: 3 caught, 1 undecided, 0 disturbed, 1 missed.`"""
-    faults = [row for row in table if row.fault.name != SOUND]
-    words = [row.word for row in faults if row.word]
-    counts = ", ".join(f"{words.count(word)} {word}" for word in ("caught", "undecided", "disturbed", "missed"))
-    return f"Of {counted(len(faults), 'fault')} {len(words)} were tried in any way: {counts}."
+    """`Of 22 faults 13 were caught, 1 undecided, 0 disturbed, 2 missed, and 6 are open: not tried in every way yet.`"""
+    words = [row.word for row in table if row.fault.name != SOUND]
+    caught, undecided, disturbed, missed = (
+        words.count(word) for word in ("caught", "undecided", "disturbed", "missed")
+    )
+    return (
+        f"Of {counted(len(words), 'fault')} {caught} were caught, {undecided} undecided, {disturbed} disturbed, "
+        f"{missed} missed, and {words.count(None)} are open: not tried in every way yet."
+    )
 
 
 def missed(table: Sequence[Row]) -> Iterator[str]:
     """A sentence for each way that was tried and did not see a fault which no way caught, and why."""
     for row in table:
-        if row.fault.name == SOUND or row.word in ("caught", None):
+        if row.fault.name == SOUND or row.word == "caught":
             continue
         for way, seen in row.result.looks:
             why = {"missed": row.fault.blind.get(way, "not explained")}.get(seen.word) or "; ".join(seen.reasons)
@@ -76,7 +82,8 @@ def markdown(catalogue: Catalogue, found: FaultResults) -> str:
         f"`{profiles['compare']}`). Each is tried on its own: `run` and `compare` do not verify first. The time is",
         "that until the verdict. *Caught* means that the command fails, *undecided* that it neither fails nor passes,",
         "*disturbed* the same where the machine disturbed at least half of the trials, and *missed* that it passes.",
-        "A dash means that it was not tried. Where there is no fault, a command that fails is a false alarm.",
+        "A dash means that it was not tried. Where there is no fault, a command that fails is a false alarm. Timers of",
+        "delays and locks cost the server with a fault some CPU, which a comparison may name beside the fault.",
         "",
         "`./pushbench calibrate faults --out docs/calibration-faults` makes this page, and goes on where it was",
         "interrupted.",

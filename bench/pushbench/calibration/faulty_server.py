@@ -64,10 +64,13 @@ class FaultyServer:
 
 
 def prepare(project: Project, catalogue: Catalogue, root: Path) -> FaultyServer:
-    """The server of the catalogue, built, in a new checkout at `root`. Raises UserError where that fails."""
+    """The server of the catalogue, built, in a new checkout at `root`; records are beside it, and stay.
+
+    Raises UserError where that fails.
+    """
     [server] = read_servers(project.servers / catalogue.server)
     shutil.rmtree(root, ignore_errors=True)
-    checkout = Project.at(root, root / "out")
+    checkout = Project.at(root, root.with_name(f"{root.name}-out"))
     checkout.cache.mkdir(parents=True)
     (root / "k6").symlink_to(project.generator)
     built = project.cache / "k6"
@@ -75,7 +78,7 @@ def prepare(project: Project, catalogue: Catalogue, root: Path) -> FaultyServer:
     (checkout.cache / "k6").symlink_to(built)
     if project.thresholds.exists():
         shutil.copy(project.thresholds, checkout.thresholds)
-    write_atomically(root / ".gitignore", b"/k6\n/out/\n/.cache/\n")
+    write_atomically(root / ".gitignore", b"/k6\n/.cache/\n")
     faulty = FaultyServer(checkout, server, build(project, server, checkout.cache / "faulty"))
     faulty.set("")
     _commit(root)

@@ -80,8 +80,9 @@ def bound(cases: Sequence[Case]) -> str:
     """What all real comparisons of a server with itself say together."""
     every, apart = of_real(cases, ALIKE), of_real(cases, [REBUILT])
     return (
-        f"{every.count} of {every.of} real comparisons of a server with itself, over all servers, called a row worse: "
-        f"{_interval(every)} of them may (95 %). Of the {apart.of} whose arms were built apart, {apart.count} did."
+        f"Of {every.of} real comparisons of a server with itself, over all servers, {every.count} called a row worse:\n"
+        f"the share of false alarms is {_interval(every)} (95 %). In {apart.of} of them the arms were built apart; "
+        f"{apart.count} of those did."
     )
 
 
