@@ -112,6 +112,17 @@ def test_a_commit_that_is_no_part_of_the_checkout_is_no_base(tmp_path: Path, pro
     assert doubts(store, project) == []
 
 
+def test_a_commit_of_another_branch_is_no_base(tmp_path: Path, project: Project) -> None:
+    store = tmp_path / "history"
+    first = git(project.root, "rev-parse", "HEAD")
+    (project.servers / "alpha" / "new.txt").write_text("x")
+    elsewhere = commit(project)
+    git(project.root, "reset", "--hard", first)
+    for day in range(1, 5):
+        keep(store, day, elsewhere, alpha=1)
+    assert doubts(store, project) == []
+
+
 def planned(folder: Path, *found: tuple[str, str, str], **settings: str) -> Plan:
     """The plan of a push with doubts: a server, the digit of its base, and the reason."""
     made = checkout(folder / "other")

@@ -104,3 +104,16 @@ def test_more_rows_need_more_evidence() -> None:
     past = [*runs(*[100] * 30), 112.0]
     assert standing(past, 112, regression(), 4).word == "worse"
     assert standing(past, 112, regression(), 100_000).word == "unknown"
+
+
+def test_a_step_that_may_be_gone_is_not_worse() -> None:
+    past = runs(*[100] * 30, *[130] * 10, noise=0.02)
+    assert standing(past, 130, regression(), ROWS).word == "worse"
+    assert standing(past, 104, regression(), ROWS).word == "unknown"
+
+
+def test_lucky_runs_of_a_noisy_history_are_no_improvement() -> None:
+    past = [*runs(*[100] * 20, noise=0.1), *runs(*[93] * 20, noise=0.1, seed=2), *runs(*[100] * 5, noise=0.1)]
+    found = standing(past, 100, regression(), ROWS).accepted
+    assert found
+    assert (found.begin, found.end) == (0, ACCEPTED_RUNS)
