@@ -22,6 +22,7 @@ from pydantic import Field, NonNegativeInt
 from pushbench.calibration.faults import ALIKE
 from pushbench.calibration.rates import Rate, rate
 from pushbench.calibration.simulated import Simulated
+from pushbench.calibration.simulated_history import SimulatedHistory
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.model import Document
 from pushbench.judging.changes import Row, decisions, rows
@@ -70,6 +71,7 @@ class Calibration(Document):
     thresholds_digest: str
     cases: list[Case]
     simulated: list[Simulated] = Field(default=[], description="comparisons with noise of a known kind")
+    histories: list[SimulatedHistory] = Field(default=[], description="runs after histories with noise of a known kind")
 
 
 def calibrate(

@@ -8,6 +8,8 @@ from pushbench.calibration.error_rates import Calibration, Case, of_real
 from pushbench.calibration.faults import ALIKE, REBUILT
 from pushbench.calibration.rates import Rate, rate
 from pushbench.calibration.simulated import Simulated
+from pushbench.calibration.simulated_history import BEFORE, ROWS, SERVERS, SimulatedHistory
+from pushbench.judging.sequential import Word
 
 
 def markdown(found: Calibration) -> str:
@@ -41,6 +43,7 @@ def markdown(found: Calibration) -> str:
         *_power(found),
         "",
         *_simulated(found.simulated),
+        *_histories(found.histories),
     ]
     return "\n".join(lines)
 
@@ -67,6 +70,34 @@ def _simulated(found: Sequence[Simulated]) -> Iterator[str]:
         cells = [f"x {each.factor:g}", each.servers, each.noise, each.runs, each.alarms.count, _interval(each.alarms)]
         yield _row([*cells, caught, missed, each.undecided, f"{each.rounds:g}"])
     yield ""
+
+
+def _histories(found: Sequence[SimulatedHistory]) -> Iterator[str]:
+    if not found:
+        return
+    yield from [
+        "## Verdicts by history",
+        "",
+        f"Simulated, too: runs of {SERVERS} servers with {len(ROWS)} rows each, after {BEFORE} runs in which nothing",
+        "happened. Then something happens to the cost of the first server, whose margin is 5 %; *after* is the number",
+        "of runs since, the judged one included. *Scatter* is that of the cost between runs. *Accepted level* is the",
+        "rule in use ([history.md](history.md)). *Band* is the usual rule, and was that of Pushbench: a change is",
+        "worse outside of the band around the newest level. An *alarm* is a run in which a row is worse that did not",
+        "change. *Worse* and *same* are the words of the row that changed; else it is unknown, or better.",
+        "",
+        "| happens | after | scatter | noise | runs | alarms, band | alarms, accepted level | 95 % interval |"
+        " worse, band | worse, accepted level | same, band | same, accepted level |",
+        "|---|---:|---:|---|---:|---:|---:|---:|---:|---:|---:|---:|",
+    ]
+    for each in found:
+        band, level = each.by["band"], each.by["accepted level"]
+        words = [f"{100 * of.words.get(word, 0) / each.runs:.0f} %" for word in _SHOWN for of in (band, level)]
+        alarms = [f"{100 * band.alarms.count / each.runs:.0f} %", level.alarms.count, _interval(level.alarms)]
+        yield _row([each.happening, each.after, f"{100 * each.scatter:g} %", each.noise, each.runs, *alarms, *words])
+    yield ""
+
+
+_SHOWN: Sequence[Word] = ("worse", "same")
 
 
 def _alarms(case: Case) -> str:

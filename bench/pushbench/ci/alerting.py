@@ -185,7 +185,9 @@ def _of_server(measured: Measured, server: str) -> Iterator[Cause]:
             yield Cause.of("history", server, level.metric)
     for change in verdict.changes:
         if change.server == server and change.word == "worse":
-            yield Cause.of("change", server, change.metric)
+            # A night's comparison is a server with itself, which says nothing of what a push compared.
+            is_control = record.comparison and record.comparison.injected
+            yield Cause.of("change" if is_control else "history", server, change.metric)
     for trial in record.trials:
         if trial.server == server and trial.failure:
             yield _of_failure(server, trial.failure.step)

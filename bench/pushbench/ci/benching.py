@@ -83,7 +83,8 @@ class Bench:
         for index, each in enumerate(result.steps):
             if each.outcome != "unfinished":
                 continue
-            reason = self.give_way() if began and self.give_way else None
+            asks = began and self.give_way and each.step.kind != "compare"  # the last ones, which soon end
+            reason = self.give_way() if asks and self.give_way else None
             if reason:
                 self.note(f"gave way to {reason} before step {index + 1}")
                 result = _given_way(result, index, f"gave way to {reason}")
@@ -186,7 +187,14 @@ class Bench:
 
 
 def _given_way(result: Result, index: int, said: str) -> Result:
-    """Leave the steps from `index` on to another job."""
+    """Leave the steps from `index` on to another job. No comparison goes on: that job has no other commit."""
+    steps = [each for each in result.steps if each.step.kind != "compare"]
+    if len(steps) < len(result.steps):
+        notes = [*result.plan.notes, "gave way, so what its history cannot tell about is not compared"]
+        own = [each.step for each in steps]
+        images = sorted({server for step in own for server in step.servers})
+        plan = result.plan.model_copy(update={"base": None, "steps": own, "images": images, "notes": notes})
+        result = Result(plan=plan, steps=steps)
     left = [
         each.model_copy(update={"outcome": "gave-way", "said": said}) if each.outcome == "unfinished" else each
         for each in result.steps[index:]

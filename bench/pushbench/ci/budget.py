@@ -24,6 +24,8 @@ JOB_SECONDS = 330 * 60.0
 """after which bench.yml ends the job bench"""
 VERIFY_SECONDS = 10.0
 """of each server before its first trial: about what a slow one takes; several are verified at a time"""
+LOOKS_WORSE = "its last runs look worse, and the history cannot tell yet"
+CANNOT_TELL = "it changed since it was last measured, and its runs scatter too much for the history to tell"
 TIMES = 2
 """that a trial is measured at most"""
 
@@ -52,6 +54,22 @@ class Turn:
 
 
 @dataclass(frozen=True)
+class Doubt:
+    """One server that the history cannot tell about, and the last commit that it has nothing against."""
+
+    server: Server
+    base: str
+    created: str
+    """of the run of that commit, an instant"""
+    why: str
+
+    @property
+    def order(self) -> tuple[bool, str]:
+        """What looks worse comes first."""
+        return self.why != LOOKS_WORSE, self.server.id
+
+
+@dataclass(frozen=True)
 class Budget:
     """The inputs of the decision."""
 
@@ -60,6 +78,8 @@ class Budget:
     suites: Mapping[str, Suite]
     turns: Mapping[str, Turn]
     """by the id of a server; one that is not there has not had its turn yet"""
+    doubts: Sequence[Doubt] = ()
+    """the most urgent first: servers that a push compares, because their history cannot tell"""
 
 
 @dataclass(frozen=True)

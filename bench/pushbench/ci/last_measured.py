@@ -33,7 +33,7 @@ def read_turns(store: Path, root: Path, servers: Sequence[Server], profile: str)
             if not wanted:
                 break
     return {
-        server.id: Turn(newest[server.id].created, _changed(root, server, newest[server.id].commit))
+        server.id: Turn(newest[server.id].created, changed(root, server, newest[server.id].commit))
         for server in servers
         if server.id in newest
     }
@@ -45,7 +45,7 @@ def _entries(folder: Path) -> Iterator[Entry]:
         yield history.read_entry(folder / f"{name}.json")
 
 
-def _changed(root: Path, server: Server, commit: str | None) -> bool:
+def changed(root: Path, server: Server, commit: str | None) -> bool:
     """Whether the server's folder is another one than at `commit`; also where git does not know that commit."""
     if commit is None or not re.fullmatch(r"[0-9a-f]{40}", commit) or not has(root, commit):
         return True

@@ -13,7 +13,7 @@ from pydantic import Field
 
 from pushbench.catalog.servers import Server, select
 from pushbench.ci import steps as commands
-from pushbench.ci.budget import Budget, Share, share
+from pushbench.ci.budget import Budget, Doubt, Share, share
 from pushbench.ci.event import Event, Inputs
 from pushbench.ci.steps import Kind, Settings, Step, by_suite
 from pushbench.foundation.errors import UserError
@@ -86,9 +86,14 @@ def make_plan(
     """
     steps: list[Step] = []
     notes: list[str] = []
+    base = change.base if change else None
     match "schedule" if event.night else event.name:
         case "push" if event.other_branch:
             notes.append(f"a push to another branch than {event.default_branch}: only that one has a trend")
+        case "push":
+            doubts = _affordable(settings, budget, notes)
+            base = min(doubts, key=lambda doubt: doubt.created).base if doubts else None
+            steps = list(_doubted(doubts, base, settings))
         case "merge_group":
             notes.append("a merge queue: each of its pull requests was measured alone")
         case "schedule":
@@ -115,7 +120,7 @@ def make_plan(
     return Plan(
         event="schedule" if event.night else event.name,
         sha=event.inputs.head or event.sha,
-        base=change.base if change else None,
+        base=base,
         pull_request=_number(event),
         untrusted=event.untrusted,
         driver="docker" if event.untrusted else settings.driver,
@@ -151,6 +156,28 @@ def is_link(parts: Sequence[str]) -> bool:
     """Whether a path is a link or a submodule in the place of a server's folder, whose name has no dot. Git lists it
     as one path, whatever it leads to."""
     return len(parts) == 2 and parts[0] == "servers" and "." not in parts[1]
+
+
+def _affordable(settings: Settings, budget: Budget | None, notes: list[str]) -> list[Doubt]:
+    """The most urgent doubts, as many as there is time for."""
+    doubts = list(budget.doubts) if budget else []
+    number = int(settings.doubt_seconds // settings.max_seconds)
+    if left := [doubt.server.id for doubt in doubts[number:]]:
+        named = ", ".join(left[:MOST_NAMES])
+        notes.append(
+            f"the history cannot tell about them, and PUSHBENCH_DOUBT_TIME is too short to compare them: {named}"
+        )
+    return doubts[:number]
+
+
+def _doubted(doubts: Sequence[Doubt], base: str | None, settings: Settings) -> Iterator[Step]:
+    """Comparisons with the last accepted commit, the oldest of them where they differ: all are accepted."""
+    for suite, servers in by_suite([doubt.server for doubt in doubts]).items():
+        assert base, "there are doubts"
+        ids = [server.id for server in servers]
+        arguments = _compare_arguments(suite, ["--base", base], settings, ["--servers", ",".join(ids)])
+        why = "; ".join(dict.fromkeys(doubt.why for doubt in doubts if doubt.server in servers))
+        yield Step(kind="compare", arguments=arguments, servers=ids, why=why)
 
 
 def _searches(catalog: Sequence[Server], settings: Settings, day: date, budget: Budget | None) -> Iterator[Step]:
@@ -194,7 +221,7 @@ def _of_change(
         rounds = ["--max-rounds", given.rounds] if given.rounds else []
         accept = ["--accept"] if given.accept == "true" and change.head else []
         options = ["--servers", ",".join(ids), *rounds, *accept]
-        arguments = _compare_arguments(suite, change, settings, options, given.profile)
+        arguments = _compare_arguments(suite, _arms(change), settings, options, given.profile)
         why = "their sources changed" if named is None else "somebody asked for them"
         yield Step(kind="compare", arguments=arguments, servers=ids, why=why)
     if idle := sorted(change.accepted & {server.id for server in catalog if server not in known}):
@@ -249,7 +276,7 @@ def _of_inputs(
         kind: Kind
         if change:
             kind, rounds = "compare", ["--max-rounds", given.rounds] if given.rounds else []
-            arguments = _compare_arguments(suite, change, settings, [*which, *rounds], given.profile)
+            arguments = _compare_arguments(suite, _arms(change), settings, [*which, *rounds], given.profile)
         else:
             kind, rounds = "run", ["--rounds", given.rounds] if given.rounds else []
             profile = given.profile or settings.check_profile
@@ -279,10 +306,13 @@ def _touched_by(change: Change) -> tuple[frozenset[str], bool]:
     return touched([path for path in change.paths if not (change.accepts_only and path == THRESHOLDS)])
 
 
+def _arms(change: Change) -> list[str]:
+    return ["--base", change.base, *(["--head", change.head] if change.head else [])]
+
+
 def _compare_arguments(
-    suite: str, change: Change, settings: Settings, options: Sequence[str], profile: str = ""
+    suite: str, arms: Sequence[str], settings: Settings, options: Sequence[str], profile: str = ""
 ) -> list[str]:
-    arms = ["--base", change.base, *(["--head", change.head] if change.head else [])]
     load = ["--suite", suite, "--profile", profile or settings.compare_profile]
     return ["compare", *arms, *load, "--max-time", settings.max_time, *options]
 

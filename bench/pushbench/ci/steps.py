@@ -20,7 +20,7 @@ LONGEST_VALUE = 80
 """characters of a variable's value in an error"""
 SEARCH_SECONDS = 300.0
 """of a server's search for its capacity, all starts together"""
-SEARCHES_MOST = 1 / 4
+PART_MOST = 1 / 4
 """of a job's time, where it is bounded"""
 
 
@@ -51,14 +51,25 @@ class Settings:
     """of a push or night; empty: it takes as long as it takes"""
     capacity_time: str = "30m"
     """of a night, for the capacities of some servers; 0: of none"""
+    doubt_time: str = "20m"
+    """of a push, for comparing servers that its history cannot tell about; 0: of none"""
 
     @classmethod
     def read(cls, environment: Mapping[str, str]) -> Settings:
         """From PUSHBENCH_PUSH_PROFILE and so on; what is unset or empty is as here. Raises UserError."""
-        names = ("push_profile", "check_profile", "compare_profile", "max_time", "driver", "job_time", "capacity_time")
+        names = (
+            "push_profile",
+            "check_profile",
+            "compare_profile",
+            "max_time",
+            "driver",
+            "job_time",
+            "capacity_time",
+            "doubt_time",
+        )
         given = {name: environment.get(f"PUSHBENCH_{name.upper()}", "") for name in names}
         found = cls(**{name: value for name, value in given.items() if value})
-        _ = found.job_seconds, found.capacity_seconds
+        _ = found.job_seconds, found.capacity_seconds, found.doubt_seconds
         return found
 
     @property
@@ -69,10 +80,16 @@ class Settings:
     @property
     def capacity_seconds(self) -> float:
         """Of a night's searches, a quarter of the job at most. Raises UserError."""
-        if self.capacity_time == "0":
-            return 0.0
-        asked = _seconds("PUSHBENCH_CAPACITY_TIME", self.capacity_time)
-        return asked if self.job_seconds is None else min(asked, self.job_seconds * SEARCHES_MOST)
+        return self._part("PUSHBENCH_CAPACITY_TIME", self.capacity_time)
+
+    @property
+    def doubt_seconds(self) -> float:
+        """Of a push's comparisons, a quarter of the job at most. Raises UserError."""
+        return self._part("PUSHBENCH_DOUBT_TIME", self.doubt_time)
+
+    def _part(self, name: str, value: str) -> float:
+        asked = 0.0 if value == "0" else _seconds(name, value)
+        return asked if self.job_seconds is None else min(asked, self.job_seconds * PART_MOST)
 
     @property
     def max_seconds(self) -> float:

@@ -148,7 +148,7 @@ def report(
     *,
     runs: Annotated[int, typer.Option("--runs", min=1, metavar="N", help="Resampled comparisons of each kind.")] = 2000,
     simulated: Annotated[
-        int, typer.Option("--simulated", min=0, metavar="N", help="Simulated comparisons of each kind.")
+        int, typer.Option("--simulated", min=0, metavar="N", help="Simulated comparisons and histories of each kind.")
     ] = 0,
     seed: Annotated[int, typer.Option("--seed", min=0, metavar="N", help="Seed of the resampling.")] = 1,
     out: Annotated[
@@ -164,6 +164,7 @@ def report(
     from pushbench.calibration import error_rates
     from pushbench.calibration.report import markdown
     from pushbench.calibration.simulated import simulate
+    from pushbench.calibration.simulated_history import simulate_histories
     from pushbench.cli.conclusion import thresholds_of
     from pushbench.foundation.files import write_atomically
     from pushbench.foundation.project import Project
@@ -173,7 +174,8 @@ def report(
     thresholds = thresholds_of(Project.current())
     found = error_rates.calibrate(read, thresholds, runs=runs, scaled=(1.02, 1.05, 1.10, 1.20), seed=seed)
     if simulated:
-        found = found.model_copy(update={"simulated": simulate(simulated, seed)})
+        by_history = simulate_histories(simulated, seed)
+        found = found.model_copy(update={"simulated": simulate(simulated, seed), "histories": by_history})
     text = markdown(found)
     if out:
         write_atomically(out.with_suffix(".json"), found.model_dump_json(indent=2).encode() + b"\n")

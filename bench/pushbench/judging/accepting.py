@@ -74,6 +74,7 @@ def new_lines(head: str, base: str | None, suite: str, known: Known, *, confirme
             confirmed=confirmed,
         )
         for each in found.suite(suite).accepted
+        if each.until is not None  # else it is about the history
     ]
 
 

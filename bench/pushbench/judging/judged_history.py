@@ -2,81 +2,195 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
+from functools import cached_property
+from typing import Literal, NamedTuple
 
-from pydantic import Field, NonNegativeInt
+from pydantic import Field, NonNegativeInt, PositiveInt
 
+from pushbench.foundation.model import Document
+from pushbench.judging import levels
 from pushbench.judging.asking import margins
 from pushbench.judging.judged import JudgedRow, JudgedWord
+from pushbench.judging.levels import Standing, standing
 from pushbench.judging.thresholds import Accepted, Regression, Thresholds
 from pushbench.metrics.definitions import Better
 from pushbench.metrics.lateness import sentence, value_without
-from pushbench.records.history import entry_of
-from pushbench.records.record import Record, StagePlan
-from pushbench.records.runs import Past
-from pushbench.statistics.trend import Band, band
+from pushbench.records.history import Entry, entry_of
+from pushbench.records.record import Instant, Record, StagePlan
+from pushbench.records.runs import Past, first_since
+from pushbench.statistics.trend import RECENT, SHORTEST_LEVEL, changes
+
+
+class Begun(Document):
+    """Where a change began, as far as the history tells."""
+
+    runs: PositiveInt = Field(description="that show it, the judged one included")
+    commit: str | None = Field(description="of the first of them")
+    created: Instant = Field(description="of the first of them")
+    before: str | None = Field(description="commit of the last run without it")
 
 
 class JudgedLevel(JudgedRow):
-    """One metric of one server in one stage, and its former level."""
+    """One metric of one server in one stage, and its accepted level."""
 
     word: JudgedWord
+    suspected: Literal["better", "worse"] | None = Field(
+        None, description="what it looks like, where that is not certain enough for one row of many"
+    )
     value: float | None = Field(description="median of the valid trials; null where one of them did not measure it")
-    level: float | None = Field(description="of the history, or the accepted one; null where neither is known")
-    low: float | None = Field(description="of the band in which runs of that level lie")
+    level: float | None = Field(description="the accepted one; null where the history has too few runs for it")
+    low: float | None = Field(description="of the band in which single runs of that level lie")
     high: float | None
     margin: float | None = Field(description="from which difference on a change counts, in the metric's unit")
-    runs: NonNegativeInt = Field(description="of the history that the band was made from")
-    accepted: str | None = Field(description="why thresholds.yml has another level than the history, where it does")
+    runs: NonNegativeInt = Field(description="of the history that made the level, or all where they are too few")
+    begun: Begun | None = Field(None, description="where the change began; null for a row without one")
+    accepted: str | None = Field(description="why thresholds.yml accepts the level, where it does")
 
 
 def judge_levels(record: Record, thresholds: Thresholds, past: Past) -> list[JudgedLevel]:
     """A row for each metric with a margin; none if the history has nothing to compare with."""
+    if not past.runs.heads:
+        return []
+    asked = list(_asked(record, thresholds))
     day = datetime.fromisoformat(record.created).date()
-    return list(_levels(record, thresholds, past, day)) if past.runs.heads else []
-
-
-def _levels(record: Record, thresholds: Thresholds, past: Past, day: date) -> Iterator[JudgedLevel]:
     own = entry_of(record)
+    return [_Row(record, own, past, each, len(asked)).judged(thresholds, day) for each in asked]
+
+
+class _Asked(NamedTuple):
+    server: str
+    number: int
+    stage: StagePlan
+    regression: Regression
+
+
+def _asked(record: Record, thresholds: Thresholds) -> Iterator[_Asked]:
     for server in record.servers:
         for index, stage in enumerate(record.schedule.stages):
             for regression in margins(record, thresholds, index):
-                if regression.of.added:  # the first runs of its history would all be undecided
-                    continue
-                values = past.runs.column(server, stage.name, regression.metric)
-                line = thresholds.accepted(record.suite, server, stage.name, regression.metric, day)
-                value = own.servers[server].stages[stage.name].get(regression.metric)
-                usual = band(values)
-                accepted = None
-                if line:
-                    dated = past.runs.dated(server, stage.name, regression.metric)
-                    accepted = _acceptance(line, dated, usual, value, regression)
-                judged = _judge(
-                    server, (index, stage), value, regression, usual=usual, accepted=accepted, runs=len(values)
-                )
-                yield (
-                    judged if accepted else _believed(judged, own.servers[server].stages[stage.name], past, regression)
-                )
+                if not regression.of.added:  # the first runs of its history would all be undecided
+                    yield _Asked(server, index, stage, regression)
 
 
-def _believed(found: JudgedLevel, metrics: Mapping[str, float], past: Past, regression: Regression) -> JudgedLevel:
-    """The row, `invalid` if its word changes without the generator's lateness in this run and in those of the history.
-    An accepted level is used as written.
-    """
-    late = regression.of.lateness
-    if found.word not in ("worse", "better") or late is None or late not in metrics:
-        return found
-    usual = band(past.runs.column_without(found.server, found.name, found.metric, late))
-    if usual is None:
-        return found
-    margin = max(regression.margin * usual.level, regression.floor)
-    without = word(value_without(metrics, regression.of), usual, margin, regression.better)
-    if without == found.word:
-        return found
-    detail = sentence(found.metric, metrics[late], without=without)
-    return found.model_copy(update={"word": "invalid", "detail": detail})
+@dataclass(frozen=True)
+class _Row:
+    """One metric of one server in one stage, with its past."""
+
+    record: Record
+    own: Entry
+    past: Past
+    asked: _Asked
+    rows: int
+    """of the run"""
+
+    def judged(self, thresholds: Thresholds, day: date) -> JudgedLevel:
+        metric = self.asked.regression.metric
+        line = thresholds.accepted(self.record.suite, self.asked.server, self.asked.stage.name, metric, day)
+        begin = first_since(self.past.runs, self.runs, line.begin) if line and line.begin else 0
+        plain = self._standing(begin)
+        acceptance = self._acceptance(line, plain) if line else None
+        if acceptance is None:
+            return self._believed(self._level(plain, line.reason if line and line.begin else None), begin)
+        instead = (plain.accepted, acceptance.level) if plain.accepted else None
+        found = self._standing(begin, instead)
+        level = self._level(found, acceptance.reason)
+        return level.model_copy(update={"word": "accepted"}) if acceptance.covers(found, self.value) else level
+
+    @cached_property
+    def runs(self) -> list[int]:
+        """The runs of the history that measured the metric."""
+        return self.past.runs.measured(self.asked.server, self.asked.stage.name, self.asked.regression.metric)
+
+    @cached_property
+    def values(self) -> list[float]:
+        return self.past.runs.column(self.asked.server, self.asked.stage.name, self.asked.regression.metric)
+
+    @property
+    def metrics(self) -> Mapping[str, float]:
+        return self.own.servers[self.asked.server].stages[self.asked.stage.name]
+
+    @property
+    def value(self) -> float | None:
+        return self.metrics.get(self.asked.regression.metric)
+
+    def _standing(self, begin: int, instead: tuple[levels.Accepted, float] | None = None) -> Standing:
+        return standing(self.values, self.value, self.asked.regression, self.rows, begin=begin, instead=instead)
+
+    def _acceptance(self, line: Accepted, plain: Standing) -> _Acceptance | None:
+        """The effect of an accepting line; None if it has none. A `level` replaces the history's. A `change` counts
+        from the level that was accepted when the line was written, so that it never covers a second regression, and
+        applies only if the metric got worse.
+        """
+        better, reason = self.asked.regression.better, line.reason or ""
+        if line.level is not None:
+            return _Acceptance(line.level, reason, better)
+        if line.change is None or "worse" not in (plain.word, plain.suspected):
+            return None
+        before = self.values[: first_since(self.past.runs, self.runs, line.since)]
+        known = standing(before, None, self.asked.regression, self.rows).accepted
+        return _Acceptance(line.level_from(known.level, better), reason, better, asked=True) if known else None
+
+    def _believed(self, found: JudgedLevel, begin: int) -> JudgedLevel:
+        """The row, `invalid` if its word changes without the generator's lateness in this run and in those of the
+        history. An accepted level is used as written.
+        """
+        regression, late = self.asked.regression, self.asked.regression.of.lateness
+        said = found.suspected or found.word
+        if said not in ("worse", "better") or late is None or late not in self.metrics:
+            return found
+        values = self.past.runs.column_without(found.server, found.name, found.metric, late)
+        own = value_without(self.metrics, regression.of)
+        missing = len(self.values) - len(values)  # runs that have no lateness are older than those that have
+        without = standing(values, own, regression, self.rows, begin=max(0, begin - missing))
+        if without.accepted is None or said in (without.word, without.suspected):
+            return found
+        detail = sentence(found.metric, self.metrics[late], without=without.word)
+        return found.model_copy(update={"word": "invalid", "suspected": None, "detail": detail})
+
+    def _level(self, found: Standing, accepted: str | None) -> JudgedLevel:
+        of, usual = self.asked.regression.of, found.accepted
+        return JudgedLevel(
+            server=self.asked.server,
+            metric=of.name,
+            title=of.title,
+            unit=of.unit,
+            stage=self.asked.number,
+            name=self.asked.stage.name,
+            clients=self.asked.stage.clients,
+            word=found.word,
+            suspected=found.suspected if found.word == "unknown" else None,
+            value=self.value,
+            level=usual.level if usual else None,
+            low=usual.low if usual else None,
+            high=usual.high if usual else None,
+            margin=found.margin,
+            runs=usual.runs if usual else len(self.values),
+            begun=self._begun(found) if found.newest else None,
+            accepted=accepted,
+        )
+
+    def _begun(self, found: Standing) -> Begun:
+        """Where the newest level begins, or the runs that are nearer to it than to the accepted one."""
+        assert self.value is not None, "only values change"
+        assert found.accepted
+        assert found.now is not None
+        values = [*self.values, self.value][-RECENT:]
+        moved = changes(values) if min(values) > 0 else []
+        nearer = [abs(each - found.now) < abs(each - found.accepted.level) for each in reversed(values)]
+        runs = len(values) - moved[-1].index if moved else 0
+        runs = runs if runs > SHORTEST_LEVEL else [*nearer, False].index(False)
+        runs = max(1, min(runs, len(self.values) + 1 - found.accepted.end))
+        heads = self.past.runs.heads
+        first = heads[self.runs[1 - runs]] if runs > 1 else None
+        return Begun(
+            runs=runs,
+            commit=first.commit if first else self.own.commit,
+            created=first.created if first else self.record.created,
+            before=heads[self.runs[-runs]].commit,
+        )
 
 
 @dataclass(frozen=True)
@@ -85,77 +199,13 @@ class _Acceptance:
 
     level: float
     reason: str
+    better: Better
     asked: bool = False
     """only of what got worse, so that what keeps to it is accepted"""
 
-
-def _acceptance(
-    line: Accepted, values: Sequence[tuple[str, float]], usual: Band | None, value: float | None, regression: Regression
-) -> _Acceptance | None:
-    """The effect of an accepting line; None if it has none. A `level` replaces the history's. A `change` counts from
-    the level that the history had when the line was written, so that it never covers a second regression, and applies
-    only if the metric got worse.
-    """
-    reason = line.reason or ""
-    if line.level is not None:
-        return _Acceptance(line.level, reason)
-    before = band([each for created, each in values if datetime.fromisoformat(created).date() < line.since])
-    if before is None or usual is None:
-        return None
-    margin = max(regression.margin * usual.level, regression.floor)
-    if word(value, usual, margin, regression.better) != "worse":
-        return None
-    return _Acceptance(line.level_from(before.level, regression.better), reason, asked=True)
-
-
-def _judge(
-    server: str,
-    at: tuple[int, StagePlan],
-    value: float | None,
-    regression: Regression,
-    *,
-    usual: Band | None,
-    accepted: _Acceptance | None,
-    runs: int,
-) -> JudgedLevel:
-    around = _around(usual, accepted)
-    margin = max(regression.margin * around.level, regression.floor) if around else None
-    found: JudgedWord = word(value, around, margin, regression.better) if around and margin is not None else "unknown"
-    if accepted and accepted.asked and found in ("same", "better"):
-        found = "accepted"
-    return JudgedLevel(
-        server=server,
-        metric=regression.metric,
-        title=regression.of.title,
-        unit=regression.of.unit,
-        stage=at[0],
-        name=at[1].name,
-        clients=at[1].clients,
-        word=found,
-        value=value,
-        level=around.level if around else None,
-        low=around.low if around else None,
-        high=around.high if around else None,
-        margin=margin,
-        runs=usual.runs if usual else runs,
-        accepted=accepted.reason if accepted else None,
-    )
-
-
-def _around(usual: Band | None, accepted: _Acceptance | None) -> Band | None:
-    """The band around an accepted level, as wide as the history's band."""
-    if accepted is None:
-        return usual
-    below, above, runs = (usual.level - usual.low, usual.high - usual.level, usual.runs) if usual else (0.0, 0.0, 0)
-    return Band(accepted.level - below, accepted.level, accepted.level + above, runs)
-
-
-def word(value: float | None, around: Band, margin: float, better: Better) -> JudgedWord:
-    """The word for a value: `same` below the margin, `unknown` inside the band, otherwise `better` or `worse`."""
-    if value is None:
-        return "unknown"
-    if abs(value - around.level) < margin or value == around.level:
-        return "same"
-    if around.low <= value <= around.high:
-        return "unknown"
-    return "worse" if (value > around.level) == (better is Better.LOWER) else "better"
+    def covers(self, found: Standing, value: float | None) -> bool:
+        """Whether what got worse keeps to the level, or is no further off than the margin."""
+        if not self.asked or value is None or found.margin is None or found.word == "worse":
+            return False
+        beyond = value - self.level if self.better is Better.LOWER else self.level - value
+        return beyond < found.margin

@@ -9,7 +9,7 @@ from pushbench.foundation.text import MESSAGE, counted, one_line
 from pushbench.judging.changes import Row
 from pushbench.judging.judged import JudgedRow
 from pushbench.judging.judged_changes import JudgedChange, share_of
-from pushbench.judging.judged_history import JudgedLevel
+from pushbench.judging.judged_history import Begun, JudgedLevel
 from pushbench.judging.sequential import Decision
 from pushbench.judging.thresholds import Accepted, Bound, Limit, Regression
 from pushbench.judging.thresholds_file import LONGEST_ACCEPTANCE
@@ -18,6 +18,8 @@ from pushbench.metrics.units import format_quantity
 from pushbench.records.record import Accepting, PlannedTrial, Skipped, Trial
 from pushbench.records.stages import places
 
+DIGITS = 7
+"""of a commit's name, in a sentence"""
 CLOSE = 0.005
 """relative: a value nearer to its bound is shown with the same three digits"""
 NOT_METERED = "it runs elsewhere: its CPU and memory are not known, and limits and margins do not ask for them"
@@ -76,8 +78,11 @@ def some_invalid(server: str, valid: int, trials: int) -> str:
 
 
 def expired(server: str, line: Limit | Accepted) -> str:
-    what = "its own limit for" if isinstance(line, Limit) else "the accepted level of"
-    return f"{server}: {what} {line.metric} expired on {line.until}: renew or remove it ({line.where})"
+    if isinstance(line, Limit):
+        what, how = "its own limit for", "renew or remove it"
+    else:
+        what, how = "the accepted level of", f"write `since: {line.since}` in its place, or remove it"
+    return f"{server}: {what} {line.metric} expired on {line.until}: {how} ({line.where})"
 
 
 def change(found: JudgedChange) -> str:
@@ -129,16 +134,42 @@ def undecided(found: JudgedChange) -> str:
 
 
 def level(found: JudgedLevel) -> str:
-    """`go: CPU per delivery worse at 500 clients: 45 us, level 40 us (band 39 to 41 us of 20 runs), margin 2 us`."""
+    """`go: CPU per delivery worse at 500 clients: 45 us, accepted level 40 us (band 39 to 41 us of 20 runs), margin
+    2 us; in the last 3 runs, since 1a2b3c4 of 2026-11-18; before it 9f8e7d6: look with ..., or accept it with ...`."""
     value, usual, low, high, least = (
         format_quantity(each, found.unit) for each in (found.value, found.level, found.low, found.high, found.margin)
     )
-    whose = f"accepted level {usual}" if found.accepted else f"level {usual}"
-    word = "undecided" if found.word == "unknown" else found.word
+    word: str = found.word
+    if found.word == "unknown":
+        word = f"looks {found.suspected}, which is not certain yet," if found.suspected else "undecided"
     about = f"{found.server}: {found.in_sentence} {word} {places([found])}"
     why = f": {one_line(found.accepted, MESSAGE)}" if found.accepted and found.word == "accepted" else ""
     why = f": {found.detail}" if found.detail else why
-    return f"{about}: {value}, {whose} (band {low} to {high} of {found.runs} runs), margin {least}{why}"
+    seen = f"{about}: {value}, accepted level {usual} (band {low} to {high} of {found.runs} runs), margin {least}"
+    return f"{seen}{why}{_begun(found, found.begun)}"
+
+
+def _begun(found: JudgedLevel, begun: Begun | None) -> str:
+    """Against which commit, and what to do."""
+    if begun is None or "worse" not in (found.word, found.suspected):
+        return ""
+    runs = "this run" if begun.runs == 1 else f"the last {begun.runs} runs"
+    if not (begun.commit and begun.before):
+        return f"; in {runs}, since {begun.created[:10]}"
+    good, bad, day = begun.before[:DIGITS], begun.commit[:DIGITS], begun.created[:10]
+    if good == bad:
+        return f"; in {runs}, since {day}; the run before is of the same commit {good}: look at the machine"
+    where = f"; in {runs}, since {bad} of {day}; the run before it is of {good}"
+    if found.word == "unknown":
+        return f"{where}: `./pushbench compare --base {good} --servers {found.server}` can tell"
+    look = f"`./pushbench bisect --good {good} --bad {bad} --server {found.server} --metric {found.metric}`"
+    return f"{where}: look with {look}, or accept it with `since: {day}` in thresholds.yml"
+
+
+def cannot_tell(server: str, rows: Sequence[JudgedLevel]) -> str:
+    """`go: its history cannot tell whether these changed by the margin: CPU per delivery, p95`."""
+    metrics = ", ".join(dict.fromkeys(each.in_sentence for each in rows))
+    return f"{server}: its runs scatter too much to tell whether a metric changed by its margin: {metrics}"
 
 
 def few_runs(server: str, unknown: Sequence[JudgedLevel], needed: int) -> str:

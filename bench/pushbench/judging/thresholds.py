@@ -80,18 +80,19 @@ class Limit(_Line):
 
 @dataclass(frozen=True, kw_only=True)
 class Accepted(_Line):
-    """How much worse one metric of one server may get; one of `level` and `change` is None."""
+    """How much worse one metric of one server may get; one of `level`, `change` and `begin` is there."""
 
-    until: date
     level: float | None = None
     """in base units"""
     change: float | None = None
     """for the worse, as a share of what it was before"""
+    begin: date | None = None
+    """the day whose runs begin the accepted level"""
 
     @property
     def since(self) -> date:
-        """The first day on which the line may have been written."""
-        return self.until - LONGEST_ACCEPTANCE
+        """The first day on which a line with `until` may have been written."""
+        return (self.until or date.max) - LONGEST_ACCEPTANCE
 
     def level_from(self, before: float, better: Better) -> float:
         """The accepted level of a metric that was at `before`."""
@@ -170,7 +171,8 @@ class Thresholds:
     def accepted(self, suite: str, server: str, stage: str, metric: str, day: date) -> Accepted | None:
         """The line that accepts a regression of a metric of a server in a stage on a day."""
         for each in self.suite(suite).accepted:
-            holds = not each.expired(day) and (each.change is None or each.since <= day)
+            early = each.begin > day if each.begin else each.change is not None and each.since > day
+            holds = not each.expired(day) and not early
             if (each.server, each.metric) == (server, metric) and each.covers(stage) and holds:
                 return each
         return None
@@ -323,6 +325,7 @@ class _Reader:
                     of=of,
                     level=None if entry.level is None else self._quantity((*at, "level"), entry.level, of.unit),
                     change=None if entry.change is None else self._share((*at, "change"), of, entry.change),
+                    begin=entry.since,
                     where=_where(self.file, at),
                     server=server,
                     stages=frozenset(entry.stages) if entry.stages else None,
@@ -336,7 +339,7 @@ class _Reader:
             if entry is None:
                 continue
             at = ("servers", server, self.suite, "accepted", CAPACITY)
-            if entry.level is None or entry.stages:
+            if entry.level is None or entry.until is None or entry.stages:
                 raise self.file.error(at, "a capacity is accepted by its level alone", "such as level: 4000")
             level = self._quantity((*at, "level"), entry.level, Unit.COUNT)
             yield AcceptedCapacity(server, level, entry.reason, entry.until, _where(self.file, at))

@@ -53,24 +53,35 @@ class ServerLimitEntry(LimitEntry):
 
 
 class AcceptedEntry(Document):
-    """How much worse a metric of a server may get: a change that somebody has looked at. Either `level` or `change`."""
+    """How much worse a metric of a server may get: a change that somebody has looked at. One of `level`, `change` and
+    `since`.
+    """
 
-    model_config = ConfigDict(json_schema_extra={"oneOf": [{"required": ["level"]}, {"required": ["change"]}]})
+    model_config = ConfigDict(
+        json_schema_extra={
+            "oneOf": [{"required": ["level", "until"]}, {"required": ["change", "until"]}, {"required": ["since"]}]
+        }
+    )
 
     level: Quantity | None = Field(default=None, description="the worst value, in the metric's unit, such as 45us")
     change: Quantity | None = Field(
         default=None, description="the most by which it may get worse than before, such as 12%"
     )
+    since: Day | None = Field(
+        default=None, description="the day whose runs begin the level that the history holds later ones against"
+    )
     stages: Annotated[list[StageName], Field(min_length=1)] | None = Field(
         default=None, description="names of the stages that it holds for; all when left out"
     )
     reason: Reason = Field(description="why the change is accepted; shown in reports")
-    until: Day = Field(description="the last day on which it holds: by then the history has the level itself")
+    until: Day | None = Field(default=None, description="the last day on which a level or change holds; needed there")
 
     @model_validator(mode="after")
     def _one_bound(self) -> Self:
-        if (self.level is None) == (self.change is None):
-            raise ValueError("expected either level or change")
+        if [self.level, self.change, self.since].count(None) != 2:
+            raise ValueError("expected one of level, change and since")
+        if (self.since is None) == (self.until is None):
+            raise ValueError("expected until beside level or change, and not beside since")
         return self
 
 

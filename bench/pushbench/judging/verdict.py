@@ -157,12 +157,17 @@ class _Rows:
 
     def undecided(self) -> Iterator[str]:
         yield from (sentences.undecided(change) for change in self.changes if change.word == "unknown")
-        yield from (sentences.level(level) for level in self.levels if level.word == "unknown" and level.level)
+        for level in self.levels:
+            if level.word == "unknown" and (level.suspected or (level.value is None and level.level is not None)):
+                yield sentences.level(level)
 
     def unjudged(self, server: str) -> Iterator[str]:
-        """The rows for which the history is too short."""
-        if unknown := [level for level in self.levels if level.word == "unknown" and not level.level]:
-            yield sentences.few_runs(server, unknown, SHORTEST_LEVEL)
+        """The rows of which the history cannot tell anything."""
+        unknown = [level for level in self.levels if level.word == "unknown" and not level.suspected]
+        if short := [level for level in unknown if level.level is None]:
+            yield sentences.few_runs(server, short, SHORTEST_LEVEL)
+        if wide := [level for level in unknown if level.level is not None and level.value is not None]:
+            yield sentences.cannot_tell(server, wide)
         if self.no_past:
             yield sentences.no_past(server, self.no_past)
 

@@ -8,8 +8,10 @@ from __future__ import annotations
 import hashlib
 import json
 import secrets
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from datetime import date, datetime
 from functools import cached_property
 from pathlib import Path
 
@@ -74,8 +76,7 @@ class Runs:
 
     def having(self, server: str) -> list[int]:
         """The runs that had the server."""
-        column = self.columns.get((server, *PRESENT))
-        return [] if column is None else np.flatnonzero(~np.isnan(self.values[: len(self.heads), column])).tolist()
+        return self.measured(server, *PRESENT)
 
     def stages(self, server: str) -> list[str]:
         """The stages that the newest runs measured, the one with the most clients last. A server that ended under load
@@ -106,7 +107,7 @@ class Runs:
         column = self.columns.get((server, stage, metric))
         if column is None:
             return []
-        values = self.values[:, column]
+        values = self.values[: len(self.heads), column]
         found: list[float] = values[~np.isnan(values)].tolist()
         return found
 
@@ -119,13 +120,10 @@ class Runs:
         found: list[float] = np.maximum(values[~np.isnan(values)], 0.0).tolist()
         return found
 
-    def dated(self, server: str, stage: str, metric: str) -> list[tuple[str, float]]:
-        """The present values of a series, each with the instant of its run."""
+    def measured(self, server: str, stage: str, metric: str) -> list[int]:
+        """The runs with the values of `column`."""
         column = self.columns.get((server, stage, metric))
-        if column is None:
-            return []
-        values = self.values[: len(self.heads), column]
-        return [(self.heads[run].created, float(values[run])) for run in np.flatnonzero(~np.isnan(values)).tolist()]
+        return [] if column is None else np.flatnonzero(~np.isnan(self.values[: len(self.heads), column])).tolist()
 
     def only(self, chosen: Sequence[int]) -> Runs:
         """A selection of the runs, without a copy of their values if it is the first ones."""
@@ -141,7 +139,16 @@ class Past:
     runs: Runs
     missing: str = ""
     required: bool = True
-    """whether a run that cannot be judged by it, for it is too short yet, is inconclusive; else that is noted"""
+    """whether a run is inconclusive of which it cannot tell anything, too short or too noisy; else that is noted"""
+
+
+def day_of(head: Head) -> date:
+    return datetime.fromisoformat(head.created).date()
+
+
+def first_since(runs: Runs, chosen: Sequence[int], day: date) -> int:
+    """How many of the `chosen` runs are from before a day."""
+    return bisect_left(chosen, day, key=lambda run: day_of(runs.heads[run]))
 
 
 def read_runs(

@@ -203,9 +203,9 @@ def _moved(found: JudgedChange) -> Line:
 
 def levels_table(verdict: Verdict) -> Table:
     """Every metric beside the level that it had, the servers below each other."""
-    legend = ["below the level: the band of its runs; margin: the smallest change that counts"]
+    legend = ["below the accepted level: the band of its runs; margin: the smallest change that counts"]
     if any(level.accepted for level in verdict.levels):
-        legend.append("* accepted in thresholds.yml, whatever the history says")
+        legend.append("* accepted in thresholds.yml")
     return Table(LEVEL_COLUMNS, _by_server(verdict.levels, _level, len(LEVEL_COLUMNS)), legend)
 
 

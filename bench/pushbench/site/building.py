@@ -130,7 +130,7 @@ def _write_combination(
     stages = series.stages(combination.runs)
     windows, events = write_series(folder, state, combination, stages, regressions)
     newest = filing.row(combination.newest)
-    seen = overview.overview(combination, stages, regressions, events, newest, outcome=filing.outcome)
+    seen = overview.overview(combination, stages, inputs.thresholds, events, newest, outcome=filing.outcome)
     folder.data(f"{combination.id}/overview", seen)
     return manifest.combination(combination, stages, windows, seen, marked), events
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from math import isfinite, log, sqrt
 
 import numpy as np
 
-from pushbench.judging.judged_history import word
-from pushbench.judging.thresholds import Regression
+from pushbench.judging.levels import standing
+from pushbench.judging.thresholds import Regression, Thresholds
 from pushbench.metrics.definitions import cost
-from pushbench.records.runs import PRESENT, Runs
+from pushbench.records.runs import PRESENT, Runs, day_of, first_since
 from pushbench.records.vocabulary import Vocabulary
 from pushbench.reporting.summary import falls_short
 from pushbench.site.combining import Combination
@@ -30,7 +32,7 @@ EVENTS = 60
 def overview(
     combination: Combination,
     stages: Sequence[Stage],
-    regressions: Sequence[Regression],
+    thresholds: Thresholds,
     events: Sequence[Event],
     newest: Data,
     *,
@@ -39,13 +41,12 @@ def overview(
     """`newest` is the newest run's row, with the reasons of its verdict; `outcome` is a server's in a run."""
     runs, words = combination.runs, combination.words
     stage = largest(stages)
+    judge = Judge(combination, thresholds, stages)
     return {
         "stage": stage.name if stage else None,
         "metrics": shown(words),
         "sparkline": cost(words),
-        "rows": [
-            _row(runs, words, server, stage.name, regressions, outcome=outcome) for server in runs.servers if stage
-        ],
+        "rows": [_row(runs, words, server, stage.name, judge, outcome=outcome) for server in runs.servers if stage],
         "events": [event.data() for event in events[:EVENTS]],
         "invalid": _invalid(runs),
         "newest": newest,
@@ -59,20 +60,42 @@ def shown(words: Vocabulary) -> list[str]:
     return [THROUGHPUT, *latencies, "loss_ratio", *costs]
 
 
+@dataclass(frozen=True)
+class Judge:
+    """The words for the newest values against the runs before them, as `pushbench judge --history` has them."""
+
+    combination: Combination
+    thresholds: Thresholds
+    stages: Sequence[Stage]
+
+    @cached_property
+    def margins(self) -> dict[str, Regression]:
+        return {each.metric: each for each in self.thresholds.suite(self.combination.suite).regressions}
+
+    def word(self, run: int, server: str, stage: str, metric: str, value: float) -> str:
+        runs = self.combination.runs
+        known = [each for each in runs.measured(server, stage, metric) if each < run]
+        day = day_of(runs.heads[run])
+        line = self.thresholds.accepted(self.combination.suite, server, stage, metric, day)
+        begin = first_since(runs, known, line.begin) if line and line.begin else 0
+        rows = len(runs.servers) * len(self.stages) * sum(not each.of.added for each in self.margins.values())
+        past = runs.column(server, stage, metric)[: len(known)]
+        return standing(past, value, self.margins[metric], rows, begin=begin).word
+
+
 def _row(
     runs: Runs,
     words: Vocabulary,
     server: str,
     stage: str,
-    regressions: Sequence[Regression],
+    judge: Judge,
     *,
     outcome: Callable[[str, str], str | None],
 ) -> Data:
     having = runs.having(server)
     head = runs.heads[having[-1]]
-    judged = {each.metric: each for each in regressions}
     values = {metric: _value(runs, having[-1], server, stage, metric) for metric in shown(words)}
-    bands = {metric: _band(runs, having[-1], server, stage, metric) for metric in {*judged, *values}}
+    bands = {metric: _band(runs, having[-1], server, stage, metric) for metric in {*judge.margins, *values}}
     return {
         "server": server,
         "run": head.record,
@@ -84,9 +107,9 @@ def _row(
         "chance": _chance(runs, having[-1], server),
         "due": _due(runs, having[-1], server, stage),
         "words": {
-            metric: _word(value, bands[metric], judged[metric])
+            metric: judge.word(having[-1], server, stage, metric, value)
             for metric, value in values.items()
-            if metric in judged and value is not None
+            if metric in judge.margins and value is not None
         },
         "noise": {
             metric: _half_width(around) for metric, around in sorted(bands.items()) if around and around.level > 0
@@ -106,14 +129,6 @@ def _band(runs: Runs, run: int, server: str, stage: str, metric: str) -> Band | 
     column = runs.columns.get((server, stage, metric))
     values = runs.values[max(0, run - RECENT) : run, column] if column is not None else np.empty(0)
     return band(values[~np.isnan(values)].tolist())
-
-
-def _word(value: float, around: Band | None, regression: Regression) -> str:
-    """The newest value against the runs before it, as `pushbench judge --history` has it."""
-    if around is None:
-        return "unknown"
-    margin = max(regression.margin * around.level, regression.floor)
-    return word(value, around, margin, regression.better)
 
 
 def _half_width(around: Band) -> float:

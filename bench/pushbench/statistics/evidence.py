@@ -53,10 +53,10 @@ def evidence(differences: Differences, value: float, least_scale: float) -> Evid
     scales = SCALE_RATIO ** np.arange(2 + int(np.log(2 * largest) / np.log(SCALE_RATIO)))
     off = away[:, None, None] / scales - _ALL_EFFECTS[:, None]
     densities = -(FREEDOM + 1) / 2 * np.log1p(off * off / FREEDOM).sum(axis=0) - len(away) * np.log(scales)
-    marginal = _log_sum(densities)
+    marginal = log_sum(densities)
     none, above, below = np.split(marginal, [1, 1 + len(_EFFECTS)])
     stake = np.log(len(_EFFECTS)) + none
-    return Evidence(*(float(_log_sum(side) - stake[0]) for side in (above, below)))
+    return Evidence(*(float(log_sum(side) - stake[0]) for side in (above, below)))
 
 
 def interval(differences: Differences, alpha: float, centre: float, least_scale: float) -> tuple[float, float]:
@@ -85,7 +85,7 @@ def interval(differences: Differences, alpha: float, centre: float, least_scale:
     return end(-1.0), end(1.0)
 
 
-def _log_sum(logs: Differences) -> Differences:
+def log_sum(logs: Differences) -> Differences:
     """The logarithm of the sum along the last axis."""
     peak = logs.max(axis=-1, keepdims=True)
     summed: Differences = np.squeeze(peak, -1) + np.log(np.exp(logs - peak).sum(axis=-1))

@@ -124,6 +124,9 @@ def test_points_of_the_trend_are_judged_by_the_history_and_the_first_ones_have_n
         history.append(store, make_record([make_trial("node-ws")], id=f"20261120T1015{number:02d}Z-1a2b3c"))
     worse = measured("node-ws", {"cpu_seconds_per_delivery": 99e-6})
     prepare(project, make_record([worse]))
+    assert bench(project, plan("run"), store).play().outcome == "inconclusive", "one run convinces nobody"
+    for number in range(20, 23):
+        history.append(store, make_record([worse], id=f"20261120T1015{number:02d}Z-1a2b3c"))
     assert bench(project, plan("run"), store).play().outcome == "fail"
     on_demand = plan("run").model_copy(update={"event": "workflow_dispatch"})
     assert bench(project, on_demand, store).play().outcome == "pass", "of another profile there would be no history"

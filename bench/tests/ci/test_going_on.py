@@ -110,6 +110,25 @@ def test_a_night_gives_way_and_another_job_measures_the_rest_as_one_record(proje
     assert control.startswith(f"{' '.join(OF_CONTROL)} --wait --driver"), "a control gives way to nothing"
 
 
+def test_what_gave_way_goes_on_without_its_comparison(project: Project, tmp_path: Path) -> None:
+    base = "b" * 40
+    compare = Step(kind="compare", arguments=["compare", "--base", base], servers=["other"], why="x")
+    push = night(MEASURE, compare).model_copy(update={"base": base})
+    first = play(project, push, 1)
+    assert [step.step.kind for step in first.result.steps] == ["run"]
+    assert (first.result.plan.base, first.result.plan.images) == (None, sorted(MEASURE.servers))
+    assert first.result.plan.notes[-1] == "gave way, so what its history cannot tell about is not compared"
+    (project.root / "busy").unlink()
+    second = play(project, taken_up(left_by(first, tmp_path / "artifact")).result.plan, 2)
+    assert [step.outcome for step in second.result.steps] == ["pass"]
+
+
+def test_a_comparison_of_a_push_gives_way_to_nothing(project: Project) -> None:
+    compare = Step(kind="compare", arguments=["compare"], servers=["alpha"], why="x")
+    control_first = night(CONTROL, compare)
+    assert [step.outcome for step in play(project, control_first, 1).result.steps] == ["pass", "pass"]
+
+
 def test_each_job_makes_progress_and_what_earlier_ones_measured_is_kept(project: Project) -> None:
     first = play(project, night(MEASURE, CONTROL), 1)
     second = play(project, night(MEASURE, CONTROL), 2, _unfinished(first))

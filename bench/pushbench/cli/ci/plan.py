@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pushbench.catalog.servers import Server
-    from pushbench.ci.budget import Budget
+    from pushbench.ci.budget import Budget, Doubt
     from pushbench.ci.event import Event, Inputs
     from pushbench.ci.steps import Settings
     from pushbench.foundation.project import Project
@@ -40,7 +40,7 @@ def plan(
         str,
         typer.Option(
             "--history",
-            help="Where there is no time for every server in full: those that waited the longest, by this branch.",
+            help="The branch that says which servers waited the longest, and which ones a push has to compare.",
             metavar="BRANCH",
             show_default=False,
         ),
@@ -58,6 +58,8 @@ def plan(
     PUSHBENCH_JOB_TIME, such as 5h, bounds a push or night: changed servers and those that waited the longest get the
     profile of pushes, the others that of checks. Says so, and how long it takes. Without it every server gets it.
     PUSHBENCH_CAPACITY_TIME, 30m unless set, is what a night has for the capacities of some servers; 0 leaves them out.
+    PUSHBENCH_DOUBT_TIME, 20m unless set, is what a push has for comparing servers with the last accepted commit where
+    the history cannot tell whether they got worse; 0 leaves them out.
     Fetches what it compares; a private repository needs GITHUB_TOKEN for that, with the permission contents: read.
     To go on with a run, also GITHUB_API_URL and GITHUB_TOKEN, which needs the permission actions: read.
     """
@@ -100,26 +102,34 @@ def plan(
 def _budget(
     project: Project, event: Event, catalog: Sequence[Server], settings: Settings, history: str
 ) -> Budget | None:
-    """None where the event does not ask for every server. The branch is fetched only where the time is bounded."""
+    """None where the event does not ask for every server. The branch is fetched only where something depends on it."""
     import tempfile
 
     from pushbench.catalog.suites import read_suites
     from pushbench.ci.budget import Budget
+    from pushbench.ci.doubting import read_doubts
     from pushbench.ci.fetching import fetch
     from pushbench.ci.last_measured import read_turns
     from pushbench.ci.plan import measures_everything, whole_profile
     from pushbench.ci.publishing import HISTORY
+    from pushbench.cli.conclusion import thresholds_of
 
     if not measures_everything(event):
         return None
     seconds, turns = settings.job_seconds, {}
-    if seconds is not None and history:
+    doubts: list[Doubt] = []
+    compares = event.name == "push" and settings.doubt_seconds >= settings.max_seconds
+    if (seconds is not None or compares) and history:
         fetch(project.root, [], os.environ.get("GITHUB_TOKEN", ""))
         with tempfile.TemporaryDirectory(prefix="pushbench-") as folder:
             if branch_of(project, history).fetch(Path(folder)):
                 profile = whole_profile(event, settings)
-                turns = read_turns(Path(folder) / HISTORY, project.root, catalog, profile)
-    return Budget(seconds, {suite.id: suite for suite in read_suites(project.scenarios)}, turns)
+                store = Path(folder) / HISTORY
+                turns = read_turns(store, project.root, catalog, profile)
+                if compares:
+                    by, cache = thresholds_of(project), Path(folder) / "cache"
+                    doubts = read_doubts(store, project.root, catalog, profile, thresholds=by, cache=cache)
+    return Budget(seconds, {suite.id: suite for suite in read_suites(project.scenarios)}, turns, doubts)
 
 
 def _take_up(project: Project, inputs: Inputs, *, as_json: bool) -> None:
