@@ -221,7 +221,7 @@ class _OneStart:
         )
         return server.model_copy(update={"reported": reported, "starts": [*server.starts, start]})
 
-    def _ask(self, probes: list[Probe], ends: float) -> tuple[Found, ReportedVersions]:
+    def _ask(self, probes: list[Probe], ends: float) -> tuple[Found, ReportedVersions | None]:
         """Ask until it is found, into `probes`. A server that ends under a load is started again."""
         bench, prepared = self.probing.bench, self.probing.prepared
         assert isinstance(prepared.result, Build), "what cannot be started is not asked"
