@@ -68,7 +68,11 @@ class DeclaredProtocol:
 
 def read_protocol(path: Path) -> DeclaredProtocol:
     """Read a declared protocol. Raises UserError, with file and line, for whatever cannot work."""
-    file = read_yaml(path)
+    return protocol_in(read_yaml(path))
+
+
+def protocol_in(file: YamlFile) -> DeclaredProtocol:
+    """As `read_protocol`, of a file that was read."""
     return DeclaredProtocol(file, _Reading(file, file.validate(ProtocolFile)).declaration())
 
 
