@@ -41,8 +41,8 @@ class Answers:
 
 def server_yml(answers: Answers) -> str:
     toolchains = toolchains_of([*answers.build, answers.start])
-    build = "".join(f"    - {_flow(argv)}\n" for argv in answers.build)
-    env = f"env: {_flow(answers.env)}\n" if answers.env else ""
+    build = "".join(f"    - {yaml_flow(argv)}\n" for argv in answers.build)
+    env = f"env: {yaml_flow(answers.env)}\n" if answers.env else ""
     return f"""\
 # How Pushbench builds and starts this server, at every commit that it compares: docs/own-server.md.
 title: {_scalar(answers.name)}
@@ -54,8 +54,8 @@ tier: baseline
 source: {"/".join([".."] * answers.depth)} # where the commands run
 ready: {PORT_OPENS} # or a path that answers 200 when clients can connect
 {env}process: # gets the variable PORT, and its end by SIGTERM
-  toolchains: {_flow(toolchains)}
-{f"  build:{chr(10)}{build}" if build else ""}  start: {_flow(answers.start)}
+  toolchains: {yaml_flow(toolchains)}
+{f"  build:{chr(10)}{build}" if build else ""}  start: {yaml_flow(answers.start)}
 """
 
 
@@ -65,7 +65,7 @@ def protocol_yml(answers: Answers) -> str:
     return f"""\
 # What clients and the server say to each other: docs/own-server.md explains each key.
 # `pushbench learn` drafts this file from two clients that are really there.
-websocket: {{path: {_quoted(answers.path)}}} # {{group}} is the name of a room
+websocket: {{path: {quoted(answers.path)}}} # {{group}} is the name of a room
 {"" if _is_json(answers.message) else "format: text" + chr(10)}\
 # What clients send before they get messages, and what answers it:
 # join: {{send: ..., acknowledged: ...}}
@@ -105,8 +105,8 @@ def _message(template: str) -> Iterator[str]:
     """The lines of `message`, of JSON with the places of the id and of the time."""
     if not _is_json(template):
         _require_id(template)
-        yield f"send: {_quoted(template)}"
-        yield f"received: {_quoted(template)}"
+        yield f"send: {quoted(template)}"
+        yield f"received: {quoted(template)}"
         return
     try:
         JsonTemplate(parse(template, MESSAGE))
@@ -116,9 +116,9 @@ def _message(template: str) -> Iterator[str]:
     leaves = list(_leaves(json.loads(_as_strings(template)), ""))
     constant = {at: value for at, value in leaves if not re.search(r"\{[a-z]+(:\d+)?\}", str(value))}
     at, like = next((at, value) for at, value in leaves if "{id}" in str(value))
-    yield f"send: {_quoted(template)}"
-    yield f"received: {_flow(constant or {at: '{any}'})}"
-    yield f"id: {at}" if like == "{id}" else f"id: {_flow({'at': at, 'like': like})}"
+    yield f"send: {quoted(template)}"
+    yield f"received: {yaml_flow(constant or {at: '{any}'})}"
+    yield f"id: {at}" if like == "{id}" else f"id: {yaml_flow({'at': at, 'like': like})}"
     if time := next((at for at, value in leaves if value == "{time}"), None):
         yield f"time: {time}"
     same = [at for at, value in leaves if "{text:" in str(value)]
@@ -152,21 +152,21 @@ def _leaves(value: Any, at: str) -> Iterator[tuple[str, Any]]:
         yield at, value
 
 
-def _flow(value: Any) -> str:
+def yaml_flow(value: Any) -> str:
     """YAML on one line."""
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{_scalar(str(key))}: {_flow(each)}" for key, each in value.items()) + "}"
+        return "{" + ", ".join(f"{_scalar(str(key))}: {yaml_flow(each)}" for key, each in value.items()) + "}"
     if isinstance(value, list):
-        return "[" + ", ".join(map(_flow, value)) + "]"
+        return "[" + ", ".join(map(yaml_flow, value)) + "]"
     return _scalar(value) if isinstance(value, str) else json.dumps(value)
 
 
 def _scalar(text: str) -> str:
     """A string of YAML, quoted where it would be another type, or have another meaning."""
     plain = re.fullmatch(r"[A-Za-z0-9./_-][A-Za-z0-9./_+=:~-]*", text) and not text.endswith(":")
-    return text if plain and parse_yaml(f"[{text}]", Path()).data == [text] else _quoted(text)
+    return text if plain and parse_yaml(f"[{text}]", Path()).data == [text] else quoted(text)
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
     """In single quotes where that saves escapes, as JSON otherwise, which is YAML as well."""
     return f"'{text}'" if re.search(r'[\\"]', text) and "'" not in text else json.dumps(text, ensure_ascii=False)

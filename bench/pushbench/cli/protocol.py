@@ -55,7 +55,7 @@ def check(
     server, declared = _named(project, name)
     environment = declared.environment()
     if to:
-        _require_address(to)
+        require_address(to)
     elif server is None:
         raise UserError("nothing says which server to talk to", where=name, hint="add --to ws://127.0.0.1:PORT")
     with _running(project, server, to) as url:
@@ -98,7 +98,8 @@ def _named(project: Project, name: str) -> tuple[Server | None, DeclaredProtocol
     return server, declared
 
 
-def _require_address(to: str) -> None:
+def require_address(to: str) -> None:
+    """Raises UserError for what is no address of a server."""
     if urlsplit(to).scheme not in ("ws", "http") or not urlsplit(to).netloc:
         raise UserError(f"--to {to!r}: expected something like ws://127.0.0.1:8080")
 
