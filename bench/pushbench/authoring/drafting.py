@@ -63,9 +63,8 @@ def draft(talks: Sequence[Conversation]) -> str:
         head.append("format: text")
     lines = [*head, *body]
     if any("{secret:" in line for line in lines):
-        lines.append(
-            f"secrets: {{{NAME_OF_SECRET}: {{env: PUSHBENCH_SECRET_{NAME_OF_SECRET.upper()}}}}} # set it for every command"
-        )
+        variable = f"PUSHBENCH_SECRET_{NAME_OF_SECRET.upper()}"
+        lines.append(f"secrets: {{{NAME_OF_SECRET}: {{env: {variable}}}}} # set it for every command")
     return (
         "# A draft by `pushbench learn`. Read each comment; docs/own-server.md explains the keys.\n"
         + "\n".join(lines)

@@ -1,9 +1,11 @@
-"""`pushbench learn` beside real servers: what two clients say becomes a protocol.yml that `protocol check` understands."""
+"""`pushbench learn` beside real servers: two clients make a protocol.yml that `protocol check` understands."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import time
@@ -66,28 +68,21 @@ def pushbench(*arguments: str | Path) -> list[str]:
     return [sys.executable, "-P", "-m", "pushbench", *map(str, arguments)]
 
 
-def joined(url: str, name: str) -> ClientConnection:
-    """A client of the chat of JSON, as a member of the lobby."""
-    for _ in range(200):
-        try:
-            client = connect(f"{url}/", proxy=None)
-            break
-        except OSError:
-            time.sleep(0.05)
-    else:
-        raise AssertionError("nobody listens")
-    client.recv()
-    client.send(f'{{"type": "join", "room": "lobby", "name": "{name}"}}')
-    client.recv()
+def client_of(stack: contextlib.ExitStack, program: str, url: str, name: str) -> ClientConnection:
+    """A client in the room where the other one is."""
+    client = stack.enter_context(connect(f"{url}{'/' if program == 'json.js' else '/chat/lobby'}", proxy=None))
+    if program == "json.js":
+        client.recv(timeout=5)
+        client.send(f'{{"type": "join", "room": "lobby", "name": "{name}"}}')
+        client.recv(timeout=5)
     return client
 
 
-def connected(url: str) -> ClientConnection:
+def await_port(port: int) -> None:
     for _ in range(200):
-        try:
-            return connect(f"{url}/chat/lobby", proxy=None)
-        except OSError:
-            time.sleep(0.05)
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+            return
+        time.sleep(0.05)
     raise AssertionError("nobody listens")
 
 
@@ -98,17 +93,16 @@ def test_what_two_clients_say_becomes_a_protocol(server: tuple[str, int], tmp_pa
     command = pushbench("learn", "--to", to, "--port", str(own), "--into", file)
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as learn:
         try:
-            url = f"ws://127.0.0.1:{own}"
+            await_port(own)
             names = ("alice", "bob")
-            clients = [joined(url, name) if program == "json.js" else connected(url) for name in names]
-            for number, words in enumerate(("good morning", "how do you do", "it rains", "see you soon")):
-                text = f"{names[number % 2]} {number} {words}"
-                if program == "json.js":
-                    text = f'{{"type": "say", "nr": {number}, "text": "{words}"}}'
-                clients[number % 2].send(text)
-                assert all(words in str(client.recv(timeout=5)) for client in clients)
-            for client in clients:
-                client.close()
+            with contextlib.ExitStack() as stack:
+                clients = [client_of(stack, program, f"ws://127.0.0.1:{own}", name) for name in names]
+                for number, words in enumerate(("good morning", "how do you do", "it rains", "see you soon")):
+                    text = f"{names[number % 2]} {number} {words}"
+                    if program == "json.js":
+                        text = f'{{"type": "say", "nr": {number}, "text": "{words}"}}'
+                    clients[number % 2].send(text)
+                    assert all(words in str(client.recv(timeout=5)) for client in clients)
             out, errors = learn.communicate(timeout=20)
         finally:
             learn.kill()
