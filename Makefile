@@ -65,7 +65,7 @@ explain-truth: $(DEV)/stamp ## put a burn into one function of a Node.js, a Pyth
 bisect-truth: $(DEV)/stamp ## find a regression of 15 % in one of 40 commits, five times: half an hour each on a quiet machine (SEARCHES=1: once)
 	cd bench && $(if $(SEARCHES),SEARCHES=$(SEARCHES)) ../$(BIN)/python -m pytest -q -s -m measurement tests/measuring/test_bisect_truth.py
 
-screenshots: $(DEV)/stamp ## pictures of every page of the report site, to look at
+screenshots: $(DEV)/stamp ## pictures of every page of the report site, to look at, and those of the README
 	@cd bench && ../$(BIN)/python -m tests.site.pictures ../.cache/pushbench/pictures
 
 agreement: $(DEV)/stamp ## measure whether both drivers find the same CPU per delivery

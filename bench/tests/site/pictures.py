@@ -1,17 +1,38 @@
-"""Pictures of every page: `python -m tests.site.pictures FOLDER`, or `make screenshots`. For people to look at."""
+"""Pictures of every page: `python -m tests.site.pictures FOLDER`, or `make screenshots`. For people to look at.
+
+The README's pictures are made, too, from the record beside them.
+"""
 
 from __future__ import annotations
 
 import argparse
+import gzip
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
 from pushbench.foundation.project import Project
 from tests.site.demo_setting import Demo
-from tests.site.sites import SITES, write_site
+from tests.site.sites import SITES, make_site, write_site
 
 YEARS = {"years": (Demo(runs=1_500),), **{name: SITES[name] for name in ("small", "suites", "hostile", "empty")}}
+
+
+def draw(script: str, site: Path, folder: Path) -> None:
+    subprocess.run(["node", f"test/{script}.js", str(site), str(folder)], check=True, cwd=Project.current().pages)
+
+
+def write_measured_site(folder: Path, kept: Path) -> None:
+    """Write `folder/site` from one compressed record."""
+    records = folder / "records"
+    records.mkdir(parents=True)
+    record = records / kept.with_suffix("").name
+    record.write_bytes(gzip.decompress(kept.read_bytes()))
+    command = [sys.executable, "-m", "pushbench", "history", "--add", str(record), "--store", str(folder / "history")]
+    subprocess.run(command, check=True, cwd=Path(__file__).parents[2])
+    make_site(folder)
+
 
 if __name__ == "__main__":
     asked = argparse.ArgumentParser(description=__doc__)
@@ -20,5 +41,8 @@ if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as sites:
         for name, about in YEARS.items():
             write_site(Path(sites) / name, *about)
-            command = ["node", "test/screenshots.js", str(Path(sites) / name / "site"), str(pictures / name)]
-            subprocess.run(command, check=True, cwd=Project.current().pages)
+            draw("screenshots", Path(sites) / name / "site", pictures / name)
+        shown = Project.current().root / "docs" / "pictures"
+        (record,) = shown.glob("*.json.gz")
+        write_measured_site(Path(sites) / "measured", record)
+        draw("first-screen", Path(sites) / "measured" / "site", shown)
