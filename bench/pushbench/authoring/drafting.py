@@ -256,7 +256,7 @@ class _Json:
 
     def _pairs(self) -> dict[str, str]:
         """Where each value that is sent comes out: pointers of what is received by those of what is sent."""
-        found = {}
+        found: dict[str, str] = {}
         for origin in self._delivered[0].sent.has:
             for place in self._delivered[0].received.has:
                 if all(

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit, urlunsplit
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.exceptions import ConnectionClosed, WebSocketException
-from websockets.typing import Subprotocol
+from websockets.typing import Origin, Subprotocol
 
 from pushbench.authoring.overheard import Conversation, Said
 from pushbench.foundation.errors import UserError
@@ -53,7 +53,7 @@ class Proxy:
             async with connect(
                 url,
                 additional_headers=headers,
-                origin=origin,  # type: ignore[arg-type] - the client's own word for where it is from
+                origin=Origin(origin) if origin else None,
                 user_agent_header=agent,
                 subprotocols=protocols,
                 compression=None,
