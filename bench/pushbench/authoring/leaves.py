@@ -11,7 +11,7 @@ Leaves = Mapping[str, Any]
 """scalars by JSON pointers"""
 
 KIND = re.compile(r"(type|event|action|op|kind|cmd|command|method|t)$", re.IGNORECASE)
-GROUP = re.compile(r"(room|group|channel|topic|board|lobby|game|chat)(_?id|name)?$", re.IGNORECASE)
+GROUP = re.compile(r"(room|group|channel|topic|lobby|game|chat)(_?id|name)?$", re.IGNORECASE)
 CLIENT = re.compile(r"(user|client|name|nick|from|sender|player|author)(_?id|name)?$", re.IGNORECASE)
 ID = re.compile(r"(id|nr|no|seq|number|ref|uuid|nonce|counter)$", re.IGNORECASE)
 SECRET = re.compile(r"(token|secret|password|passwd|api_?key|auth|jwt|session)$", re.IGNORECASE)
