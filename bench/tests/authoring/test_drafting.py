@@ -115,6 +115,7 @@ def plain(form: str, path: str = "/chat/lobby") -> list[Conversation]:
     [
         ("{name} {number} {words}", "user-{client} {id} {text:20}"),
         ("say {number} {words}", "say {id} {text:20}"),
+        ("say {number} aloud {words}", "say {id} aloud {text:20}"),
         ("{name}: it is the day {number}", "user-{client} it is the day {id} {text:20}"),
     ],
 )

@@ -96,6 +96,9 @@ def test_what_is_there_is_kept_until_somebody_says_otherwise(init: Any, chat: Pa
     assert protocol.read_text() == "mine"
     assert "kept      servers/my-chat" in said
     assert "written   .github/workflows/benchmark.yml" in said
+    workflow.write_text("mine, too")
+    assert "kept      .github/workflows/benchmark.yml" in init()[0]
+    assert workflow.read_text() == "mine, too"
     said, _ = init("--force", "--start", START)
     assert "replaced  bench/my-chat/protocol.yml" in said
     assert protocol.read_text() != "mine"
