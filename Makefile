@@ -36,7 +36,7 @@ test: $(DEV)/stamp ## run every test, real servers and real load included
 
 test-fast: $(DEV)/stamp ## run what takes less than a minute
 	cd k6 && go build -trimpath ./... && go test -trimpath -p 1 -short ./...
-	cd bench && ../$(BIN)/python -m pytest -n 3 --dist worksteal -m "not slow and not workflows and not measurement"
+	cd bench && ../$(BIN)/python -m pytest -n 3 --dist worksteal -m "not slow and not workflows and not measurement and not cluster"
 
 fuzz: $(DEV)/stamp ## feed mutated inputs to each reader of what others wrote: 10,000 (INPUTS=N, TARGET=NAME, SEED=N), the generator's 30 s each
 	cd bench && PYTHONPATH=../compose/runner ../$(BIN)/python -m tests.fuzz.campaign $(if $(INPUTS),--inputs $(INPUTS)) $(if $(TARGET),--target "$(TARGET)") \

@@ -1,10 +1,12 @@
-"""A server of Python's `http.server` beside a test, which ends as soon as the test does."""
+"""Servers beside a test: of Python's `http.server`, which ends as soon as the test does, and others."""
 
 from __future__ import annotations
 
+import socket
 import threading
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 LOOPBACK = "127.0.0.1"
@@ -30,3 +32,12 @@ class QuietHandler(BaseHTTPRequestHandler):
 
     def log_message(self, *_: object) -> None:
         pass
+
+
+def await_port(port: int) -> None:
+    """Wait until a server on this machine takes connections."""
+    for _ in range(200):
+        with suppress(OSError), socket.create_connection((LOOPBACK, port), timeout=1):
+            return
+        time.sleep(0.05)
+    raise AssertionError("the server did not start")

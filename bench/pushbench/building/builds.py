@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from pushbench.building import toolchains
-from pushbench.building.sources import digest_files, source_digest, source_files
+from pushbench.building.sources import digest_files, server_digest, source_files
 from pushbench.building.toolchains import Missing, Toolset
 from pushbench.catalog.failures import ServerFailed
 from pushbench.catalog.servers import Server
@@ -35,11 +35,11 @@ def build_server(project: Project, server: Server, tools: Toolset, note: Note) -
     Raises ServerFailed with the end of the log.
     """
     commands = server.process.build
-    products = _digest([source_digest(server.folder), tools.versions, commands])
+    products = _digest([server_digest(server), tools.versions, commands])
     stamps = project.cache / "builds"
-    stamp = stamps / f"{server.folder.name}-{_digest(commands)[:8]}.json"
+    stamp = stamps / f"{server.name}-{_digest(commands)[:8]}.json"
     log = project.logs / f"build-{server.slug}.log"
-    with locked(stamps / f"{server.folder.name}.lock", lambda: note(f"{server.id}: waiting for another build of it")):
+    with locked(stamps / f"{server.name}.lock", lambda: note(f"{server.id}: waiting for another build of it")):
         if not _stands(stamp, products, server.folder):
             stamp.unlink(missing_ok=True)
             note(f"{server.id}: building ({_first_words(commands)})")
@@ -61,7 +61,7 @@ def run_server_tests(project: Project, server: Server, tools: Toolset, note: Not
 def build_digest(server: Server, tools: Toolset) -> str:
     """The digest of a build's inputs: sources, versions of the toolchains, and commands."""
     process = server.process
-    return _digest([source_digest(server.folder), tools.versions, process.build, process.start, server.spec.env])
+    return _digest([server_digest(server), tools.versions, process.build, process.start, server.spec.env])
 
 
 def _digest(facts: object) -> str:

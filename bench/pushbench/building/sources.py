@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
+from pushbench.catalog.servers import Server
 from pushbench.foundation.git import git
 
 BUILD_FOLDERS = {"node_modules", "target", "dist", ".venv", "__pycache__", ".cache", ".git"}
@@ -34,6 +35,16 @@ def digest_files(folder: Path, files: Iterable[Path]) -> str:
 
 def source_digest(folder: Path) -> str:
     return digest_files(folder, source_files(folder))
+
+
+def server_digest(server: Server) -> str:
+    """The digest of a server's sources. What describes a server from outside is the same for all its commits, and no
+    part of them.
+    """
+    files = source_files(server.folder)
+    if server.description:
+        files = [path for path in files if not path.is_relative_to(server.description)]
+    return digest_files(server.folder, files)
 
 
 def _asked_of_git(folder: Path) -> list[Path] | None:

@@ -57,7 +57,7 @@ class FaultyServer:
         """Give the server of the work tree these faults."""
         spec = self.server.spec.model_dump(mode="json", by_alias=True, exclude={"process", "image"})
         spec["env"] |= {"FAULTS": faults}
-        spec["process"] = {"toolchains": self.server.spec.process.toolchains, "start": [str(self.program)]}
+        spec["process"] = {"toolchains": self.server.process.toolchains, "start": [str(self.program)]}
         file = self.project.servers / self.server.id / "server.yml"
         file.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(file, json.dumps(spec, indent=2).encode())  # JSON is YAML
@@ -87,7 +87,7 @@ def prepare(project: Project, catalogue: Catalogue, root: Path) -> FaultyServer:
 
 def build(project: Project, server: Server, place: Path) -> Path:
     """Compile the server with faults, in the folder `place`. Raises UserError where that fails."""
-    tools = toolchains.choose(server.spec.process.toolchains)
+    tools = toolchains.choose(server.process.toolchains)
     if not isinstance(tools, Toolset):
         raise UserError(f"building {server.id} with faults: {'; '.join(str(each) for each in tools)}")
     place.mkdir(parents=True, exist_ok=True)

@@ -15,7 +15,6 @@ from pushbench.drivers.driver import Build, Driver
 from pushbench.drivers.process import ProcessDriver
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.project import Project
-from pushbench.foundation.trees import check_out
 from pushbench.judging.thresholds import Thresholds
 from pushbench.measuring import preparation
 from pushbench.measuring.arms import Arm, Arms, prepare_arms
@@ -24,6 +23,7 @@ from pushbench.measuring.checkout import read_commit
 from pushbench.measuring.common import Options, bench_of, holding_machine, means_of, new_record
 from pushbench.measuring.preparation import Prepared
 from pushbench.measuring.progress import Watch
+from pushbench.measuring.sides import Side, side_of
 from pushbench.records.record import Comparison, Record
 
 
@@ -79,7 +79,9 @@ def _arms_apart(project: Project, sound: Sequence[Prepared], driver: Driver, opt
     """The servers of this checkout, and the same code built by itself at another path, as a comparison does. Raises
     UserError where the code is not the same.
     """
-    arms = prepare_arms(project, check_out(project, "HEAD"), sound, driver, options=options, note=watch.note)
+    arms = prepare_arms(
+        Side(project, project.root), side_of(project, None, "HEAD"), sound, driver, options=options, note=watch.note
+    )
     if changed := sorted({*arms.servers} - {*arms.identical}):
         what = f"{', '.join(changed)}: changed since the last commit, so the arms would not be alike"
         raise UserError(what, where=str(project.root), hint="commit the changes first")

@@ -91,7 +91,11 @@ def read_protocol(path: Path, *, text: int | None = None) -> DeclaredProtocol:
 
     With `text`, what a message says has so many characters, in place of the file's number.
     """
-    file = read_yaml(path)
+    return protocol_in(read_yaml(path), text=text)
+
+
+def protocol_in(file: YamlFile, *, text: int | None = None) -> DeclaredProtocol:
+    """As `read_protocol`, of a file that was read."""
     return DeclaredProtocol(file, _Reading(file, file.validate(ProtocolFile), text).declaration())
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -30,6 +30,9 @@ ProtocolName = Annotated[
     Field(description="one of the suite's, or a file of the folder that declares one, such as protocol.yml"),
 ]
 DECLARED = ".yml"
+HEALTHZ = "/healthz"
+PORT_OPENS = "port"
+"""in the place of a path below `ready`"""
 
 
 def _specifier(text: str) -> str:
@@ -78,6 +81,12 @@ class ServerSpec(Document):
     )
     outage: Outage = Field(default="keeps-clients", description="what a lost service does to the clients")
     env: dict[str, str] = Field(default={}, description="beside PORT, WORKERS and the services' URLs, in every driver")
+    ready: str = Field(
+        default=HEALTHZ,
+        description="what says that clients can connect: a path that answers 200 (/healthz tells versions, too), or "
+        "`port`: the port opens",
+        pattern=rf"^(/\S*|{PORT_OPENS})$",
+    )
     image: Image = Image()
     process: Process | None = None
     url: Address | None = Field(
@@ -129,6 +138,12 @@ class Variant(Document):
 class ServerFile(ServerSpec):
     """A `server.yml`."""
 
+    source: str | None = Field(
+        default=None,
+        description="the folder above this one, in the same repository, that has the sources, such as ../..; commands "
+        "run there. By default this folder has them",
+        pattern=r"^\.\.(/\.\.)*$",
+    )
     variants: dict[Name, Variant] = Field(default={}, description="further forms of it; their ids are folder/variant")
     variants_only: bool = Field(default=False, description="the folder without a variant is no server")
 
@@ -139,9 +154,14 @@ class Server:
 
     id: str
     folder: Path
+    """of its sources: where it is built and started"""
     image_name: str
     """the folder's name, unless the variant has an image of its own"""
     spec: ServerSpec
+    described: Path | None = None
+    """the folder of its server.yml, where that is not the one of its sources"""
+    description: Path | None = None
+    """the same folder, relative to that of its sources"""
     declared: Path | None = None
     """the file of its protocol where the command line names it, and so are the certificates that are `trusted`"""
     trusted: Path | None = None
@@ -156,18 +176,32 @@ class Server:
     @property
     def authorities(self) -> Path | None:
         """The certificates that alone are trusted; None for those of the system."""
-        return self.trusted or (self.folder / self.spec.ca if self.spec.ca else None)
+        return self.trusted or (self._files / self.spec.ca if self.spec.ca else None)
 
     @property
     def file(self) -> Path:
-        return self.folder / "server.yml"
+        return self._files / "server.yml"
+
+    @property
+    def name(self) -> str:
+        """The name of its folder in the catalog."""
+        return self.id.partition("/")[0]
 
     @property
     def protocol_file(self) -> Path | None:
         """The file that declares its protocol; None for a protocol of its suite."""
         if self.declared:
             return self.declared
-        return self.folder / self.spec.protocol if self.spec.protocol.endswith(DECLARED) else None
+        return self._files / self.spec.protocol if self.spec.protocol.endswith(DECLARED) else None
+
+    @property
+    def thresholds_file(self) -> Path | None:
+        """Its limits beside its server.yml; None where thresholds.yml of the checkout has them."""
+        return self.described / "thresholds.yml" if self.described else None
+
+    @property
+    def _files(self) -> Path:
+        return self.described or self.folder
 
     @property
     def slug(self) -> str:
@@ -180,14 +214,23 @@ def read_servers(folder: Path) -> list[Server]:
     if "." in folder.name:  # what looks like a file's name among changed paths must not be a server's (ci/plan.py)
         raise UserError(f"the server's folder {folder.name!r} has a dot in its name", hint="use - instead")
     described = read_yaml(folder / "server.yml").validate(ServerFile)
-    base = described.model_dump(exclude={"variants", "variants_only"}, by_alias=False)
-    itself = Server(folder.name, folder, folder.name, ServerSpec.model_validate(base))
+    base = described.model_dump(exclude={"variants", "variants_only", "source"}, by_alias=False)
+    files = folder.resolve() if described.source else None
+    sources = (files / described.source).resolve() if files and described.source else folder
+    itself = Server(
+        folder.name,
+        sources,
+        folder.name,
+        ServerSpec.model_validate(base),
+        files,
+        files.relative_to(sources) if files else None,
+    )
     variants = [
-        Server(
-            f"{folder.name}/{name}",
-            folder,
-            f"{folder.name}--{name}" if variant.image else folder.name,
-            ServerSpec.model_validate(_merge(base, variant.model_dump(exclude_unset=True))),
+        replace(
+            itself,
+            id=f"{folder.name}/{name}",
+            image_name=f"{folder.name}--{name}" if variant.image else folder.name,
+            spec=ServerSpec.model_validate(_merge(base, variant.model_dump(exclude_unset=True))),
         )
         for name, variant in described.variants.items()
     ]
@@ -226,7 +269,7 @@ def _named(catalog: Sequence[Server], name: str) -> list[Server]:
             raise unknown("tier", tier, sorted({server.spec.tier for server in catalog}))
         return found
     found = [server for server in catalog if fnmatch.fnmatchcase(server.id, name)]
-    found = found or [server for server in catalog if server.folder.name == name]
+    found = found or [server for server in catalog if server.name == name]
     if not found:
         raise unknown("server", name, [server.id for server in catalog])
     return found

@@ -17,8 +17,10 @@ from pushbench.ci.steps import Settings, Step
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.git import Answer, git
 from pushbench.foundation.project import Project
-from pushbench.foundation.trees import resolve
+from pushbench.foundation.trees import content_at, resolve
+from pushbench.foundation.yamlfile import MOST_BYTES, parse_yaml
 
+_SOURCE = re.compile(r"^source:.*\n?", re.MULTILINE)
 LARGEST_SERVER = 64 << 20
 """bytes of sources"""
 _AUTHOR = ("-c", "user.name=pushbench", "-c", "user.email=pushbench@localhost", "-c", "commit.gpgsign=false")
@@ -50,13 +52,14 @@ def adopt(project: Project, wanted: Adoption, settings: Settings, token: str = "
     if target.exists():
         raise UserError(f"Pushbench has a server {folder.name} of its own", hint="give the folder another name")
     head = resolve(wanted.repository, "HEAD")
+    server = _Server(wanted.repository, folder, *_described(wanted.repository, head, folder))
     base = None
     if wanted.base:
         fetch(wanted.repository, [] if has(wanted.repository, wanted.base) else [wanted.base], token)
         parted = git(wanted.repository, "merge-base", resolve(wanted.repository, wanted.base), head).text
-        if parted and _extract(wanted.repository, parted, folder, target):
+        if parted and server.extract(parted, target):
             base = _commit(project.root, target, f"{folder.name} at {parted[:12]}")
-    if not _extract(wanted.repository, head, folder, target):
+    if not server.extract(head, target):
         raise UserError(f"there is no {folder}/server.yml at {head[:12]}", where=str(wanted.repository))
     subject = git(wanted.repository, "log", "-1", "--format=%s").text
     _commit(project.root, target, f"{folder.name} at {head[:12]}: {subject}")
@@ -87,19 +90,57 @@ def _step(target: Path, profile: str, base: str | None, settings: Settings) -> S
     return Step(kind="run", arguments=["run", "--profile", profile, *load], servers=ids, why="by the limits")
 
 
+@dataclass(frozen=True)
+class _Server:
+    """A server's folder in a repository, and its sources, which may be above it."""
+
+    repository: Path
+    folder: PurePosixPath
+    described: str = ""
+    """the commit whose description counts, where it stands beside the sources"""
+    sources: PurePosixPath | None = None
+
+    def extract(self, sha: str, target: Path) -> bool:
+        """Write the server as it was at a commit; False where it was none."""
+        shutil.rmtree(target, ignore_errors=True)
+        if self.sources is None:
+            known = git(self.repository, "cat-file", "-e", f"{sha}:{self.folder}/server.yml").ok
+            return known and _extract(self.repository, sha, self.folder, target)
+        if not _extract(self.repository, sha, self.sources, target):
+            return False
+        _extract(self.repository, self.described, self.folder, target)
+        file = target / "server.yml"
+        file.write_text(_SOURCE.sub("", file.read_text(encoding="utf-8")), encoding="utf-8")
+        return True
+
+
+def _described(repository: Path, sha: str, folder: PurePosixPath) -> tuple[str, PurePosixPath | None]:
+    """The commit and the sources of a description beside them. Raises UserError for sources out of the repository."""
+    text = content_at(repository, sha, f"{folder}/server.yml", MOST_BYTES)
+    found = parse_yaml(text, Path(f"{folder}/server.yml")).data if text else None
+    source = found.get("source") if isinstance(found, dict) else None
+    if source is None:
+        return "", None
+    above = list(folder.parents)
+    steps = str(source).split("/")
+    if set(steps) != {".."} or len(steps) > len(above) or not _SOURCE.search(text or ""):
+        raise UserError(f"source: {source} is not above {folder} in its repository", where=f"{folder}/server.yml")
+    return sha, above[len(steps) - 1]
+
+
 def _extract(repository: Path, sha: str, folder: PurePosixPath, target: Path) -> bool:
-    """Write the folder as it was at a commit; False where it has no server.yml."""
-    if not git(repository, "cat-file", "-e", f"{sha}:{folder}/server.yml").ok:
+    """Write the files of a folder as they were at a commit, over those that are there; False where it was none."""
+    tree = f"{sha}:" if folder == PurePosixPath() else f"{sha}:{folder}"
+    if git(repository, "cat-file", "-t", tree).text != "tree":
         return False
-    command = ["git", "archive", "--format=tar", f"{sha}:{folder}"]
+    command = ["git", "archive", "--format=tar", tree]
     with subprocess.Popen(command, cwd=repository, stdout=subprocess.PIPE) as process:
         assert process.stdout
         content = process.stdout.read(LARGEST_SERVER + 1)
         if len(content) > LARGEST_SERVER:
             process.kill()
             raise UserError(f"{folder} has more than {LARGEST_SERVER:,} bytes of sources", where=str(repository))
-    shutil.rmtree(target, ignore_errors=True)
-    target.mkdir(parents=True)
+    target.mkdir(parents=True, exist_ok=True)
     try:
         with tarfile.open(fileobj=io.BytesIO(content)) as archive:
             archive.extractall(target, filter="data")  # no link and no path that leads out of it

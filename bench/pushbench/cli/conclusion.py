@@ -28,16 +28,23 @@ def thresholds_of(project: Project, file: Path | None = None) -> Thresholds:
     """Those of the suites, and in `file` or the checkout's thresholds.yml. Raises UserError where `file` is missing."""
     if file is not None and not file.exists():
         raise UserError("no such file", where=str(file))
-    return thresholds_for(file or project.thresholds, read_suites(project.scenarios), read_catalog(project.servers))
+    servers = read_catalog(project.servers)
+    return thresholds_for(file or project.thresholds, read_suites(project.scenarios), servers, beside=file is None)
 
 
-def thresholds_for(file: Path, suites: Sequence[Suite], servers: Sequence[Server]) -> Thresholds:
-    """Those in `file`, which may name these suites and servers."""
-    return read_thresholds(
-        file,
-        suites=known_suites(suites),
-        servers={server.id: server.spec.suite for server in servers},
-    )
+def thresholds_for(
+    file: Path, suites: Sequence[Suite], servers: Sequence[Server], *, beside: bool = False
+) -> Thresholds:
+    """Those in `file`, which may name these suites and servers; and those `beside` servers of other repositories."""
+    known = known_suites(suites)
+    found = read_thresholds(file, suites=known, servers={server.id: server.spec.suite for server in servers})
+    own: dict[Path, dict[str, str]] = {}
+    for server in servers if beside else ():
+        if server.thresholds_file and server.thresholds_file.exists():
+            own.setdefault(server.thresholds_file, {})[server.id] = server.spec.suite
+    for path, suite_of in own.items():
+        found = found.with_own(read_thresholds(path, suites=known, servers=suite_of))
+    return found
 
 
 @dataclass(frozen=True)

@@ -72,6 +72,19 @@ def check(
         raise declared.error(talked.fault.at, talked.fault.what)
 
 
+def require_spoken(project: Project, server: Server) -> None:
+    """Start a server and play a conversation. Raises UserError with what it does not speak of its protocol."""
+    from pushbench.catalog.protocols import declared_by
+
+    declared = declared_by(server)
+    if declared is None:
+        return
+    with _running(project, server, server.spec.url or "") as url:
+        talked = _talk(project, url, declared, declared.environment(), server.authorities)
+    if talked.fault:
+        raise declared.error(talked.fault.at, talked.fault.what)
+
+
 def _named(project: Project, name: str) -> tuple[Server | None, DeclaredProtocol]:
     from pushbench.catalog.protocols import declared_by, read_protocol
     from pushbench.catalog.servers import DECLARED, read_catalog, select

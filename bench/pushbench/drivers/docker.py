@@ -142,7 +142,7 @@ class ContainerInstance:
         self._away = False
         self.url = f"http://{container.state.address}:{PORT}"
         self.services = running
-        self.reported: ReportedVersions
+        self.reported: ReportedVersions | None
 
     @property
     def tree(self) -> Lives:
@@ -314,7 +314,7 @@ class DockerDriver:
             except EngineFailed as error:
                 raise ServerFailed("start", f"the container does not start: {error}") from None
             stack.callback(instance.terminate)
-            instance.reported = reported_by(server, await_health(instance))
+            instance.reported = reported_by(server, await_health(instance, server.spec.ready))
             yield instance
 
     @staticmethod

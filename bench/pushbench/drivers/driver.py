@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import http.client
 import json
+import socket
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,7 +20,7 @@ from pydantic import ValidationError
 from pushbench.building.builds import Note
 from pushbench.building.toolchains import Toolset
 from pushbench.catalog.failures import ServerFailed
-from pushbench.catalog.servers import Server
+from pushbench.catalog.servers import HEALTHZ, PORT_OPENS, Server
 from pushbench.drivers.service import Running
 from pushbench.generator.load import Player
 from pushbench.machine.environment import CpuSplit
@@ -56,7 +57,7 @@ class Instance(Protocol):
 
     @property
     def reported(self) -> ReportedVersions | None:
-        """None for a server that nobody asked."""
+        """None for a server that nobody asked, or without /healthz."""
         ...
 
     @property
@@ -149,20 +150,29 @@ class WrongServer(ServerFailed):
     """Another program than the server under test answers at its address."""
 
 
-def await_health(instance: Instance) -> str:
-    """Wait until /healthz answers 200, and return its body. Raises ServerFailed."""
+def await_health(instance: Instance, ready: str = HEALTHZ) -> str:
+    """Wait until the server is `ready`: its port opens, or a path answers 200, whose body is returned.
+
+    Raises ServerFailed.
+    """
     deadline = time.monotonic() + START_SECONDS
-    while (answer := _health(instance.url)) is None:
+    wanted = "its port did not open" if ready == PORT_OPENS else f"{ready} did not answer 200"
+    while (answer := _opens(instance.url) if ready == PORT_OPENS else _health(instance.url, ready)) is None:
         if how := instance.exited():
             raise ServerFailed("start", f"ended with {how} before it was healthy", instance.log_tail())
         if time.monotonic() > deadline:
-            raise ServerFailed("start", f"/healthz did not answer 200 within {START_SECONDS:g} s", instance.log_tail())
+            raise ServerFailed("start", f"{wanted} within {START_SECONDS:g} s", instance.log_tail())
         time.sleep(POLL_SECONDS)
     return answer
 
 
-def reported_by(server: Server, answer: str) -> ReportedVersions:
-    """The versions that the server reports. Raises ServerFailed, and WrongServer if another server answers."""
+def reported_by(server: Server, answer: str) -> ReportedVersions | None:
+    """The versions that the server reports; None of one without /healthz.
+
+    Raises ServerFailed, and WrongServer if another server answers.
+    """
+    if server.spec.ready != HEALTHZ:
+        return None
     try:
         reported = ReportedVersions.model_validate(json.loads(answer))
     except (json.JSONDecodeError, ValidationError):
@@ -173,11 +183,21 @@ def reported_by(server: Server, answer: str) -> ReportedVersions:
     return reported
 
 
-def _health(url: str) -> str | None:
-    """The body of /healthz when it answers 200."""
+def _opens(url: str) -> str | None:
+    """An empty text when something accepts connections."""
+    address = urlsplit(url)
+    try:
+        socket.create_connection((address.hostname or "", address.port or 0), timeout=5).close()
+    except OSError:
+        return None
+    return ""
+
+
+def _health(url: str, path: str) -> str | None:
+    """The body of `path` when it answers 200."""
     connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=5)
     try:
-        connection.request("GET", "/healthz")
+        connection.request("GET", path)
         response = connection.getresponse()
         body = response.read(4096).decode(errors="replace")
         return body if response.status == http.client.OK else None

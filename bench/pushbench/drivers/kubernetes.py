@@ -29,6 +29,7 @@ from pushbench.drivers.kubectl import Kubectl, KubectlFailed
 from pushbench.drivers.manifests import OURS, OWNER, PORT, SERVER, Place
 from pushbench.drivers.nodes import Node
 from pushbench.drivers.service import Running
+from pushbench.drivers.unaccounted import Unaccounted
 from pushbench.drivers.workers import NotKilled
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.project import Project
@@ -37,8 +38,6 @@ from pushbench.generator.load import Generator, Load, LoadPlan, Player
 from pushbench.machine.environment import CpuSplit, shorten_kernel
 from pushbench.machine.ownership import machine_marker, owner_lives, owner_marker
 from pushbench.machine.processes import Exit
-from pushbench.machine.procfs import Stat
-from pushbench.machine.resources import Usage
 from pushbench.records.record import ReportedVersions
 
 OPERATOR = "https://raw.githubusercontent.com/grafana/k6-operator/v1.5.0/bundle.yaml"
@@ -60,21 +59,11 @@ class ClusterChoice:
     generators: int = 1
 
 
-class Unaccounted:
-    """Processes of another machine."""
-
-    def members(self, everyone: Sequence[Stat]) -> list[Stat]:
-        return []
-
-    def usage(self, everyone: Sequence[Stat] | None = None, *, with_switches: bool = False) -> Usage | None:
-        return None
-
-
 class PodInstance:
     """A server in a pod. This machine reaches it through a forwarded port, the generators by its Service."""
 
     services: ClassVar[Sequence[Running]] = ()
-    reported: ReportedVersions
+    reported: ReportedVersions | None
 
     def __init__(self, kubectl: Kubectl, pod: str, url: str, *, player: Player, logs: Path) -> None:
         self._kubectl, self._pod, self._logs = kubectl, pod, logs
@@ -223,7 +212,7 @@ class KubernetesDriver:
             player = partial(self._playing, kubectl, f"http://{address}:{PORT}")
             instance = PodInstance(kubectl, pod, url, player=player, logs=logs)
             stack.callback(instance.terminate)
-            instance.reported = reported_by(server, await_health(instance))
+            instance.reported = reported_by(server, await_health(instance, server.spec.ready))
             yield instance
 
     def _playing(

@@ -43,7 +43,7 @@ class ProcessInstance:
         self.tree = Lives(Tree(self.pid))
         self.services = services
         self.url = url
-        self.reported: ReportedVersions
+        self.reported: ReportedVersions | None
 
     @property
     def pid(self) -> int:
@@ -141,7 +141,7 @@ class ProcessDriver:
                 lambda: self._start(server, build, environment), f"http://127.0.0.1:{port}", started
             )
             try:
-                answer = await_health(instance)
+                answer = await_health(instance, server.spec.ready)
                 _require_own_port(instance, port)
                 instance.reported = reported_by(server, answer)
                 yield instance

@@ -14,21 +14,10 @@ from pushbench.catalog.protocols import declared_by
 from pushbench.catalog.servers import Server
 from pushbench.drivers.driver import Build, DriverName
 from pushbench.drivers.service import Running
+from pushbench.drivers.unaccounted import Unaccounted
 from pushbench.drivers.workers import NotKilled
 from pushbench.machine.environment import CpuSplit
 from pushbench.machine.processes import Exit
-from pushbench.machine.procfs import Stat
-from pushbench.machine.resources import Usage
-
-
-class Unknown:
-    """The accounts of a program on another machine."""
-
-    def members(self, everyone: Sequence[Stat]) -> list[Stat]:
-        return []
-
-    def usage(self, everyone: Sequence[Stat] | None = None, *, with_switches: bool = False) -> Usage | None:
-        return None
 
 
 class RemoteInstance:
@@ -36,10 +25,11 @@ class RemoteInstance:
 
     services: Sequence[Running] = ()
     reported = None
+    player = None
 
     def __init__(self, url: str) -> None:
         self.url = url
-        self.tree = Unknown()
+        self.tree = Unaccounted()
 
     def exited(self) -> str | None:
         return None
@@ -75,6 +65,10 @@ class RemoteDriver:
         return None
 
     def products(self, services: Sequence[str]) -> dict[str, str]:
+        return {}
+
+    @property
+    def facts(self) -> Mapping[str, object]:
         return {}
 
     def digest(self, server: Server) -> str:

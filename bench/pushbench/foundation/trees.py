@@ -16,21 +16,25 @@ KEPT = 3
 
 def check_out(project: Project, ref: str) -> Project:
     """The checkout at `ref`, below the cache. Raises UserError if there is no such commit."""
-    sha = resolve(project.root, ref)
-    trees = project.cache / "trees"
+    return Project.at(tree_at(project.root, ref, project.cache / "trees"), project.out)
+
+
+def tree_at(root: Path, ref: str, trees: Path) -> Path:
+    """A work tree of the repository `root` at `ref`, below `trees`. Raises UserError if there is no such commit."""
+    sha = resolve(root, ref)
     tree = trees / sha
     with locked(trees / ".lock", lambda: None):
         if git(tree, "rev-parse", "HEAD").text != sha or _changes(tree):
             shutil.rmtree(tree, ignore_errors=True)
-            git(project.root, "worktree", "prune")
-            made = git(project.root, "worktree", "add", "--detach", "--force", str(tree), sha)
+            git(root, "worktree", "prune")
+            made = git(root, "worktree", "add", "--detach", "--force", str(tree), sha)
             if not made.ok:
                 raise UserError(f"{ref!r} cannot be checked out: {made.error}", where=str(tree))
         tree.touch()
         for old in sorted(trees.glob("?" * 40), key=lambda each: each.stat().st_mtime)[:-KEPT]:
             shutil.rmtree(old, ignore_errors=True)
-        git(project.root, "worktree", "prune")
-    return Project.at(tree, project.out)
+        git(root, "worktree", "prune")
+    return tree
 
 
 def content_at(root: Path, ref: str, path: str, most: int) -> str | None:

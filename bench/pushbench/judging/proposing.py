@@ -143,7 +143,7 @@ def _accepted_bound(worse: Sequence[JudgedChange]) -> str:
     if None not in shares and most < (1.0 if falls else LARGEST_CHANGE):
         return f"change: {_share(most)}"
     levels = [_level_with_room(change) for change in worse]
-    return f"level: {_quantity(min(levels) if falls else max(levels), worse[0].unit, up=not falls)}"
+    return f"level: {quantity(min(levels) if falls else max(levels), worse[0].unit, up=not falls)}"
 
 
 def _share_with_room(found: JudgedChange) -> float | None:
@@ -169,7 +169,7 @@ def _limit_bound(broken: Sequence[JudgedLimit]) -> str:
     bound = broken[0].bound
     worst, _ = bound.worst((limit.value, 0) for limit in broken if limit.value is not None)
     up = bound.side == "max"
-    return f"{bound.side}: {_quantity(worst * (1 + LIMIT_ROOM if up else 1 - LIMIT_ROOM), broken[0].unit, up=up)}"
+    return f"{bound.side}: {quantity(worst * (1 + LIMIT_ROOM if up else 1 - LIMIT_ROOM), broken[0].unit, up=up)}"
 
 
 def _entry(bound: str, stages: Sequence[str], until: str) -> str:
@@ -188,7 +188,7 @@ _SCALES: Mapping[Unit, Sequence[tuple[float, str]]] = {
 }
 
 
-def _quantity(value: float, unit: Unit, *, up: bool) -> str:
+def quantity(value: float, unit: Unit, *, up: bool) -> str:
     """A quantity in the form that `units.parse_quantity` reads, rounded so that it still holds."""
     scales = _SCALES[unit]
     factor, suffix = next((each for each in scales if value >= each[0]), scales[-1])

@@ -185,6 +185,15 @@ class Thresholds:
     def suite(self, name: str) -> SuiteThresholds:
         return self.suites.get(name, SuiteThresholds())
 
+    def with_own(self, other: Thresholds) -> Thresholds:
+        """These, and the limits of single servers in another file, which replace those here. The digest stays."""
+
+        def both(name: str, suite: SuiteThresholds) -> SuiteThresholds:
+            own = [limit for limit in other.suite(name).limits if limit.server]
+            return replace(suite, limits=(*suite.limits, *own))
+
+        return replace(self, suites={name: both(name, suite) for name, suite in self.suites.items()})
+
 
 KINDS = tuple(SuiteEntry.model_fields)
 NO_THRESHOLDS = Thresholds(digest="", suites={})

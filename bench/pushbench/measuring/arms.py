@@ -9,7 +9,7 @@ from typing import Literal
 from pushbench.building.baking import bake
 from pushbench.building.builds import Note
 from pushbench.building.images import images_of
-from pushbench.catalog.servers import Server, read_catalog
+from pushbench.catalog.servers import Server
 from pushbench.drivers.choice import choose_driver
 from pushbench.drivers.docker import DockerDriver
 from pushbench.drivers.driver import Build, Driver
@@ -17,6 +17,7 @@ from pushbench.foundation.project import Project
 from pushbench.measuring import preparation
 from pushbench.measuring.common import Options
 from pushbench.measuring.preparation import Prepared
+from pushbench.measuring.sides import Side
 from pushbench.records.record import Failure, OneSided
 
 ArmName = Literal["base", "head"]
@@ -56,21 +57,22 @@ class Arms:
 
 
 def prepare_arms(
-    head: Project, base: Project, built: Sequence[Prepared], driver: Driver, *, options: Options, note: Note
+    head: Side, base: Side, built: Sequence[Prepared], driver: Driver, *, options: Options, note: Note
 ) -> Arms:
     """`built` are the head's servers by `driver`; the base gets a driver like it. A server that fails a step on either
     side is left out with the reason."""
-    heads = _verified(head, built, driver, options, note)
+    heads = _verified(head.project, built, driver, options, note)
     left_out = list(_failures("head", heads))
-    known = {server.id: server for server in read_catalog(base.servers)}
+    known = {server.id: server for server in base.catalog()}
     ready = {each.server.id: each for each in heads if isinstance(each.result, Build)}
     for name in ready.keys() - known.keys():
         left_out.append(OneSided(server=name, reason="the base does not have it: there is nothing to compare with"))
     asked = [known[each.server.id] for each in heads if each.server.id in known]
-    base_driver = _driver_like(driver, base, asked, options, note)
+    base_driver = _driver_like(driver, base.project, asked, options, note)
     if isinstance(base_driver, DockerDriver):
         _bake_missing(base_driver, asked, note)
-    bases = _verified(base, preparation.build_servers(base_driver, asked, note), base_driver, options, note)
+    built = preparation.build_servers(base_driver, asked, note)
+    bases = _verified(base.project, built, base_driver, options, note)
     left_out += _failures("base", bases)
     based = {each.server.id: each for each in bases if isinstance(each.result, Build)}
     both = {name: each for name, each in ready.items() if name in based}

@@ -14,7 +14,7 @@ from pushbench.catalog.servers import read_catalog
 from pushbench.catalog.suites import Load, find_suite, read_suites
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.project import Project
-from pushbench.foundation.trees import check_out, content_at, resolve
+from pushbench.foundation.trees import content_at, resolve
 from pushbench.judging import accepting
 from pushbench.judging.foresight import too_short
 from pushbench.judging.thresholds import Thresholds, known_suites
@@ -27,6 +27,7 @@ from pushbench.measuring.common import Options, bench_of, holding_machine, means
 from pushbench.measuring.explaining import explain_worse, worse_in_cpu
 from pushbench.measuring.plan import trial_seconds
 from pushbench.measuring.progress import Watch
+from pushbench.measuring.sides import repository_named, side_of
 from pushbench.records.record import Accepting, Comparison, Record
 
 
@@ -65,12 +66,14 @@ def compare(
         raise UserError(f"no metric of {suite.id} has a margin: nothing to compare by", where=str(project.thresholds))
     if doubt := _too_short(load, request.budget):
         watch.note(doubt)
-    head = check_out(project, request.head) if request.head else project
-    base = check_out(project, request.base)
+    repository = repository_named(project, request.servers)
+    head, base = (side_of(project, repository, ref) for ref in (request.head, request.base))
     base_commit = read_commit(base.root)
     assert base_commit, "it was checked out"
-    accepted = read_accepting(project, head, base_commit.sha, request, watch.note)
-    chosen = preparation.select_servers(head, suite, request.servers, watch.note, options.driver)
+    # A thresholds.yml of this checkout has no line of another repository's commit.
+    accepted = [] if repository else read_accepting(project, head.project, base_commit.sha, request, watch.note)
+    chosen = preparation.select_servers(head.project, suite, request.servers, watch.note, options.driver)
+    chosen = replace(chosen, servers=head.at(chosen.servers))
     means = means_of(load, chosen.driver, options, watch.note)
     with holding_machine(options, watch):
         binary, built = preparation.build_all(project, chosen, watch.note)

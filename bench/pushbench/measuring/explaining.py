@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 
 from pushbench.catalog.suites import Load, find_suite
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.project import Project
 from pushbench.foundation.text import MESSAGE, one_line
-from pushbench.foundation.trees import check_out
 from pushbench.judging.judged_changes import JudgedChange
 from pushbench.measuring import preparation
 from pushbench.measuring.arms import ArmName, Arms, prepare_arms
@@ -21,6 +21,7 @@ from pushbench.measuring.checkout import read_commit
 from pushbench.measuring.common import Options, bench_of, holding_machine, means_of
 from pushbench.measuring.profiled import ARMS, NO_CONTAINERS, ProfiledTrial, profile_pair
 from pushbench.measuring.progress import Watch
+from pushbench.measuring.sides import Side, repository_named, side_of
 from pushbench.measuring.trial import Bench
 from pushbench.profiling import difference, flame
 from pushbench.profiling.explanation import Explanation, ProfiledArm, write_explanation
@@ -39,13 +40,14 @@ def explain(project: Project, record: Record, server: str, options: Options, wat
     compared = _comparison_of(record, server)
     suite = find_suite(project.scenarios, record.suite)
     load = Load(record.suite, record.profile, suite.scenario, record.schedule, record.parameters, record.words)
-    head = _head(project, record)
-    base = check_out(project, compared.base.sha)
+    repository = repository_named(project, [server])
+    head, base = _head(project, repository, record), side_of(project, repository, compared.base.sha)
     if record.environment.driver != "process":
         watch.note(f"{NO_CONTAINERS}: both arms are built and profiled as processes")
     choice = replace(options.driver, wanted="process", workers=record.environment.workers)
     options = replace(options, driver=choice, verify=False)  # the comparison verified both
-    chosen = preparation.select_servers(head, suite, [server], watch.note, choice)
+    chosen = preparation.select_servers(head.project, suite, [server], watch.note, choice)
+    chosen = replace(chosen, servers=head.at(chosen.servers))
     means = means_of(load, chosen.driver, options, watch.note)
     with holding_machine(options, watch):
         binary, built = preparation.build_all(project, chosen, watch.note)
@@ -122,12 +124,12 @@ def _comparison_of(record: Record, server: str) -> Comparison:
     return compared
 
 
-def _head(project: Project, record: Record) -> Project:
-    """The checkout with the head's sources: the work tree, if they are what it has."""
-    there = read_commit(project.root)
+def _head(project: Project, repository: Path | None, record: Record) -> Side:
+    """The side with the head's sources: the work tree, if they are what it has."""
+    there = read_commit(repository or project.root)
     if record.commit is None or record.commit.dirty or (there and there.sha == record.commit.sha and not there.dirty):
-        return project
-    return check_out(project, record.commit.sha)
+        return side_of(project, repository, None)
+    return side_of(project, repository, record.commit.sha)
 
 
 def _require_same_builds(record: Record, arms: Arms, server: str, watch: Watch) -> None:

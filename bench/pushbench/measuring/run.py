@@ -37,6 +37,7 @@ from pushbench.measuring.conversing import require_conversations
 from pushbench.measuring.plan import make_plan, trial_seconds
 from pushbench.measuring.preparation import Prepared, Selection
 from pushbench.measuring.progress import Watch
+from pushbench.measuring.sides import root_of
 from pushbench.measuring.trial import Bench
 from pushbench.metrics.validity import is_disturbed
 from pushbench.records import store
@@ -76,7 +77,7 @@ def run(project: Project, request: RunRequest, options: Options, watch: Watch) -
             project,
             load,
             bench,
-            commit=read_commit(project.root),
+            commit=read_commit(root_of(project, [each.server for each in prepared])),
             skipped=chosen.skipped,
             live=options.live is not None,
             watched=options.watched,

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from pushbench.building.sources import server_digest
 from pushbench.catalog.servers import of_suite, read_catalog, read_servers, select
 from pushbench.foundation.errors import UserError
 from tests.support import add_server, make_project
@@ -110,3 +111,44 @@ def test_a_folder_has_no_dot_in_its_name(tmp_path: Path) -> None:
     folder = add_server(make_project(tmp_path), "x").folder
     with pytest.raises(UserError, match="has a dot in its name"):
         read_servers(folder.rename(folder.with_name("x.y")))
+
+
+def described_in(repository: Path, tmp_path: Path) -> Path:
+    """A server of a catalog whose sources are a repository elsewhere."""
+    folder = repository / "bench" / "chat"
+    project = make_project(tmp_path / "checkout")
+    described = add_server(make_project(tmp_path / "other"), "chat").file.read_text()
+    folder.mkdir(parents=True)
+    (folder / "server.yml").write_text(f"{described}source: ../..\n")
+    project.servers.mkdir()
+    (project.servers / "chat").symlink_to(folder)
+    return project.servers
+
+
+def test_a_server_may_have_its_sources_above_its_description(tmp_path: Path) -> None:
+    repository = tmp_path / "repository"
+    [server] = read_catalog(described_in(repository, tmp_path))
+    assert (server.id, server.folder, server.described) == ("chat", repository, repository / "bench" / "chat")
+    assert server.file == repository / "bench" / "chat" / "server.yml"
+    assert [each.id for each in select([server], ["chat"])] == ["chat"]
+
+
+@pytest.mark.parametrize("source", ["/etc", "../../x", "..//..", "."])
+def test_sources_are_above_the_description_and_nowhere_else(tmp_path: Path, source: str) -> None:
+    repository = tmp_path / "repository"
+    servers = described_in(repository, tmp_path)
+    file = repository / "bench" / "chat" / "server.yml"
+    file.write_text(file.read_text().replace("source: ../..", f"source: {source}"))
+    with pytest.raises(UserError, match=r"server\.yml:\d+: source: "):
+        read_catalog(servers)
+
+
+def test_what_describes_a_server_from_outside_is_no_part_of_its_sources(tmp_path: Path) -> None:
+    repository = tmp_path / "repository"
+    [server] = read_catalog(described_in(repository, tmp_path))
+    (repository / "server.js").write_text("1")
+    before = server_digest(server)
+    server.file.write_text(server.file.read_text() + "# a comment\n")
+    assert server_digest(server) == before
+    (repository / "server.js").write_text("2")
+    assert server_digest(server) != before

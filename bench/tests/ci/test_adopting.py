@@ -91,3 +91,34 @@ def test_a_link_that_leads_out_of_the_folder_is_refused(project: Project, own: P
     commit(own)
     with pytest.raises(UserError, match="cannot be taken over"):
         adopt(project, Adoption(own, "bench/mine", "smoke"), Settings())
+
+
+@pytest.fixture
+def beside(own: Path) -> Path:
+    """The repository, whose server has its sources at the top, and at first no description."""
+    description = (own / "bench" / "mine" / "server.yml").read_text()
+    git(own, "rm", "-r", "-q", "bench")
+    commit(own, main="1")
+    commit(own, main="2", bench__mine__server="x")
+    (own / "bench" / "mine" / "server.yml").write_text(f"{description}source: ../..\n")
+    commit(own)
+    return own
+
+
+def test_sources_above_the_description_are_adopted_as_they_were_at_both_commits(project: Project, beside: Path) -> None:
+    base = git(beside, "rev-parse", "HEAD~2")
+    plan = adopt(project, Adoption(beside, "bench/mine", "smoke", base), Settings())
+    assert plan.steps[0].kind == "compare", "the description of today describes the base, too"
+    assert git(project.root, "show", f"{plan.base}:servers/mine/main") == "1"
+    assert (project.servers / "mine" / "main").read_text() == "2"
+    [server] = [each for each in read_catalog(project.servers) if each.id == "mine"]
+    assert (server.folder, server.described) == (project.servers / "mine", None)
+
+
+@pytest.mark.parametrize("source", ["../../..", "../../../../..", "/etc"])
+def test_sources_out_of_their_repository_are_refused(project: Project, beside: Path, source: str) -> None:
+    file = beside / "bench" / "mine" / "server.yml"
+    file.write_text(file.read_text().replace("source: ../..", f"source: {source}"))
+    commit(beside)
+    with pytest.raises(UserError, match=r"bench/mine/server\.yml: source: .* is not above bench/mine in its"):
+        adopt(project, Adoption(beside, "bench/mine", "smoke"), Settings())

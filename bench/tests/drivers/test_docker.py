@@ -96,6 +96,7 @@ def test_a_container_is_confined_pinned_and_accounted(tmp_path: Path, program: P
     build = docker.build(server, print)
     assert build.digest.startswith("sha256:")
     with docker.running(server, build, {"SAID": "cost: $HOME ${PATH} $$"}) as instance:
+        assert instance.reported
         assert instance.reported.framework == "cost: $HOME ${PATH} $$"
         assert instance.exited() is None
         assert instance.output_bytes() == len("hello from the fake server\n")

@@ -13,6 +13,7 @@ import pytest
 
 from pushbench.building.toolchains import Toolset
 from pushbench.catalog.failures import ServerFailed
+from pushbench.catalog.servers import read_servers
 from pushbench.drivers.driver import Build, WrongServer, await_health
 from pushbench.drivers.process import ProcessDriver, free_port, require_free
 from pushbench.drivers.workers import NotKilled
@@ -43,6 +44,7 @@ def test_a_running_server_has_an_address_a_name_and_a_size(tmp_path: Path) -> No
     with driver(tmp_path).running(server, BUILT, env={"EXTRA": "1"}) as instance:
         with urllib.request.urlopen(f"{instance.url}/healthz") as response:
             assert json.load(response)["server"] == "x"
+        assert instance.reported
         assert instance.reported.server == "x"
         usage = instance.tree.usage()
         assert usage
@@ -124,6 +126,31 @@ def test_a_port_in_use_is_the_users_to_solve(tmp_path: Path) -> None:
         with pytest.raises(UserError, match=f"port {port} cannot be used: Address already in use; choose another"):
             with driver(tmp_path, port).running(server, BUILT):
                 pass
+
+
+@pytest.mark.parametrize("ready", ["port", "/status"])
+def test_a_server_without_healthz_is_ready_by_its_port_or_a_path_and_tells_no_versions(
+    tmp_path: Path, ready: str
+) -> None:
+    server = add_server(make_project(tmp_path), "x", "wrong_id")
+    server.file.write_text(f"{server.file.read_text()}ready: {ready}\n")
+    with driver(tmp_path).running(read_servers(server.folder)[0], BUILT) as instance:
+        assert instance.reported is None
+        with urllib.request.urlopen(instance.url) as response:
+            assert response.status == 200
+
+
+def test_a_port_that_opens_is_not_a_path_that_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pushbench.drivers.driver.START_SECONDS", 1.0)
+    server = add_server(make_project(tmp_path), "x", "mute")
+    text = server.file.read_text()
+    server.file.write_text(f"{text}ready: port\n")
+    with driver(tmp_path).running(read_servers(server.folder)[0], BUILT):
+        pass
+    server.file.write_text(f"{text}ready: /status\n")
+    with pytest.raises(ServerFailed, match="/status did not answer 200 within 1 s"):
+        with driver(tmp_path).running(read_servers(server.folder)[0], BUILT):
+            pass
 
 
 def test_a_free_port_is_free() -> None:

@@ -8,9 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-import socket
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -24,6 +22,7 @@ from pushbench.foundation.project import Project
 from pushbench.generator.load import Generator, LoadPlan, playing
 from pushbench.generator.talking import converse
 from pushbench.records.record import Schedule, StagePlan
+from tests.serving import await_port
 
 pytestmark = [pytest.mark.slow]
 
@@ -50,14 +49,6 @@ def serving(example: Path, folder: Path) -> Iterator[str]:
             yield f"ws://127.0.0.1:{port}"
         finally:
             server.terminate()
-
-
-def await_port(port: int) -> None:
-    for _ in range(200):
-        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
-            return
-        time.sleep(0.05)
-    raise AssertionError("the server did not start")
 
 
 @pytest.mark.parametrize("example", [file.parent for file in EXAMPLES], ids=lambda folder: folder.name)

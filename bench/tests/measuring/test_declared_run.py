@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.project import Project
 from pushbench.generator.load import Generator, LoadPlan, playing
-from tests.support import add_server, make_project
+from tests.support import FAKES, add_server, make_project
 from tests.tiny_runs import measure
 from tests.tiny_runs import no_real_generator as no_real_generator  # noqa: PLC0414 - a fixture
 
@@ -60,3 +61,22 @@ def test_a_secret_that_is_not_there_stops_the_run_before_anything_is_built(proje
     with pytest.raises(UserError, match=r"protocol\.yml:4: secrets\.token: the variable PUSHBENCH_SECRET_TOKEN is not"):
         measure(project)
     assert not (project.servers / "chat" / "target").exists()
+
+
+UNHEARD = "import os, runpy, signal; signal.signal = lambda *_: None; runpy.run_path(os.environ['PROGRAM'])"
+"""the fake server, which leaves SIGTERM to the kernel"""
+
+
+@pytest.mark.parametrize("declared", [True, False])
+def test_only_a_protocol_of_the_suite_asks_for_an_exit_code(
+    project: Project, monkeypatch: pytest.MonkeyPatch, declared: bool
+) -> None:
+    monkeypatch.setenv("PUSHBENCH_SECRET_TOKEN", SECRET)
+    file = project.servers / "chat" / "server.yml"
+    text = re.sub(r"start: \[(.*), (.*)\]", rf'start: [\1, -c, "{UNHEARD}"]', file.read_text())
+    program = f"PROGRAM: {FAKES / 'server.py'}, FAKE_ID"
+    text = text.replace("FAKE_ID", program)
+    file.write_text(text if declared else text.replace("protocol.yml", "tiny-json"))
+    [trial] = measure(project).trials
+    wanted = None if declared else "the server ended with signal SIGTERM after SIGTERM, expected exit code 0"
+    assert (trial.failure.message if trial.failure else None) == wanted

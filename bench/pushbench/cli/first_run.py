@@ -1,0 +1,38 @@
+"""The first run of a server of one's own: a conversation, a short load, and limits by what they say."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from pushbench.cli import options
+from pushbench.foundation.errors import UserError
+from pushbench.foundation.project import Project
+
+PROFILE = "compare"
+"""its limits hold for what follows: comparisons"""
+
+
+def first_run(project: Project, name: str) -> str:
+    """The lines of a thresholds.yml. Raises UserError where no run is possible, or none says what is usual."""
+    from pushbench.authoring.promising import thresholds_yml
+    from pushbench.catalog.servers import read_catalog, select
+    from pushbench.catalog.suites import find_suite
+    from pushbench.cli.conclusion import thresholds_of
+    from pushbench.cli.interrupting import measure
+    from pushbench.cli.protocol import require_spoken
+    from pushbench.drivers.choice import DriverChoice
+    from pushbench.measuring import run as running
+    from pushbench.measuring.common import Options
+
+    [server] = select(read_catalog(project.servers), [name])
+    require_spoken(project, server)
+    thresholds = thresholds_of(project)
+    suite = find_suite(project.scenarios, server.spec.suite)
+    how = Options(DriverChoice("process"), verify=False, thresholds=thresholds)
+    wanted = running.RunRequest(suite.id, PROFILE, [name], {}, 1, 1)
+    record = measure(partial(running.run, project, wanted, how), go_on=lambda path: f"./pushbench judge {path}")
+    options.note(f"first run: ./pushbench show {record.id}")
+    limits = thresholds_yml(record, name, thresholds)
+    if limits is None:
+        raise UserError("the first run says no usual numbers", hint=f"see `./pushbench show {record.id}`")
+    return limits

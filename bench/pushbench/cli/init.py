@@ -1,0 +1,237 @@
+"""`pushbench init`: the files with which a server of one's own is measured, and its first run."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pushbench.cli import options
+from pushbench.cli.examples import examples
+from pushbench.cli.options import JsonOption
+from pushbench.foundation.errors import UserError
+
+if TYPE_CHECKING:
+    from pushbench.authoring.describing import Answers
+    from pushbench.authoring.settling import Settled
+    from pushbench.foundation.project import Project
+
+FOLDER = "bench"
+"""of the repository: below it each server has its folder"""
+
+_EXAMPLES = examples(
+    "./pushbench init ~/chat",
+    "./pushbench init ~/chat --path '/rooms/{group}' --start 'node server.js'",
+    './pushbench init ~/chat --message \'{"type": "chat", "id": {id}}\'',
+    "./pushbench init ~/chat --no-run --json",
+    "(again, after a change of its files: what is missing is written)",
+)
+
+
+def register(app: typer.Typer) -> None:
+    app.command("init", epilog=_EXAMPLES)(init)
+
+
+def init(
+    repository: Annotated[
+        Path, typer.Argument(help="A clone of the server, or its folder in one.", metavar="REPOSITORY")
+    ],
+    *,
+    name: Annotated[
+        str, typer.Option("--name", help="Of the server.", metavar="NAME", show_default="the folder's name")
+    ] = "",
+    build: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--build", help="A command that builds it; repeatable.", metavar="COMMAND", show_default="guessed"
+        ),
+    ] = None,
+    start: Annotated[
+        str,
+        typer.Option(
+            "--start",
+            help="The command that starts it. It gets the variable PORT.",
+            metavar="COMMAND",
+            show_default="guessed",
+        ),
+    ] = "",
+    path: Annotated[
+        str, typer.Option("--path", help="Where clients connect; {group} is the name of a room.", metavar="PATH")
+    ] = "",
+    message: Annotated[
+        str, typer.Option("--message", help="What they send, with an {id} and {text:200}.", metavar="TEMPLATE")
+    ] = "",
+    run: Annotated[
+        bool, typer.Option("--run/--no-run", help="Play a conversation and a first run, for limits.")
+    ] = True,
+    force: Annotated[bool, typer.Option("--force", help="Replace files that are there.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Write the files with which a server of your own is measured.
+
+    Asks five questions; an option answers one in advance. Without a terminal it takes the guesses.
+
+    Exit code: 0 the files are there, 2 an answer is missing or wrong, or what is there cannot be used.
+    """
+    from pushbench.authoring import settling
+    from pushbench.foundation.project import Project
+
+    project, top, home = Project.current(), settling.repository_at(repository), repository.resolve()
+    asks = sys.stdin.isatty() and not as_json
+    name = _name(name or _named_before(home) or _ask(asks, "The server's name?", _slug(home.name)))
+    folder = home / FOLDER / name
+    answers = None
+    if force or not (folder / "server.yml").exists():
+        given = _Given(build, start, path, message)
+        answers = _answers(home, name, _suite(project), given, asks=asks)
+    settled = _write(project, top, folder, answers, force=force)
+    if not as_json:
+        _tell(project, top, settled)
+    limits, why = None, "no run was wanted"
+    if (folder / "thresholds.yml").exists() and not force:
+        limits, why = "", ""
+    elif run:
+        limits, why = _first_run(project, name)
+    if limits is not None:
+        settled.append(settling.settle(folder / "thresholds.yml", limits, force=force))
+    _end(project, settled, name=name, why=why, as_json=as_json)
+    if why and not as_json:
+        print(f"when the conversation works, again: ./pushbench init {repository}")
+
+
+class _Given:
+    """What the options answer."""
+
+    def __init__(self, build: list[str] | None, start: str, path: str, message: str) -> None:
+        self.build, self.start, self.path, self.message = build, start, path, message
+
+
+def _suite(project: Project) -> str:
+    """The suite that plays declared protocols."""
+    from pushbench.catalog.suites import read_suites
+
+    found = [suite.id for suite in read_suites(project.scenarios) if suite.spec.declared_protocols]
+    if not found:
+        raise UserError("no suite plays declared protocols", where=str(project.scenarios))
+    return found[0]
+
+
+def _answers(home: Path, name: str, suite: str, given: _Given, *, asks: bool) -> Answers:
+    from pushbench.authoring import settling
+    from pushbench.authoring.describing import ANYTHING, NOWHERE, Answers
+    from pushbench.authoring.guessing import as_line, guess
+
+    guessed = guess(*settling.read_files(home))
+    build = [_argv("--build", each) for each in given.build or ()] or guessed.build
+    if not given.build:
+        told = _ask(asks, "What builds it?", " && ".join(map(as_line, build)) or "nothing")
+        build = guessed.build if told == " && ".join(map(as_line, build)) else _commands(told)
+    start = given.start or _ask(asks, "What starts it? It gets PORT.", as_line(guessed.start) if guessed.start else "")
+    if not start:
+        raise UserError("nothing says what starts the server", where=str(home), hint="--start 'node server.js'")
+    path = given.path or _ask(asks, "Where do clients connect? {group} is a room.", "/")
+    message = given.message or _ask(asks, "What do they send?", ANYTHING)
+    for product in settling.not_ignored(home, guessed.products if build == guessed.build else ()):
+        options.note(f"git does not ignore {product}: every run will build again; add it to .gitignore")
+    return Answers(name, suite, build, _argv("--start", start), path, message, link=settling.page_of(home) or NOWHERE)
+
+
+def _commands(told: str) -> list[list[str]]:
+    lines = [each.strip() for each in told.split("&&")]
+    return [_argv("--build", line) for line in lines if line not in ("", "nothing")]
+
+
+def _argv(option: str, line: str) -> list[str]:
+    from pushbench.authoring.guessing import argv_of
+
+    try:
+        return argv_of(line)
+    except ValueError as error:
+        raise UserError(f"{option}: {error}", where=repr(line)) from None
+
+
+def _ask(asks: bool, question: str, default: str) -> str:
+    if not asks:
+        return default
+    print(f"{question} [{default}] " if default else f"{question} ", end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip() or default
+
+
+def _slug(name: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "server"
+
+
+def _name(name: str) -> str:
+    if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name):
+        raise UserError(f"--name {name!r}: expected small letters, digits and -", hint=f"such as {_slug(name)}")
+    return name
+
+
+def _named_before(home: Path) -> str:
+    """The name of the one server that the repository describes already."""
+    found = [file.parent.name for file in (home / FOLDER).glob("*/server.yml")]
+    return found[0] if len(found) == 1 else ""
+
+
+def _write(project: Project, top: Path, folder: Path, answers: Answers | None, *, force: bool) -> list[Settled]:
+    """All files that need no run. What is written can be read, or nothing is."""
+    from pushbench.authoring import settling
+    from pushbench.authoring.describing import protocol_yml, server_yml, workflow_yml
+
+    workflow = workflow_yml(folder.relative_to(top).as_posix(), settling.place_of(project))
+    texts = {top / ".github" / "workflows" / "benchmark.yml": workflow}
+    if answers:
+        described, protocol = server_yml(answers), protocol_yml(answers)
+        _require_readable(described, protocol)
+        texts = {folder / "server.yml": described, folder / "protocol.yml": protocol, **texts}
+    settled = [settling.settle(path, text, force=force) for path, text in texts.items()]
+    return [*settled, settling.link(project, folder)]
+
+
+def _require_readable(described: str, protocol: str) -> None:
+    """Raises UserError for answers that make no files, before one is written."""
+    from pushbench.catalog.protocols import protocol_in
+    from pushbench.catalog.servers import ServerFile
+    from pushbench.foundation.yamlfile import parse_yaml
+
+    parse_yaml(described, Path("server.yml")).validate(ServerFile)
+    protocol_in(parse_yaml(protocol, Path("protocol.yml")))
+
+
+def _first_run(project: Project, name: str) -> tuple[str | None, str]:
+    """The thresholds.yml of a first run; without it why there is none."""
+    from pushbench.cli.first_run import first_run
+
+    try:
+        return first_run(project, name), ""
+    except UserError as error:
+        return None, str(error)
+
+
+def _tell(project: Project, top: Path, settled: list[Settled]) -> None:
+    for each in settled:
+        print(f"{each.state:8}  {_shown(project, top, each.path)}")
+
+
+def _shown(project: Project, top: Path, path: Path) -> str:
+    if path.is_symlink():
+        return f"{project.relative(path)}, a link in this checkout"
+    return str(path.relative_to(top))
+
+
+def _end(project: Project, settled: list[Settled], *, name: str, why: str, as_json: bool) -> None:
+    # Nobody promised that a server which was not made for Pushbench keeps the rules of `verify`.
+    compared = f"./pushbench compare {name} --base HEAD~1 --skip-verify"
+    following = f"./pushbench protocol check {name}" if why else compared
+    if as_json:
+        files = [{"path": str(each.path), "state": each.state} for each in settled]
+        options.print_json({"server": name, "files": files, "no_limits": why or None, "next": following})
+        return
+    if why:
+        print(f"no limits yet: {why}")
+    else:
+        print(f"{settled[-1].state:8}  limits of a first run, {settled[-1].path}")
+    print(f"next: {following}")

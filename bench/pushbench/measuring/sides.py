@@ -1,0 +1,90 @@
+"""The sides of a comparison: commits of this checkout, or of the repository that the servers' sources are in."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from pushbench.catalog.servers import Server, read_catalog, select
+from pushbench.foundation.errors import UserError
+from pushbench.foundation.git import git
+from pushbench.foundation.project import Project
+from pushbench.foundation.trees import check_out, tree_at
+
+
+@dataclass(frozen=True)
+class Side:
+    """A commit of servers, or the work tree."""
+
+    project: Project
+    """has the catalog, and the builds and logs of this side"""
+    root: Path
+    """the work tree of the commit"""
+    repository: Path | None = None
+    """where the sources are in the catalog, if they are not in `project`"""
+
+    def catalog(self) -> list[Server]:
+        return self.at(read_catalog(self.project.servers))
+
+    def at(self, servers: Sequence[Server]) -> list[Server]:
+        """The servers with the sources of this side."""
+        return [self._moved(server) for server in servers]
+
+    def _moved(self, server: Server) -> Server:
+        if self.repository is None or not server.folder.is_relative_to(self.repository):
+            return server
+        return replace(server, folder=self.root / server.folder.relative_to(self.repository))
+
+
+def side_of(project: Project, repository: Path | None, ref: str | None) -> Side:
+    """The side at `ref`, or the work tree. Raises UserError if there is no such commit.
+
+    What describes servers of another repository is that of today: a commit from before that can be measured, too.
+    """
+    if repository is None:
+        found = check_out(project, ref) if ref else project
+        return Side(found, found.root)
+    if not ref:
+        return Side(project, repository)
+    cache = project.cache / "repositories" / hashlib.sha256(bytes(repository)).hexdigest()[:12]
+    tree = tree_at(repository, ref, cache / "trees")
+    view = Project.at(cache / "views" / tree.name, project.out)
+    for ours, there in ((view.servers, project.servers), (view.generator, project.generator)):
+        ours.parent.mkdir(parents=True, exist_ok=True)
+        if not ours.is_symlink():
+            ours.symlink_to(there)
+    return Side(view, tree, repository)
+
+
+def repository_of(servers: Sequence[Server]) -> Path | None:
+    """The repository with the sources of these servers; None for this checkout. Raises UserError for several."""
+    found = {_repository(server) for server in servers}
+    if len(found) > 1:
+        raise UserError(
+            f"the sources of these servers are in {len(found)} repositories: {', '.join(each.id for each in servers)}",
+            hint="name the servers of one",
+        )
+    return found.pop() if found else None
+
+
+def repository_named(project: Project, names: Sequence[str]) -> Path | None:
+    """As `repository_of`, of the servers with these names."""
+    return repository_of(select(read_catalog(project.servers), names))
+
+
+def root_of(project: Project, servers: Sequence[Server]) -> Path:
+    """The checkout whose commit a run of these servers measures: that of their sources, if it is the same for all."""
+    found = {_repository(server) for server in servers}
+    return (found.pop() if len(found) == 1 else None) or project.root
+
+
+def _repository(server: Server) -> Path | None:
+    if server.described is None:
+        return None
+    top = git(server.described, "rev-parse", "--show-toplevel").text
+    if not top or not server.folder.is_relative_to(top):
+        what = "is above the repository" if top else "is in no git repository, so no commits can be compared"
+        raise UserError(f"source: {server.folder} {what}", where=str(server.file))
+    return Path(top)

@@ -1,0 +1,114 @@
+"""`pushbench learn` beside real servers: two clients make a protocol.yml that `protocol check` understands."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from websockets.sync.client import ClientConnection, connect
+
+from pushbench.drivers.process import free_port
+from tests.cli.test_protocol_check import EXAMPLES
+from tests.serving import await_port
+
+pytestmark = [pytest.mark.slow]
+
+BENCH = Path(__file__).parents[2]
+JSON_CHAT = """\
+import { WebSocketServer } from 'ws';
+const rooms = new Map();
+new WebSocketServer({ port: process.env.PORT }).on('connection', (socket) => {
+  const send = (to, message) => to.send(JSON.stringify(message));
+  send(socket, { type: 'hello', version: 1 });
+  socket.on('message', (data) => {
+    const { type, room, name, nr, text } = JSON.parse(data);
+    if (type === 'join') {
+      rooms.set(room, [...(rooms.get(room) ?? []), socket]);
+      Object.assign(socket, { room, name });
+      send(socket, { type: 'joined', room, name, members: rooms.get(room).length });
+    } else {
+      for (const member of rooms.get(socket.room)) send(member, { type: 'said', from: socket.name, nr, text });
+    }
+  });
+  socket.on('close', () => rooms.set(socket.room, (rooms.get(socket.room) ?? []).filter((each) => each !== socket)));
+});
+"""
+
+
+@pytest.fixture(scope="module")
+def chats(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("chats") / "ws-chat"
+    shutil.copytree(EXAMPLES / "ws-chat", folder)
+    install = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline", "--silent"]
+    subprocess.run(install, cwd=folder, check=True)
+    (folder / "json.js").write_text(JSON_CHAT)
+    return folder
+
+
+@pytest.fixture(params=["server.js", "json.js"])
+def server(request: pytest.FixtureRequest, chats: Path) -> Iterator[tuple[str, int]]:
+    port = free_port()
+    environment = {**os.environ, "PORT": str(port)}
+    with subprocess.Popen(["node", request.param], cwd=chats, env=environment) as program:
+        try:
+            await_port(port)
+            yield request.param, port
+        finally:
+            program.terminate()
+
+
+def pushbench(*arguments: str | Path) -> list[str]:
+    return [sys.executable, "-P", "-m", "pushbench", *map(str, arguments)]
+
+
+def client_of(stack: contextlib.ExitStack, program: str, url: str, name: str) -> ClientConnection:
+    """A client in the room where the other one is."""
+    client = stack.enter_context(connect(f"{url}{'/' if program == 'json.js' else '/chat/lobby'}", proxy=None))
+    if program == "json.js":
+        client.recv(timeout=5)
+        client.send(f'{{"type": "join", "room": "lobby", "name": "{name}"}}')
+        client.recv(timeout=5)
+    return client
+
+
+def test_what_two_clients_say_becomes_a_protocol(server: tuple[str, int], tmp_path: Path) -> None:
+    program, port = server
+    to, own, file = f"ws://127.0.0.1:{port}", free_port(), tmp_path / "protocol.yml"
+    environment = {**os.environ, "PYTHONPATH": str(BENCH)}
+    command = pushbench("learn", "--to", to, "--port", str(own), "--into", file)
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as learn:
+        try:
+            await_port(own)
+            names = ("alice", "bob")
+            with contextlib.ExitStack() as stack:
+                clients = [client_of(stack, program, f"ws://127.0.0.1:{own}", name) for name in names]
+                for number, words in enumerate(("good morning", "how do you do", "it rains", "see you soon")):
+                    text = f"{names[number % 2]} {number} {words}"
+                    if program == "json.js":
+                        text = f'{{"type": "say", "nr": {number}, "text": "{words}"}}'
+                    clients[number % 2].send(text)
+                    assert all(words in str(client.recv(timeout=5)) for client in clients)
+            out, errors = learn.communicate(timeout=20)
+        finally:
+            learn.kill()
+    assert learn.returncode == 0, errors
+    assert out == f"written   {file}\nnext: ./pushbench protocol check {file} --to {to}\n"
+    check = subprocess.run(
+        pushbench("protocol", "check", file, "--to", to), env=environment, capture_output=True, text=True, check=False
+    )
+    assert check.returncode == 0, check.stderr + file.read_text()
+
+
+def test_a_server_that_is_not_there_is_told(tmp_path: Path) -> None:
+    command = pushbench("learn", "--to", "http2://x")
+    said = subprocess.run(
+        command, env={**os.environ, "PYTHONPATH": str(BENCH)}, capture_output=True, text=True, check=False
+    )
+    assert (said.returncode, said.stdout) == (2, "")
+    assert "expected something like ws://127.0.0.1:8080" in said.stderr
