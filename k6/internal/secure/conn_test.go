@@ -122,8 +122,8 @@ func TestAHandshakeThatNobodyContinuesLeavesNothing(t *testing.T) {
 		}
 		begun = append(begun, c)
 	}
-	if now := runtime.NumGoroutine(); now < before+len(begun) {
-		t.Fatalf("%d goroutines, %d before: nothing waits", now, before)
+	if now := runtime.NumGoroutine(); now < len(begun) { // some of those before may have ended since
+		t.Fatalf("%d goroutines for %d handshakes: nothing waits", now, len(begun))
 	}
 	for _, c := range begun {
 		c.End()
