@@ -64,5 +64,9 @@ def folder(project: Project) -> Path:
     return project.generator / "internal" / "scripted" / "faulty"
 
 
+def catalogue_file(project: Project) -> Path:
+    return folder(project) / "catalogue.yml"
+
+
 def read_catalogue(project: Project) -> Catalogue:
-    return read_yaml(folder(project) / "catalogue.yml").validate(Catalogue)
+    return read_yaml(catalogue_file(project)).validate(Catalogue)

@@ -223,8 +223,7 @@ def _shown(project: Project, top: Path, path: Path) -> str:
 
 
 def _end(project: Project, settled: list[Settled], *, name: str, why: str, as_json: bool) -> None:
-    # Nobody promised that a server which was not made for Pushbench keeps the rules of `verify`.
-    compared = f"./pushbench compare {name} --base HEAD~1 --skip-verify"
+    compared = f"./pushbench compare {name} --base HEAD~1"
     following = f"./pushbench protocol check {name}" if why else compared
     if as_json:
         files = [{"path": str(each.path), "state": each.state} for each in settled]

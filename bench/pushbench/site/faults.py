@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pushbench.calibration.catalogue import WAYS, read_catalogue
+from pushbench.calibration.catalogue import WAYS, catalogue_file, read_catalogue
 from pushbench.calibration.fault_table import missed, rows, tally
 from pushbench.calibration.sightings import read_results
 from pushbench.foundation.project import Project
@@ -10,9 +10,9 @@ from pushbench.site.layout import Data
 
 
 def faults(project: Project) -> Data | None:
-    """The table of a checkout that has one. Raises UserError for a file that is none."""
+    """The table of a checkout that has results and their catalogue. Raises UserError for a file that is none."""
     file = project.root / "docs" / "calibration-faults.json"
-    if not file.exists():
+    if not (file.exists() and catalogue_file(project).exists()):
         return None
     catalogue = read_catalogue(project)
     table = rows(catalogue, read_results(file, catalogue.server))

@@ -9,6 +9,7 @@ import pytest
 from pushbench.authoring.describing import ANYTHING, Answers, protocol_yml, server_yml, web_address, workflow_yml
 from pushbench.catalog.protocols import DeclaredProtocol, protocol_in
 from pushbench.catalog.servers import ServerFile
+from pushbench.catalog.templates import joined
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.yamlfile import parse_yaml
 
@@ -51,7 +52,7 @@ def test_a_server_that_needs_no_build_has_none() -> None:
 def test_a_message_of_text_is_received_as_it_is_sent() -> None:
     found = protocol(ANYTHING, "/rooms/{group}").declaration
     assert found.format == "text"
-    assert found.message.received.like == found.message.send
+    assert joined(found.message.received.like) == joined(found.message.send)
     assert [part.value for part in found.path if part.value] == ["group"]
 
 

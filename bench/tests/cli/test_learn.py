@@ -111,4 +111,4 @@ def test_a_server_that_is_not_there_is_told(tmp_path: Path) -> None:
         command, env={**os.environ, "PYTHONPATH": str(BENCH)}, capture_output=True, text=True, check=False
     )
     assert (said.returncode, said.stdout) == (2, "")
-    assert "expected something like ws://127.0.0.1:8080" in said.stderr
+    assert "--to: expected something like wss://chat.example.org" in said.stderr

@@ -125,7 +125,7 @@ def with_rules(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[...,
 
     def make(*rules: Rule, servers: int) -> list[Callable[[int], Subject]]:
         monkeypatch.setattr(SuiteRules, "rules", lambda *_: rules)
-        monkeypatch.setattr(SuiteRules, "clients", lambda _, server, __: Clients(server))
+        monkeypatch.setattr(SuiteRules, "clients", lambda _, subject, __: Clients(subject.server))
         return [partial(subject, f"server-{number}") for number in range(servers)]
 
     return make

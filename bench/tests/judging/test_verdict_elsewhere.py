@@ -75,6 +75,8 @@ def test_a_limit_of_its_name_is_judged(tmp_path: Path) -> None:
 def test_its_history_is_that_of_its_name(p95: float, outcome: str, tmp_path: Path) -> None:
     for number in range(1, 16):
         history.append(tmp_path, record(number, 0.0021 + number % 3 * 1e-5))
+    for number in range(16, 20):
+        history.append(tmp_path, record(number, p95 + number % 3 * 1e-5))
     run = record(20, p95)
     verdict = judge(run, make_thresholds(tmp_path, LIMITS, ["my-chat"]), past_of(tmp_path, run, tmp_path / "cache"))
     assert verdict.outcome == outcome, verdict.reasons

@@ -22,7 +22,7 @@ SENDERS = 3
 """of each group"""
 MESSAGES = 120
 """of each sender, without a pause: enough for a server that uses several threads to mix them up"""
-PATIENCE = 3.0
+PATIENCE = 5.0
 """seconds without news until what is missing counts as lost"""
 
 
