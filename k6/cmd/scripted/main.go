@@ -1,5 +1,6 @@
 // Command scripted runs a scripted server until it is told to stop: of boards, with -http of streams and posts, with
-// -games of typing games, or with -public of a public protocol. It prints its URL, and with -tls that with TLS after it.
+// -games of typing games, or with -public of a public protocol. It prints its URL, and with -tls a second one, which
+// has TLS.
 package main
 
 import (

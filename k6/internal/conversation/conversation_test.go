@@ -151,7 +151,8 @@ func TestWhatDoesNotFitIsAFaultOfItsKey(t *testing.T) {
 }
 
 func TestNobodyAnswersIsNoFaultOfTheDeclaration(t *testing.T) {
-	if _, err := Play(Config{URL: "ws://127.0.0.1:1", Declaration: declared.Declaration{Format: "text"}, Within: time.Second}); err ==
+	config := Config{URL: "ws://127.0.0.1:1", Declaration: declared.Declaration{Format: "text"}, Within: time.Second}
+	if _, err := Play(config); err ==
 		nil || !strings.Contains(err.Error(), "no server answers") {
 		t.Errorf("%v", err)
 	}

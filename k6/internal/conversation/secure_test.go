@@ -16,7 +16,9 @@ func TestAConversationOverTLS(t *testing.T) {
 	}
 	defer server.Close()
 	config := Config{
-		Declaration: declaration(t, "whiteboard"), Within: 3 * time.Second, Authorities: filepath.Join(t.TempDir(), "own.pem"),
+		Declaration: declaration(t, "whiteboard"),
+		Within:      3 * time.Second,
+		Authorities: filepath.Join(t.TempDir(), "own.pem"),
 	}
 	if config.URL, err = server.Secure(config.Authorities); err != nil {
 		t.Fatal(err)

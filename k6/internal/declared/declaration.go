@@ -1,6 +1,6 @@
-// Package declared understands protocols that are data: a declaration says what clients send and how they recognise what
-// a server sends. It is compiled once into byte templates and into conditions on the values at JSON pointers. Nothing
-// here waits, reads clocks or uses sockets.
+// Package declared understands protocols that are data: a declaration says what clients send and how they recognise
+// what a server sends. It is compiled once into byte templates and into conditions on the values at JSON pointers.
+// Nothing here waits, reads clocks or uses sockets.
 package declared
 
 // Declaration is a protocol.yml as `pushbench` passes it on: templates are split into their parts, and lengths of text
@@ -65,8 +65,9 @@ type Pattern struct {
 	Where []Condition `json:"where"`
 }
 
-// Condition is on the value at a JSON pointer; the empty one is of the whole message. Is and Sorted are the JSON that it has to be, Sorted with the members of
-// objects in the order of their names. Like is the content of an id or a time, which may be a string or a number.
+// Condition is on the value at a JSON pointer; the empty one is of the whole message. Is and Sorted are the JSON that
+// it has to be, Sorted with the members of objects in the order of their names. Like is the content of an id or a
+// time, which may be a string or a number.
 type Condition struct {
 	At     string   `json:"at"`
 	Is     Template `json:"json_is"`
