@@ -15,7 +15,7 @@ from pushbench.judging.thresholds import Accepted, Bound, Limit, Regression
 from pushbench.judging.thresholds_file import LONGEST_ACCEPTANCE
 from pushbench.metrics.definitions import Metric, Metrics, Unit
 from pushbench.metrics.units import format_quantity
-from pushbench.records.record import Accepting, PlannedTrial, Skipped, Trial
+from pushbench.records.record import Accepting, Machine, PlannedTrial, Skipped, Trial
 from pushbench.records.stages import places
 
 DIGITS = 7
@@ -53,6 +53,14 @@ def unmeasured(rows: Sequence[JudgedRow]) -> str:
 
 def missing(trial: PlannedTrial) -> str:
     return f"{trial.server}: the trial of {which_trial(trial)} was planned and is not in the record"
+
+
+def apart(machine: Machine) -> str:
+    """`measured on bench-2, which is not like the other machines of the run: ...`."""
+    return (
+        f"measured on {machine.name}, which is not like the other machines of the run, so that nothing is compared "
+        f"with them: {one_line(machine.apart, MESSAGE)}"
+    )
 
 
 def skipped(server: Skipped) -> str:

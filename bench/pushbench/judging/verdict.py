@@ -365,6 +365,9 @@ def _acceptance_notes(record: Record, changes: Sequence[JudgedChange], day: date
 def _run_notes(record: Record, thresholds: Thresholds) -> Iterator[str]:
     if pauses := sittings.note(record):
         yield pauses
+    for machine in record.machines:
+        if machine.apart:
+            yield sentences.apart(machine)
     for skipped in record.skipped:
         yield sentences.skipped(skipped)
     for server in record.comparison.identical if record.comparison else ():

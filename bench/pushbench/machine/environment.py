@@ -15,7 +15,7 @@ from typing import Literal
 from pushbench.machine.procfs import keyed_numbers, read
 from pushbench.records.record import METHOD, Environment
 
-ADDED_LATER = ("workers", "generators", "method", "services")
+ADDED_LATER = ("workers", "generators", "method", "services", "machine")
 """facts that older records do not have"""
 
 
@@ -104,6 +104,12 @@ def environment_key(facts: Mapping[str, object]) -> str:
     used = {name: fact for name, fact in facts.items() if name not in ADDED_LATER or fact is not None}
     coarse = {**used, "memory_bytes": round(memory / 2**30) if isinstance(memory, int) else memory}
     return hashlib.sha256(json.dumps(coarse, sort_keys=True).encode()).hexdigest()[:12]
+
+
+def set_apart(environment: Environment, machine: str) -> Environment:
+    """The environment of a machine that is not like the others of its kind: nothing is ever compared with it."""
+    facts = {**environment.model_dump(exclude={"key"}), "machine": machine}
+    return Environment.model_validate({**facts, "key": environment_key(facts)})
 
 
 def shorten_kernel(release: str) -> str:

@@ -72,6 +72,9 @@ class Environment(Document):
     services: dict[str, str] | None = Field(
         default=None, description="product and version of each service that moves numbers by them: MariaDB 10.11.19"
     )
+    machine: Slug | None = Field(
+        default=None, description="name of a machine that is not like the others of its run; null for any other"
+    )
     server_cpus: list[int] = Field(description="none of a server that runs elsewhere")
     generator_cpus: list[int]
     method: int | None = Field(default=None, description="number of the metrics' definitions; null: 1")
@@ -340,8 +343,18 @@ class Comparison(Document):
     fixed: bool = Field(False, description="all rounds were played, whatever was decided")
 
 
+class Machine(Document):
+    """One of several machines that share the servers of a run."""
+
+    name: Slug
+    servers: list[str] = Field(description="all trials of these were on it", max_length=1000)
+    apart: str = Field(
+        "", description="why nothing of it is compared with the others; empty where it is", max_length=500
+    )
+
+
 class Record(Document):
-    """One run on one machine: servers x arms x rounds."""
+    """One run on one machine, or of several alike that share its servers: servers x arms x rounds."""
 
     schema_: Literal[1] = Field(default=1, alias="schema")
     id: Slug = Field(description="sortable by time and unique: 20261121T101500Z-1a2b3c")
@@ -360,6 +373,7 @@ class Record(Document):
     live: bool = Field(False, description="metrics were streamed meanwhile, which costs the generator some CPU")
     watched: bool = Field(False, description="the load was drawn in a terminal meanwhile, on the generator's CPUs")
     skipped: list[Skipped] = []
+    machines: list[Machine] = Field([], description="that share the servers; empty for one machine", max_length=20)
     comparison: Comparison | None = Field(None, description="null for a run of one arm")
     elsewhere: dict[str, Elsewhere] | None = Field(None, description="servers that run elsewhere, by id; null for none")
     plan: list[PlannedTrial]

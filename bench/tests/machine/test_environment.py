@@ -13,6 +13,7 @@ from pushbench.machine.environment import (
     parse_cpu_list,
     physical_cores,
     read_environment,
+    set_apart,
     shorten_kernel,
     split_cpus,
 )
@@ -66,6 +67,14 @@ def test_the_key_is_the_same_for_the_same_machine_and_another_for_another() -> N
     assert environment_key({**facts, "method": 1}) != here.key
     assert read_environment(split, "process", generators=2).key != here.key
     assert environment_key({**facts, "memory_bytes": here.memory_bytes + 4096}) == here.key
+
+
+def test_a_machine_that_is_not_like_the_others_is_an_environment_of_its_own() -> None:
+    here = read_environment(split_cpus([[0]]), "process")
+    other = set_apart(here, "bench-2")
+    assert other.key not in (here.key, set_apart(here, "bench-3").key)
+    assert other.model_copy(update={"key": here.key, "machine": None}) == here
+    assert set_apart(here, "bench-2") == other
 
 
 def test_one_generator_is_the_rule_and_several_are_told() -> None:
