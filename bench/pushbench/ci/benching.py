@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pushbench.building.builds import Note
+from pushbench.ci.judge import Judge
 from pushbench.ci.plan import Plan
 from pushbench.ci.result import (
     Outcome,
@@ -22,25 +23,20 @@ from pushbench.ci.result import (
     StepResult,
     write_measured,
     write_result,
+    write_results,
     write_searched,
 )
 from pushbench.ci.steps import Step
-from pushbench.ci.trend import TREND
 from pushbench.foundation.errors import EXIT_FAIL, EXIT_GAVE_WAY, EXIT_PASS, EXIT_UNDECIDED, EXIT_USAGE, UserError
 from pushbench.foundation.project import Project
 from pushbench.foundation.text import one_line
-from pushbench.judging.judged_capacity import against_history
 from pushbench.judging.thresholds import Thresholds
-from pushbench.judging.verdict import judge
 from pushbench.measuring.common import GiveWay
-from pushbench.metrics.kept import entry_of
 from pushbench.profiling.explanation import read_explanations
 from pushbench.records import store
 from pushbench.records.capacity import CapacityRecord
-from pushbench.records.capacity_history import read_entries
 from pushbench.records.capacity_store import NEWEST, find_capacity, read_capacity
 from pushbench.records.record import Record
-from pushbench.records.runs import Past, past_of
 
 PATIENCE_SECONDS = 6.0
 """from the wish to end to the end; Actions kills 7.5 s after it asked"""
@@ -74,6 +70,8 @@ class Bench:
     """asked between steps, and by runs between servers, where the plan is of the trend"""
     earlier: Results | None = None
     """of the job that gave way, which this one goes on with"""
+    machine: str | None = None
+    """its name, where several measure the plan"""
 
     def play(self) -> Result:
         """All steps. Raises Ended, after it has written what there is."""
@@ -103,11 +101,8 @@ class Bench:
                 StepResult(step=step, outcome="unfinished", seconds=0.0, said="", measured=None)
                 for step in self.plan.steps
             ]
-            return Result(plan=self.plan, steps=steps)
-        for number, measured in self.earlier.measured.items():
-            write_measured(self.folder, number, measured.record, measured.verdict, measured.explanations)
-        for number, searched in self.earlier.searched.items():
-            write_searched(self.folder, number, searched.record, searched.verdict)
+            return Result(plan=self.plan, steps=steps, machine=self.machine)
+        write_results(self.folder, self.earlier)
         return self.earlier.result
 
     def _carried_out(self, result: Result, index: int) -> Result:
@@ -134,7 +129,7 @@ class Bench:
         steps = list(result.steps)
         steps[index] = self._concluded(number, step, replace(played, seconds=seconds + played.seconds), out)
         plan = result.plan.model_copy(update={"notes": notes})
-        done = Result(plan=plan, steps=steps)
+        done = result.model_copy(update={"plan": plan, "steps": steps})
         return _given_way(done, number, steps[index].said) if played.code == EXIT_GAVE_WAY else done
 
     def _polite(self, step: Step) -> Sequence[str]:
@@ -150,12 +145,14 @@ class Bench:
         record = _record(out)
         if record is None:
             return _error(step, played)
-        verdict = judge(record, self.thresholds, self._past(step, record))
+        verdict = self._by.run(step, record)
         explanations = read_explanations(out / "explanations", record.id)
         write_measured(self.folder, number, record, verdict, explanations)
         ended = played.code in (EXIT_PASS, EXIT_FAIL, EXIT_UNDECIDED)
         said = "" if ended else one_line(played.last_line, 500)
         outcome: Outcome = verdict.outcome if ended else "unfinished"
+        if step.kind == "machine" and ended:
+            outcome = "pass"  # it is asked what the machine does, and not whether the server is right
         if played.code == EXIT_GAVE_WAY:
             outcome, said = "gave-way", said.partition("; continue with")[0]
         return StepResult(step=step, outcome=outcome, seconds=played.seconds, said=said, measured=number)
@@ -165,9 +162,7 @@ class Bench:
         record = _capacity(out)
         if record is None:
             return _error(step, played)
-        own = entry_of(record)
-        before = read_entries(self.history, own.environment, own.suite) if self.history else []
-        found = Searched(record, against_history(own, before, self.thresholds))
+        found = Searched(record, self._by.search(record))
         write_searched(self.folder, number, record, found.verdict)
         ended = played.code in (EXIT_PASS, EXIT_FAIL, EXIT_UNDECIDED)
         return StepResult(
@@ -179,11 +174,9 @@ class Bench:
             searched=number,
         )
 
-    def _past(self, step: Step, record: Record) -> Past | None:
-        """The earlier runs of the trend. The first runs have few to compare with."""
-        if self.history is None or step.kind != "run" or self.plan.event not in TREND:
-            return None
-        return replace(past_of(self.history, record, self.project.history_cache), required=False)
+    @property
+    def _by(self) -> Judge:
+        return Judge(self.thresholds, self.history, self.project.history_cache, self.plan.event)
 
 
 def _given_way(result: Result, index: int, said: str) -> Result:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from pushbench.catalog.servers import Server
 from pushbench.catalog.suites import Suite
-from pushbench.ci.steps import SEARCH_SECONDS, Settings, Step
+from pushbench.ci.steps import CONTROL_ROUNDS, SEARCH_SECONDS, Settings, Step
 from pushbench.drivers.driver import START_SECONDS, STOP_SECONDS
 from pushbench.drivers.services import READY_SECONDS
 from pushbench.foundation.errors import UserError
@@ -80,6 +80,15 @@ class Budget:
     """by the id of a server; one that is not there has not had its turn yet"""
     doubts: Sequence[Doubt] = ()
     """the most urgent first: servers that a push compares, because their history cannot tell"""
+    machines: int = 1
+    """that share the servers"""
+    control_seconds: float = 0.0
+    """of what each of several machines measures, too"""
+
+    @property
+    def all_seconds(self) -> float | None:
+        """Of the jobs of all machines, for the servers."""
+        return None if self.seconds is None else (self.seconds - self.control_seconds) * self.machines
 
 
 @dataclass(frozen=True)
@@ -100,10 +109,10 @@ def share(servers: Sequence[Server], settings: Settings, profile: str, budget: B
     large = {server.id: cost(budget.suites, server.spec.suite, profile) for server in servers}
     other = total(cost_of(step, settings, budget.suites) for step in beside)
     whole = other + total(large.values())
-    if budget.seconds is None:
-        return Share(servers, [], list(_too_long(whole)))
-    if whole.expected <= budget.seconds:
-        return Share(servers, [], [_time(whole), *_too_long(whole)])
+    if budget.all_seconds is None:
+        return Share(servers, [], list(_too_long(whole, budget.machines)))
+    if whole.expected <= budget.all_seconds:
+        return Share(servers, [], [_time(whole), *_too_long(whole, budget.machines)])
     small = {server.id: cost(budget.suites, server.spec.suite, settings.check_profile) for server in servers}
     chosen = _chosen(servers, large, small, budget, other)
     planned = other + total(large[each] if each in chosen else small[each] for each in large)
@@ -120,6 +129,9 @@ def cost_of(step: Step, settings: Settings, suites: Mapping[str, Suite]) -> Cost
     if step.kind == "capacity":
         each = VERIFY_SECONDS + SEARCH_SECONDS
         return Cost(each * len(step.servers), each * len(step.servers))
+    if step.kind == "machine":
+        once = cost(suites, step.argument("--suite"), step.argument("--profile"))
+        return total([once] * CONTROL_ROUNDS)
     if step.kind != "run":
         seconds = settings.max_seconds * len(step.servers)
         return Cost(seconds, seconds)
@@ -151,10 +163,10 @@ def _chosen(
     servers: Sequence[Server], large: Mapping[str, Cost], small: Mapping[str, Cost], budget: Budget, other: Cost
 ) -> list[str]:
     """The ids of those that get the larger profile, in the order in which they got it."""
-    assert budget.seconds is not None
+    assert budget.all_seconds is not None
     more = {each: large[each].expected - small[each].expected for each in large}
     chosen = [each for each in large if more[each] <= 0]
-    left = budget.seconds - other.expected - sum(min(large[each].expected, small[each].expected) for each in large)
+    left = budget.all_seconds - other.expected - sum(min(large[each].expected, small[each].expected) for each in large)
     for server in sorted(servers, key=lambda each: _order(budget.turns, each.id)):
         if server.id not in chosen and more[server.id] <= left:
             chosen.append(server.id)
@@ -168,8 +180,8 @@ def _order(turns: Mapping[str, Turn], server: str) -> tuple[bool, str, str]:
     return not turn.changed, turn.last, server
 
 
-def _too_long(planned: Cost) -> Iterator[str]:
-    if planned.expected > JOB_SECONDS:
+def _too_long(planned: Cost, machines: int) -> Iterator[str]:
+    if planned.expected > JOB_SECONDS * machines:
         yield (
             f"this takes about {format_elapsed(planned.expected)}, and the job ends after "
             f"{format_elapsed(JOB_SECONDS)}: set the variable PUSHBENCH_JOB_TIME to 5h"
@@ -198,10 +210,12 @@ class _Said:
 
     def notes(self) -> Iterator[str]:
         assert self.budget.seconds is not None
+        assert self.budget.all_seconds is not None
+        each = f" on each of {self.budget.machines} machines" if self.budget.machines > 1 else ""
         yield (
             f"{len(self.chosen)} of {self.servers} servers get the profile {self.large}, the others {self.small}: with "
             f"{self.large}, all take about {format_elapsed(self.whole.expected)}, and PUSHBENCH_JOB_TIME is "
-            f"{format_elapsed(self.budget.seconds)}"
+            f"{format_elapsed(self.budget.seconds)}{each}"
         )
         changed = [each for each in self.chosen if self.budget.turns.get(each, Turn()).changed]
         waited = [each for each in self.chosen if each not in changed]
@@ -209,7 +223,7 @@ class _Said:
             yield f"these changed since their last run with {self.large}: {', '.join(changed)}"
         if waited:
             yield f"these waited the longest for a run with {self.large}: {', '.join(waited)}"
-        if self.planned.expected > self.budget.seconds:
+        if self.planned.expected > self.budget.all_seconds:
             yield f"even with {self.small} the servers take longer than PUSHBENCH_JOB_TIME"
         yield _time(self.planned)
-        yield from _too_long(self.planned)
+        yield from _too_long(self.planned, self.budget.machines)

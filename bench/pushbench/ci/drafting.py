@@ -127,7 +127,7 @@ def draft(
     if run.conclusion == "cancelled":
         told = replace(told, headline="cancelled, nothing was decided")
     elif outcome != told.outcome or cause or not told.headline:
-        told = replace(told, headline=headline(outcome, verdicts, cause))
+        told = replace(told, headline=headline(outcome, verdicts, cause, _apart(results)))
     told = replace(
         told,
         outcome=outcome,
@@ -167,8 +167,13 @@ def message(results: Results, thresholds: str | None = None) -> Message:
         *(_sentence(sentence(server, verdict)) for verdict in found for server in verdict.servers),
         *(_sentence(note) for note in result.plan.notes),
     ]
-    first = headline(result.outcome, [part.summary.verdict for part in parts], _less(found))
+    first = headline(result.outcome, [part.summary.verdict for part in parts], _less(found), _apart(results))
     return Message(result.outcome, parts, steps, about=_about(result.plan, parts), headline=first)
+
+
+def _apart(results: Results | None) -> list[str]:
+    """The machines that are not like the others, for the first line."""
+    return [one_line(each.name, 60) for each in results.result.machines if each.apart] if results else []
 
 
 def of_plan(plan: Plan) -> str:

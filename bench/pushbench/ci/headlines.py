@@ -23,16 +23,17 @@ WORDS: dict[Outcome, str] = {
 """what is not a pass stands out without colour, too"""
 
 
-def headline(outcome: Outcome, verdicts: Sequence[Verdict], cause: str = "") -> str:
+def headline(outcome: Outcome, verdicts: Sequence[Verdict], cause: str = "", apart: Sequence[str] = ()) -> str:
     """`FAIL, node-ws got worse`. `cause` is why nothing, or not everything, was measured; empty where that is not
-    known."""
+    known. `apart` are machines that are not like the others."""
     match outcome:
         case "pass":
             said = _of_pass(verdicts)
         case "fail":
             said = "; ".join(_of_fail(verdicts)) or cause or "a server failed"
         case "invalid":
-            said = "the measurement cannot be used"
+            said = f"{listed(apart, 'machines')} {'is' if len(apart) == 1 else 'are'} not like the other machines"
+            said = said if apart else "the measurement cannot be used"
         case "inconclusive":
             said = cause or "nothing is known to be wrong"
         case "gave-way":
@@ -89,7 +90,7 @@ def _kinds(verdict: Verdict, server: ServerVerdict) -> Iterator[str]:
         yield NOT_WORKING
 
 
-def listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str], what: str = "servers") -> str:
     if len(names) > MOST_NAMES:
-        return f"{len(names)} servers"
+        return f"{len(names)} {what}"
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

@@ -15,7 +15,7 @@ from pushbench.catalog.servers import Server, select
 from pushbench.ci import steps as commands
 from pushbench.ci.budget import Budget, Doubt, Share, share
 from pushbench.ci.event import Event, Inputs
-from pushbench.ci.steps import Kind, Settings, Step, by_suite
+from pushbench.ci.steps import MOST_MACHINES, Kind, Settings, Step, by_suite
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.model import Document
 from pushbench.foundation.text import one_line
@@ -53,6 +53,11 @@ class Plan(Document):
     notes: list[str] = Field(description="sentences")
     left_out: list[str] = Field(default=[], description="what changed and is not measured: no pass without it")
     reduced: list[str] = Field(default=[], description="servers with a smaller profile, for which there is no time")
+    shards: list[list[str]] = Field(
+        default=[], description="servers of each of several machines; empty for one machine", max_length=MOST_MACHINES
+    )
+    control: Step | None = Field(default=None, description="what each of several machines measures, too")
+    shard: int | None = Field(default=None, description="the number of a machine, where the plan is its part")
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from pydantic import Field, NonNegativeInt, ValidationError
 
 from pushbench.ci.agreement import UnknownMetric, capacity_disagreement, disagreement
 from pushbench.ci.plan import Plan
-from pushbench.ci.steps import Step
+from pushbench.ci.steps import MOST_MACHINES, Step
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.files import write_atomically
 from pushbench.foundation.model import Document, departure
@@ -27,7 +27,7 @@ from pushbench.judging.judged_capacity import CapacityVerdict
 from pushbench.judging.verdict import Verdict
 from pushbench.profiling.explanation import Explanation, Explanations, shortened
 from pushbench.records.capacity import CapacityRecord
-from pushbench.records.record import Record
+from pushbench.records.record import Machine, Record, Slug
 
 Read = TypeVar("Read", bound=Document)
 Outcome = Literal["pass", "fail", "inconclusive", "invalid", "error", "unfinished", "gave-way"]
@@ -43,7 +43,7 @@ LARGEST_CONTENT = 128 << 20
 """bytes of all files together"""
 LARGEST_NUMBER = 1e18
 """above any count of bytes; a float that is larger is a mistake, and an integer could have thousands of digits"""
-MOST_STEPS = 20
+MOST_STEPS = 20 * MOST_MACHINES
 MOST_FILES = 3 * MOST_STEPS + 1
 """record, verdict and explanations of each step, and the index"""
 
@@ -72,17 +72,26 @@ class Result(Document):
     schema_: Literal[1] = Field(default=1, alias="schema")
     plan: Plan
     steps: list[StepResult] = Field(max_length=MOST_STEPS)
+    machine: Slug | None = Field(None, description="the name of the machine; null where it has none")
+    machines: list[Machine] = Field([], description="that shared the servers", max_length=MOST_MACHINES)
 
     @property
     def outcome(self) -> Outcome:
         """The worst outcome of the steps. A job with nothing to measure passes; one that left out a changed server does
         not.
 
-        What gave way has no outcome yet, whatever the steps before found.
+        What gave way has no outcome yet, whatever the steps before found. What one machine alone measured that is not
+        like the others is invalid; a comparison is not, because both of its arms were there.
         """
         best: Outcome = "inconclusive" if self.plan.left_out else "pass"
-        found = {each.outcome for each in self.steps} | {best}
+        found: set[Outcome] = {each.outcome for each in self.steps} | {best}
+        if any(each.step.kind != "compare" and self.apart(each.step.servers) for each in self.steps):
+            found.add("invalid")
         return next(worst for worst in WORST_FIRST if worst in found)
+
+    def apart(self, servers: Sequence[str]) -> list[str]:
+        """The machines that are not like the others and have one of the servers."""
+        return [each.name for each in self.machines if each.apart and set(each.servers) & set(servers)]
 
 
 @dataclass(frozen=True)
@@ -128,6 +137,15 @@ def write_measured(
 def write_searched(folder: Path, number: int, record: CapacityRecord, verdict: CapacityVerdict) -> None:
     for name, document in (("capacity", record), ("judged", verdict)):
         write_atomically(_path(folder, number, name), document.model_dump_json(by_alias=True).encode() + b"\n")
+
+
+def write_results(folder: Path, results: Results) -> None:
+    """Write everything that `read_results` reads."""
+    for number, measured in results.measured.items():
+        write_measured(folder, number, measured.record, measured.verdict, measured.explanations)
+    for number, searched in results.searched.items():
+        write_searched(folder, number, searched.record, searched.verdict)
+    write_result(folder, results.result)
 
 
 def read_results(folder: Path) -> Results:
@@ -183,7 +201,8 @@ def parse_results(files: dict[str, bytes], where: str, *, ignore_unknown: bool =
         if each.measured in measured:
             raise UserError(f"{INDEX} names the record {each.measured} for several steps", where=where)
         found = reader.measured(each.measured)
-        if each.outcome not in (found.verdict.outcome, "error", "unfinished", "gave-way"):
+        judged = (found.verdict.outcome, "error", "unfinished", "gave-way")
+        if each.outcome not in judged and each.step.kind != "machine":
             raise UserError(f"{INDEX} has another outcome than {each.measured}.verdict.json", where=where)
         measured[each.measured] = found
     return Results(result, measured, searched)

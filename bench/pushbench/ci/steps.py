@@ -15,7 +15,11 @@ from pushbench.foundation.model import Document
 from pushbench.metrics.definitions import Unit
 from pushbench.metrics.units import parse_quantity
 
-Kind = Literal["run", "compare", "control", "capacity"]
+Kind = Literal["run", "compare", "control", "capacity", "machine"]
+"""`machine`: the server that every machine of a run measures, where there are several"""
+MOST_MACHINES = 16
+CONTROL_ROUNDS = 4
+"""of the server that every machine measures: from four starts on a rank-sum test decides, and noise shows"""
 LONGEST_VALUE = 80
 """characters of a variable's value in an error"""
 SEARCH_SECONDS = 300.0
@@ -53,6 +57,8 @@ class Settings:
     """of a night, for the capacities of some servers; 0: of none"""
     doubt_time: str = "20m"
     """of a push, for comparing servers that its history cannot tell about; 0: of none"""
+    shards: str = "1"
+    """machines that share the servers of a run"""
 
     @classmethod
     def read(cls, environment: Mapping[str, str]) -> Settings:
@@ -66,10 +72,11 @@ class Settings:
             "job_time",
             "capacity_time",
             "doubt_time",
+            "shards",
         )
         given = {name: environment.get(f"PUSHBENCH_{name.upper()}", "") for name in names}
         found = cls(**{name: value for name, value in given.items() if value})
-        _ = found.job_seconds, found.capacity_seconds, found.doubt_seconds
+        _ = found.job_seconds, found.capacity_seconds, found.doubt_seconds, found.machines
         return found
 
     @property
@@ -90,6 +97,15 @@ class Settings:
     def _part(self, name: str, value: str) -> float:
         asked = 0.0 if value == "0" else _seconds(name, value)
         return asked if self.job_seconds is None else min(asked, self.job_seconds * PART_MOST)
+
+    @property
+    def machines(self) -> int:
+        """That share the servers of a run. Raises UserError."""
+        number = int(self.shards) if self.shards.isascii() and self.shards.isdigit() and len(self.shards) < 4 else 0
+        if not 1 <= number <= MOST_MACHINES:
+            said = f"PUSHBENCH_SHARDS is {self.shards[:LONGEST_VALUE]!r}, expected a number from 1 to {MOST_MACHINES}"
+            raise UserError(said)
+        return number
 
     @property
     def max_seconds(self) -> float:

@@ -59,6 +59,22 @@ def test_only_one_job_is_on_the_machine_that_measures() -> None:
     assert own == [("bench.yml", "bench")]
 
 
+def test_one_machine_is_the_rule_and_several_are_joined_by_a_machine_that_measures_nothing() -> None:
+    found = jobs(ROOT / ".github" / "workflows" / "bench.yml")
+    bench, join = found["bench"], found["join"]
+    assert bench["strategy"]["fail-fast"] is False
+    assert bench["strategy"]["matrix"] == {"shard": "${{ fromJSON(needs.plan.outputs.shards || '[0]') }}"}
+    planned = [step for step in bench["steps"] if "PLAN" in step.get("env", {})]
+    assert len(planned) == 3
+    assert {step["env"]["SHARD"] for step in planned} == {"${{ matrix.shard }}"}
+    kept = [step["with"]["name"] for step in (bench["steps"][-1], join["steps"][-1])]
+    assert kept == ["${{ matrix.shard == 0 && 'results' || format('results-{0}', matrix.shard) }}", "results"]
+    assert "needs.plan.outputs.shards != '[0]'" in join["if"]
+    assert join["permissions"] == {"contents": "read"}
+    assert join["runs-on"] == "ubuntu-24.04"
+    assert "join" in found["tell"]["needs"]
+
+
 def test_each_repository_variable_is_known_to_actionlint() -> None:
     used = {name for file in FILES for name in VARIABLE.findall(file.read_text())}
     assert used == set(read_yaml(ROOT / ".github" / "actionlint.yaml").data["config-variables"])

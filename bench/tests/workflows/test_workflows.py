@@ -12,6 +12,7 @@ from collections.abc import Iterator
 import pytest
 
 from pushbench.building.engine import Engine
+from pushbench.ci.result import parse_results, unzip
 from tests.ci.double_reporting import Reported as Double
 from tests.ci.github_double import FORK, run
 from tests.workflows.forge import VARIABLES, Forge
@@ -106,10 +107,21 @@ def test_a_pull_request_that_breaks_a_rule_fails_with_the_rule(forge: Forge) -> 
     assert "node-ws: not compared: the changed server does not work: verify: breaks bad-upgrade-is-refused" in comment
 
 
-def test_somebody_may_ask_for_some_servers(forge: Forge) -> None:
-    payload = {"inputs": {"servers": "go", "profile": "smoke"}, "ref": "refs/heads/main"}
-    measured = require_measured(forge, forge.act("workflow_dispatch", payload, "bench.yml"))
-    assert (measured.record.servers, measured.record.profile) == (["go"], "smoke")
+def test_somebody_may_ask_for_some_servers_and_two_machines_share_them(forge: Forge) -> None:
+    payload = {"inputs": {"servers": "go,node-ws", "profile": "smoke"}, "ref": "refs/heads/main"}
+    played = forge.act("workflow_dispatch", payload, "bench.yml", VARIABLES | {"PUSHBENCH_SHARDS": "2"})
+    assert forge.has_artifact("results"), played.output[-8000:]
+    joined = parse_results(unzip(forge.artifact("results")), "results")
+    assert joined.result.outcome in ("pass", "invalid"), played.output[-8000:]
+    assert played.passed == (joined.result.outcome == "pass"), played.output[-8000:]
+    records = [each.record for each in joined.measured.values()]
+    assert sorted(server for record in records for server in record.servers) == ["go", "node-ws"]
+    assert {record.profile for record in records} == {"smoke"}
+    assert sorted(server for each in joined.result.machines for server in each.servers) == ["go", "node-ws"]
+    for number in (1, 2):
+        part = parse_results(unzip(forge.artifact(f"results-{number}")), "part")
+        control = part.measured[1].record
+        assert (control.servers, len(control.trials)) == (["node-ws"], 4)
 
 
 def test_a_pull_request_with_nothing_to_measure_passes_and_says_so(forge: Forge) -> None:

@@ -11,7 +11,7 @@ from pushbench.ci.doctor.gathering import CHECK
 from pushbench.ci.doctor.machine_checks import LABEL
 
 NEVER_REQUIRE = frozenset(
-    {"admit", "bench", "clean", "command", "continue", "deploy", "foreign-images", "gate", "images", "night"}
+    {"admit", "bench", "clean", "command", "continue", "deploy", "foreign-images", "gate", "images", "join", "night"}
     | {"own-server", "plan", "publish", "report", "tell", "watch"}
 )
 """jobs: those of a fork's own workflow can claim anything, and skipped ones count as passed"""

@@ -15,6 +15,7 @@ from pushbench.cli.ci import (
     fetch,
     go_on,
     images,
+    join,
     night,
     plan,
     publish,
@@ -27,7 +28,7 @@ from pushbench.cli.ci import (
 def register(app: typer.Typer) -> None:
     group = typer.Typer(help="What the workflows on GitHub do.", no_args_is_help=True)
     for each in (
-        *(plan, fetch, images, bench, go_on, tell, night, report, alert, publish),
+        *(plan, fetch, images, bench, join, go_on, tell, night, report, alert, publish),
         *(admit, adopt, command, watch, clean_images, doctor),
     ):
         each.register(group)

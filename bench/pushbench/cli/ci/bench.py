@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
@@ -21,7 +21,15 @@ if TYPE_CHECKING:
 
 _EXAMPLE = examples(
     "PLAN=$(./pushbench ci plan --json) ./pushbench ci bench",
+    "SHARD=2 ./pushbench ci bench",
+    "(where PLAN is for several machines: the part of the second one)",
 )
+LONGEST_MACHINE = 60
+"""characters of its name"""
+HistoryOption = Annotated[
+    str,
+    typer.Option("--history", help="Judge runs by those on this branch, too.", metavar="BRANCH", show_default=False),
+]
 
 
 def register(group: typer.Typer) -> None:
@@ -30,12 +38,7 @@ def register(group: typer.Typer) -> None:
 
 def bench(
     *,
-    history: Annotated[
-        str,
-        typer.Option(
-            "--history", help="Judge runs by those on this branch, too.", metavar="BRANCH", show_default=False
-        ),
-    ] = "",
+    history: HistoryOption = "",
     earlier: Annotated[
         str,
         typer.Option(
@@ -45,14 +48,15 @@ def bench(
 ) -> None:
     """Carry out the plan in the variable PLAN.
 
+    With SHARD, a number from 1 on, carries out the part of one of several machines.
+
     Leaves results in out/ci/results, and a summary of the step.
 
     In a job of GitHub Actions, a push or night gives way to a pull request between two servers: it then ends with the
-    outcome gave-way.
+    outcome gave-way. One of several machines gives way to nothing, and tells its name: RUNNER_NAME.
 
     Exit code: 0 pass or gave way, 1 fail, 2 a step could not be carried out, 3 inconclusive, invalid or ended early.
     """
-    from pushbench.ci import actions
     from pushbench.ci.result import read_results
     from pushbench.foundation.project import Project
 
@@ -61,7 +65,14 @@ def bench(
     before = read_results(Path(earlier)) if earlier else None
     if before and before.result.plan != planned:
         raise UserError("the earlier results are of another plan", where=earlier)
-    folder = _carry_out(project, planned, before, history)
+    conclude(project, _carry_out(project, planned, before, history))
+
+
+def conclude(project: Project, folder: Path) -> NoReturn:
+    """Tell the outcome of the results, and end with its code."""
+    from pushbench.ci import actions
+    from pushbench.ci.result import read_results
+
     found = read_results(folder)
     outcome = found.result.outcome
     actions.add_summary(_summary(found, thresholds_text(project)))
@@ -97,8 +108,9 @@ def _carry_out(project: Project, planned: Plan, earlier: Results | None, history
             results_folder(out),
             store,
             options.note,
-            give_way=queue_of_job() if asks and planned.event in TREND else None,
+            give_way=queue_of_job() if asks and planned.event in TREND and planned.shard is None else None,
             earlier=earlier,
+            machine=_machine() if planned.shard else None,
         )
         try:
             with actions.inert_log():
@@ -106,6 +118,14 @@ def _carry_out(project: Project, planned: Plan, earlier: Results | None, history
         except Ended:
             options.note("ended: what was measured until then is in out/ci")
     return results_folder(out)
+
+
+def _machine() -> str | None:
+    """The name that Actions has for this machine, in characters that every reader takes."""
+    import re
+
+    named = re.sub(r"[^A-Za-z0-9._-]+", "-", os.environ.get("RUNNER_NAME", "")).strip("-._")[:LONGEST_MACHINE]
+    return named or None
 
 
 def _summary(found: Results, thresholds: str | None) -> str:

@@ -40,15 +40,20 @@ def tell(made: Plan, *, as_json: bool) -> None:
 
 
 def planned_by() -> Plan:
-    """The plan in the variable PLAN. Raises UserError."""
+    """The plan in the variable PLAN, or the part of it that SHARD names, counted from 1. Raises UserError."""
     from pydantic import ValidationError
 
     from pushbench.ci.plan import Plan
+    from pushbench.ci.sharding import part
 
     try:
-        return Plan.model_validate_json(os.environ.get("PLAN", ""))
+        planned = Plan.model_validate_json(os.environ.get("PLAN", ""))
     except ValidationError as error:
         raise UserError(f"PLAN is not what `pushbench ci plan` says: {error.errors()[0]['msg']}") from None
+    shard = os.environ.get("SHARD") or "0"
+    if not re.fullmatch(r"[0-9]{1,3}", shard, re.ASCII):
+        raise UserError(f"SHARD is {shard[:40]!r}, no number")
+    return part(planned, int(shard)) if int(shard) else planned
 
 
 def fresh_out(project: Project) -> Path:

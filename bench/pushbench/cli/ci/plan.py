@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pushbench.catalog.servers import Server
+    from pushbench.catalog.suites import Suite
     from pushbench.ci.budget import Budget, Doubt
     from pushbench.ci.event import Event, Inputs
     from pushbench.ci.steps import Settings
@@ -27,6 +29,8 @@ _EXAMPLES = examples(
     "(in a job of GitHub Actions; later jobs read its output plan)",
     "PUSHBENCH_JOB_TIME=5h ./pushbench ci plan --history gh-pages",
     "(as many servers with the profile full as 5 hours allow)",
+    "PUSHBENCH_SHARDS=3 ./pushbench ci plan",
+    "(the servers of each of 3 machines, as a matrix of later jobs)",
 )
 
 
@@ -60,6 +64,8 @@ def plan(
     PUSHBENCH_CAPACITY_TIME, 30m unless set, is what a night has for the capacities of some servers; 0 leaves them out.
     PUSHBENCH_DOUBT_TIME, 20m unless set, is what a push has for comparing servers with the last accepted commit where
     the history cannot tell whether they got worse; 0 leaves them out.
+    PUSHBENCH_SHARDS, 1 unless set, splits the servers over so many jobs, on machines of one label; each job measures
+    the same control server, too, and `pushbench ci join` makes one run of them.
     Fetches what it compares; a private repository needs GITHUB_TOKEN for that, with the permission contents: read.
     To go on with a run, also GITHUB_API_URL and GITHUB_TOKEN, which needs the permission actions: read.
     """
@@ -69,6 +75,7 @@ def plan(
     from pushbench.ci.event import read_event
     from pushbench.ci.plan import make_plan
     from pushbench.ci.result import Result, StepResult, write_result
+    from pushbench.ci.sharding import share_out
     from pushbench.ci.steps import Settings
     from pushbench.foundation.project import Project
 
@@ -82,6 +89,8 @@ def plan(
     catalog = here(read_catalog(project.servers))
     budget = _budget(project, event, catalog, settings, history)
     made = make_plan(event, catalog, change, settings, today, budget=budget)
+    if settings.machines > 1:
+        made = share_out(made, catalog, settings, _suites(project))
     waits = made.untrusted and event.name == "pull_request"
     steps = [
         StepResult(step=step, outcome="inconclusive" if waits else "unfinished", seconds=0, said="", measured=None)
@@ -94,6 +103,7 @@ def plan(
             "untrusted": str(made.untrusted).lower(),
             "source": event.sha,
             "earlier": "",
+            "shards": json.dumps(list(range(1, len(made.shards) + 1)) or [0]),
         }
     )
     tell(made, as_json=as_json)
@@ -105,13 +115,13 @@ def _budget(
     """None where the event does not ask for every server. The branch is fetched only where something depends on it."""
     import tempfile
 
-    from pushbench.catalog.suites import read_suites
-    from pushbench.ci.budget import Budget
+    from pushbench.ci.budget import Budget, cost_of
     from pushbench.ci.doubting import read_doubts
     from pushbench.ci.fetching import fetch
     from pushbench.ci.last_measured import read_turns
     from pushbench.ci.plan import measures_everything, whole_profile
     from pushbench.ci.publishing import HISTORY
+    from pushbench.ci.sharding import control
     from pushbench.cli.conclusion import thresholds_of
 
     if not measures_everything(event):
@@ -129,22 +139,29 @@ def _budget(
                 if compares:
                     by, cache = thresholds_of(project), Path(folder) / "cache"
                     doubts = read_doubts(store, project.root, catalog, profile, thresholds=by, cache=cache)
-    return Budget(seconds, {suite.id: suite for suite in read_suites(project.scenarios)}, turns, doubts)
+    suites, common = _suites(project), 0.0
+    if settings.machines > 1:
+        common = cost_of(control(catalog, [], settings), settings, suites).expected
+    return Budget(seconds, suites, turns, doubts, machines=settings.machines, control_seconds=common)
+
+
+def _suites(project: Project) -> dict[str, Suite]:
+    from pushbench.catalog.suites import read_suites
+
+    return {suite.id: suite for suite in read_suites(project.scenarios)}
 
 
 def _take_up(project: Project, inputs: Inputs, *, as_json: bool) -> None:
     """Leave what the run measured that gave way, as the results so far, and its plan, as the plan."""
     from pushbench.ci import actions
     from pushbench.ci.going_on import take_up
-    from pushbench.ci.result import write_measured, write_result, write_searched
+    from pushbench.ci.result import write_results
 
     with github_of_job() as github:
         found = take_up(github, inputs)
     folder, made = results_folder(fresh_out(project)), found.result.plan
-    for number, measured in found.measured.items():
-        write_measured(folder, number, measured.record, measured.verdict)
-    for number, searched in found.searched.items():
-        write_searched(folder, number, searched.record, searched.verdict)
-    write_result(folder, found.result)
-    actions.set_outputs({"measure": "true", "untrusted": "false", "source": made.sha, "earlier": "out/earlier"})
+    write_results(folder, found)
+    actions.set_outputs(
+        {"measure": "true", "untrusted": "false", "source": made.sha, "earlier": "out/earlier", "shards": "[0]"}
+    )
     tell(made, as_json=as_json)
