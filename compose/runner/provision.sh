@@ -21,7 +21,7 @@ source "$HERE/removal.sh"
 # shellcheck source=pins.sh
 source "$HERE/pins.sh"
 
-repository='' branch=main workflow=.github/workflows/bench.yml runner_group=1 ssh='' uninstall=''
+repository='' branch=main workflow=.github/workflows/bench.yml runner_group=1 runner_name=pushbench ssh='' uninstall=''
 token_file='' app_id='' app_key_file=''
 ssh_from=()
 
@@ -44,6 +44,7 @@ Make this machine the benchmark runner of one GitHub repository. A second run ch
   --branch NAME            the default branch (main)
   --workflow PATH          the only workflow file that may run here (.github/workflows/bench.yml)
   --runner-group ID        the group of the organisation's runners that this one joins (1, the default group)
+  --fleet NAME             one of several machines that share the servers of a run, under the name pushbench-NAME
   --dry-run                say what would change, and change nothing
   --uninstall              take everything away again, the packages that were installed for it too
   --help                   this text
@@ -66,7 +67,8 @@ read_arguments() {
     --dry-run) dry_run=yes ;;
     --no-ssh) ssh=none ;;
     --uninstall) uninstall=yes ;;
-    --repository | --token-file | --app-id | --app-key-file | --allow-ssh | --branch | --workflow | --runner-group)
+    --repository | --token-file | --app-id | --app-key-file | --allow-ssh | --branch | --workflow | --runner-group | \
+      --fleet)
       if (($# < 2)); then give_up "$1 wants a value" "see --help"; fi
       case $1 in
       --repository) repository=$2 ;;
@@ -77,6 +79,7 @@ read_arguments() {
       --branch) branch=$2 ;;
       --workflow) workflow=$2 ;;
       --runner-group) runner_group=$2 ;;
+      --fleet) runner_name=pushbench-$2 ;;
       esac
       shift
       ;;
@@ -95,6 +98,8 @@ check_arguments() {
     give_up "--workflow $workflow is no workflow file" "such as .github/workflows/bench.yml"
   [[ $runner_group =~ ^[1-9][0-9]{0,17}$ ]] ||
     give_up "--runner-group $runner_group is no number" "the address of the group's page ends with it"
+  [[ $runner_name =~ ^pushbench(-[a-z0-9][a-z0-9-]{0,39})?$ ]] ||
+    give_up "--fleet ${runner_name#pushbench-} is no name" "small letters, digits and -, such as rack-2"
   check_credential
   local network
   for network in "${ssh_from[@]}"; do
@@ -257,6 +262,7 @@ settings() {
 repository=$repository
 branch=$branch
 workflow=$workflow
+name=$runner_name
 server=https://github.com
 api=https://api.github.com
 runner_group=$runner_group

@@ -21,9 +21,8 @@ from typing import Any
 import runner_api
 from runner_api import Github, GithubFailed, NoSuchAnswer
 from runner_app import installation_token, is_app_key
-from runner_policy import BadSettings, Refused, Settings, check_run, read_settings
+from runner_policy import FLEET, BadSettings, Refused, Settings, check_run, read_settings
 
-NAME = "pushbench"  # GitHub gives a name to one runner at a time: this is what keeps a second machine out
 LABEL = "pushbench"
 # A just-in-time runner has the labels that the request names and no others: `self-hosted` and its like are added by the
 # runner's own configuration, which the just-in-time one replaces.
@@ -45,7 +44,8 @@ RIGHTS = "Administration: write and Actions: read"
 
 def register(github: Github, settings: Settings, folder: Path, pause: Callable[[float, str], None]) -> int:
     """Register this machine for one job; returns the runner's number. Raises GithubFailed."""
-    wanted = {"name": NAME, "runner_group_id": settings.group, "labels": [*LABELS], "work_folder": "_work"}
+    # GitHub gives a name to one runner at a time: this is what keeps a second machine out.
+    wanted = {"name": settings.name, "runner_group_id": settings.group, "labels": [*LABELS], "work_folder": "_work"}
     while True:
         refuse_others(github, settings)
         try:
@@ -54,7 +54,7 @@ def register(github: Github, settings: Settings, folder: Path, pause: Callable[[
         except NoSuchAnswer as error:
             if error.status != 409:
                 raise GithubFailed(_advice(error, settings)) from None
-        pause(runner_api.PAUSE_SECONDS, f"a runner called {NAME} was there again")
+        pause(runner_api.PAUSE_SECONDS, f"a runner called {settings.name} was there again")
     number = int(answer["runner"]["id"])
     given = {str(label["name"]).lower() for label in answer["runner"]["labels"]}
     if missing := [label for label in LABELS if label not in given]:
@@ -68,16 +68,23 @@ def register(github: Github, settings: Settings, folder: Path, pause: Callable[[
 
 
 def refuse_others(github: Github, settings: Settings) -> None:
-    """Forget what an earlier start of this machine left. Raises GithubFailed when another machine has our label."""
+    """Forget what an earlier start of this machine left. Raises GithubFailed when another machine has our label, and
+    not both are of a fleet."""
     try:
         for runner in list(github.pages(f"{_actions(settings)}/runners", "runners")):
-            ours = runner["name"] == NAME
-            if runner["status"] == "online" and (ours or LABEL in {label["name"] for label in runner["labels"]}):
-                hint = "two machines must not share the label; this one goes on when the other is gone"
+            ours = runner["name"] == settings.name
+            both = FLEET.fullmatch(settings.name) and FLEET.fullmatch(str(runner["name"])) and not ours
+            labelled = not both and LABEL in {label["name"] for label in runner["labels"]}
+            if runner["status"] == "online" and (ours or labelled):
+                hint = (
+                    "two machines must not share the label, unless each has a --fleet of its own; this one goes on "
+                    "when the other is gone"
+                )
                 raise GithubFailed(f"the runner {runner['name']!r} is online with the label {LABEL}: {hint}")
             if ours:
+                busy = f"the runner {settings.name} still counts as busy with its last job"
                 while not forget(github, settings, int(runner["id"])):
-                    github.pause(runner_api.PAUSE_SECONDS, f"the runner {NAME} still counts as busy with its last job")
+                    github.pause(runner_api.PAUSE_SECONDS, busy)
     except NoSuchAnswer as error:
         raise GithubFailed(_advice(error, settings)) from None
 

@@ -32,6 +32,10 @@ class BadSettings(Exception):
     """One sentence about the settings file."""
 
 
+ALONE = "pushbench"
+FLEET = re.compile(r"pushbench-[a-z0-9][a-z0-9-]{0,39}", re.ASCII)
+
+
 @dataclass(frozen=True)
 class Settings:
     """What `provision.sh` was told."""
@@ -48,6 +52,8 @@ class Settings:
     """the number of the runner group; 1 is the default group, and the only one that a repository of a person has"""
     app_id: str
     """the id of the GitHub App whose key the credential is; empty where it is a token"""
+    name: str = ALONE
+    """of this machine on GitHub; another one than `ALONE` is of a fleet, whose machines share the label"""
 
     @property
     def ref(self) -> str:
@@ -68,6 +74,8 @@ def read_settings(path: Path) -> Settings:
     try:
         settings = Settings(**values)
         _digits("runner_group", settings.runner_group)
+        if settings.name != ALONE and not FLEET.fullmatch(settings.name):
+            raise TypeError("name")
         return settings
     except (TypeError, Refused):
         wanted = ", ".join(Settings.__dataclass_fields__)

@@ -36,6 +36,16 @@ def test_the_default_branch_is_found_in_every_form_of_a_list() -> None:
     assert bench in installation.finding("default-branch").fixes[0].do
 
 
+def test_as_many_machines_may_measure_as_share_the_servers() -> None:
+    installation = Installation()
+    installation.runners.append({**installation.runners[0], "id": 8, "name": "pushbench-b"})
+    assert "PUSHBENCH_SHARDS" in installation.finding("runner").fixes[0].do
+    installation.variables["PUSHBENCH_SHARDS"] = "2"
+    finding = installation.finding("runner")
+    assert finding.state == "ok"
+    assert "pushbench-b" in finding.said
+
+
 def test_no_check_is_ok_that_the_token_cannot_see() -> None:
     for hides in (False, True):
         installation = Installation(grants=frozenset(), hides=hides)

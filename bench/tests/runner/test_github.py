@@ -83,6 +83,29 @@ def test_a_second_machine_with_the_label_is_not_registered(api: Api, tmp_path: P
     assert GENERATE not in api.asked
 
 
+def test_the_machines_of_a_fleet_share_the_label_and_have_names_of_their_own(api: Api, tmp_path: Path) -> None:
+    others = [runner("pushbench-b", "online", "pushbench"), {**runner("pushbench-c", "offline", "pushbench"), "id": 8}]
+    api.answers[RUNNERS] = [(200, {"runners": others})]
+    assert ask(api, "register", tmp_path, name="pushbench-a").returncode == 0
+    assert api.requests[-1][1]["name"] == "pushbench-a"
+    assert not [each for each in api.asked if each.startswith("DELETE")], "an offline one is another machine's"
+
+
+@pytest.mark.parametrize("name", ["pushbench-a", "pushbench", "somebody-elses"])
+def test_a_machine_of_a_fleet_goes_on_beside_no_other_one(api: Api, tmp_path: Path, name: str) -> None:
+    api.answers[RUNNERS] = [(200, {"runners": [runner(name, "online", "pushbench")]})]
+    done = ask(api, "register", tmp_path, name="pushbench-a")
+    assert (done.returncode, GENERATE in api.asked) == (1, False)
+    assert "two machines must not share the label, unless each has a --fleet of its own" in done.stderr
+
+
+@pytest.mark.parametrize("name", ["", "other", "pushbench-", "pushbench-A", "pushbench-a b", "pushbench-" + "x" * 50])
+def test_a_name_that_is_no_fleet_s_is_refused(api: Api, tmp_path: Path, name: str) -> None:
+    done = ask(api, "register", tmp_path, name=name)
+    assert done.returncode == 1
+    assert "run provision.sh again" in done.stderr
+
+
 def test_a_runner_that_still_counts_as_busy_is_forgotten_a_moment_later(api: Api, tmp_path: Path) -> None:
     busy = {"message": 'Runner "pushbench" is currently running a job and cannot be deleted.'}
     api.answers |= {

@@ -46,20 +46,29 @@ def _worked_at(facts: Facts) -> datetime | None:
     return job.completed_at if job else None
 
 
+def _machines_wanted(facts: Facts) -> int:
+    """The number that PUSHBENCH_SHARDS names; one where it is not shown or is no number."""
+    known = [] if isinstance(facts.variables, Hidden) else facts.variables
+    value = next((each.value for each in known if each.name == "PUSHBENCH_SHARDS"), "")
+    return int(value) if re.fullmatch(r"[1-9][0-9]?", value, re.ASCII) else 1
+
+
 def runner(facts: Facts) -> Said:
-    online = _online(facts)
-    if len(online) > 1:
-        names = ", ".join(each.name for each in online)
-        return missing(f"{len(online)} machines measure: {names}", fix("Keep one.", page=_page(facts)))
-    if online:
-        lacking = LABELS - online[0].label_names
+    online, most = _online(facts), _machines_wanted(facts)
+    names = ", ".join(each.name for each in online)
+    if len(online) > most:
+        do = f"Keep {most}." if most > 1 else "Keep one. To let several share the servers, set PUSHBENCH_SHARDS."
+        return missing(f"{len(online)} machines measure: {names}", fix(do, page=_page(facts)))
+    for each in online:
+        lacking = LABELS - each.label_names
         if lacking:
             do = "Set the machine up again with the present compose/runner; it sends both labels."
             return missing(
-                f"{online[0].name} lacks the label {', '.join(sorted(lacking))}, so no job reaches it",
+                f"{each.name} lacks the label {', '.join(sorted(lacking))}, so no job reaches it",
                 fix(do, page=_page(facts)),
             )
-        return ok(f"{online[0].name} is online with the labels {', '.join(sorted(LABELS))}")
+    if online:
+        return ok(f"{names} {'is' if len(online) == 1 else 'are'} online with the labels {', '.join(sorted(LABELS))}")
     worked = _worked_at(facts)
     if worked and facts.now - worked < RECENT:
         return ok("between two jobs: it ended one within the last hour")
