@@ -68,6 +68,7 @@ def measured_by(record: Record) -> list[str]:
     return [
         f"- {escape(notes.environment(record.environment))}",
         f"- {escape(notes.split(record.environment))}",
+        *([f"- on {escape(notes.machines(record))}"] if record.machines else []),
         f"- {escape(notes.origin(record))}",
         f"- pushbench {escape(record.harness.pushbench)}, k6 {escape(record.harness.k6)}",
         *(f"- {escape(server)}: {escape(said)}" for server, said in notes.versions(record).items()),

@@ -72,8 +72,14 @@ def environment(of: Environment) -> str:
     workers = f", {of.workers} workers" if of.workers else ""
     generators = f", {of.generators} generators" if of.generators else ""
     method = f", method {of.method_number}" if of.method_number != METHOD else ""
+    apart = f", apart on {of.machine}" if of.machine else ""
     cpus = "1 CPU" if of.cpus == 1 else f"{of.cpus} CPUs"
-    return f"{of.cpu_model}, {cpus}, Linux {of.kernel}, {of.driver} driver{engine}{workers}{generators}{method}"
+    return f"{of.cpu_model}, {cpus}, Linux {of.kernel}, {of.driver} driver{engine}{workers}{generators}{method}{apart}"
+
+
+def machines(record: Record) -> str:
+    """`bench-1: go, node-ws; bench-2: fastapi`; empty where one machine measured everything."""
+    return "; ".join(f"{each.name}: {', '.join(each.servers)}" for each in record.machines)
 
 
 def split(of: Environment) -> str:

@@ -53,6 +53,7 @@ def build(inputs: Inputs, out: Path, note: Note) -> Built:
     metrics: dict[str, Metrics] = {}
     words = partial(_words, known, state)
     combinations = read_combinations(inputs.history, out / ENTRIES, inputs.project.history_cache, words)
+    combinations.sort(key=lambda each: bool(state.environments.get(each.environment, {}).get("machine")))
     for combination in combinations:
         marked = _write_marks(folder, state, combination, combinations, released)
         metrics[combination.id] = metrics_of(combination.words)

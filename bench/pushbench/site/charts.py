@@ -71,4 +71,5 @@ def _machine(environment: Data | None, key: str) -> str:
         return key
     model = str(environment["cpu_model"]).replace("(R)", "").replace("(TM)", "")
     cores = environment["physical_cores"]
-    return f"{model}, {cores} cores" if cores else f"{model}, {environment['cpus']} CPUs"
+    apart = f", apart on {environment['machine']}" if environment.get("machine") else ""
+    return (f"{model}, {cores} cores" if cores else f"{model}, {environment['cpus']} CPUs") + apart

@@ -148,6 +148,7 @@ def _environment_facts(environment: Data) -> dict[str, str]:
         "workers": str(environment["workers"] or "one a CPU"),
         "generators": str(environment.get("generators") or 1),
         "method": str(environment.get("method") or 1),
+        "apart on": environment.get("machine") or "no machine",
         "server on CPU": ", ".join(map(str, environment["server_cpus"])),
         "generator on CPU": ", ".join(map(str, environment["generator_cpus"])),
     }

@@ -76,6 +76,7 @@ def run(record: Record, verdict: Verdict) -> Data:
         "ref": one_line(record.commit.ref, MESSAGE) if record.commit else None,
         "harness": record.harness.model_dump(),
         "environment": record.environment.model_dump(),
+        "machines": [each.model_dump() for each in record.machines],
         "parameters": record.parameters,
         "schedule": record.schedule.model_dump(),
         "live": record.live,

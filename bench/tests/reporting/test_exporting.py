@@ -6,6 +6,7 @@ import json
 
 from pushbench.judging.thresholds import NO_THRESHOLDS
 from pushbench.judging.verdict import judge
+from pushbench.machine.environment import set_apart
 from pushbench.records.record import Record
 from pushbench.reporting.exporting import github_action_benchmark
 from pushbench.reporting.summary import summarize
@@ -45,6 +46,13 @@ def test_a_name_is_of_one_method_and_one_number_of_generators() -> None:
     shared = record.model_copy(update={"environment": record.environment.model_copy(update={"generators": 2})})
     assert name(by_method_1(record)) == "node-ws: Deliveries out (whiteboard, quick, 1,000 clients)"
     assert name(shared) == "node-ws: Deliveries out (whiteboard, quick, 1,000 clients, 2 generators, method 2)"
+
+
+def test_a_machine_apart_has_charts_of_its_own() -> None:
+    record = make_record([make_trial("node-ws")])
+    apart = record.model_copy(update={"environment": set_apart(record.environment, "bench-2")})
+    names = [each["name"] for each in export(apart)["customSmallerIsBetter"]]
+    assert all("1,000 clients, apart on bench-2, method 2" in str(name) for name in names)
 
 
 def test_throughput_below_what_was_due_says_so() -> None:

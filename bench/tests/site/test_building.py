@@ -14,11 +14,12 @@ import pytest
 from pushbench.cli import main
 from pushbench.cli.conclusion import thresholds_of
 from pushbench.foundation.errors import UserError
+from pushbench.machine.environment import set_apart
 from pushbench.records import history, store
-from pushbench.records.record import Comparison
+from pushbench.records.record import Comparison, Machine
 from pushbench.site.local import write_local_site
 from pushbench.site.releases import FILE, Release
-from tests.factories import invalid, make_record, make_trial, measured
+from tests.factories import ENVIRONMENT, invalid, make_record, make_trial, measured
 from tests.site import demo
 from tests.site.checkouts import LIMITS, Site
 from tests.site.demo_entries import BEHIND
@@ -105,6 +106,28 @@ def test_records_alone_make_a_history(site: Site) -> None:
     series = site.data(f"{combination['id']}/recent/1000/cpu_seconds_per_delivery")
     assert series["servers"]["node-ws"]["values"] == [41e-6] * 3
     assert not site.store.exists()
+
+
+def test_a_machine_apart_is_named_and_no_ranking_has_its_servers_beside_the_others(site: Site) -> None:
+    others = Machine(name="bench-1", servers=["go", "node-ws"])
+    alike = make_record([make_trial("go"), make_trial("node-ws")], machines=[others])
+    said = "CPU per delivery of the control is 30 % higher there"
+    alone = make_record(
+        [make_trial("fastapi")],
+        id="20261121T111500Z-1a2b3c",
+        environment=set_apart(ENVIRONMENT, "bench-2"),
+        machines=[Machine(name="bench-2", servers=["fastapi"], apart=said)],
+    )
+    for record in (alike, alone):
+        store.write_record(site.records, record)
+    site.build()
+    first, last = site.manifest["combinations"]
+    rows = [[row["server"] for row in site.data(f"{each['id']}/overview")["rows"]] for each in (first, last)]
+    assert rows == [["go", "node-ws"], ["fastapi"]], "what is apart comes last, though it is newer"
+    assert site.manifest["environments"][last["environment"]]["machine"] == "bench-2"
+    assert site.data(f"runs/{alone.id}")["machines"][0]["apart"] == said
+    assert site.data(f"runs/{alike.id}")["machines"] == [others.model_dump()]
+    assert [mark["changed"] for mark in site.marks(first["id"])] == [[["apart on", "no machine", "bench-2"]]]
 
 
 def test_a_comparison_is_a_run_and_no_point_of_a_series(site: Site) -> None:

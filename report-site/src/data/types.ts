@@ -70,6 +70,8 @@ export interface Environment {
   generators?: number | null;
   /** of the metrics' definitions; none is 1 */
   method?: number | null;
+  /** name of a machine that was not like the others of its run */
+  machine?: string | null;
   server_cpus: number[];
   generator_cpus: number[];
 }
@@ -317,6 +319,8 @@ export interface Run {
   ref?: string | null;
   harness?: Record<string, string>;
   environment?: Environment;
+  /** that shared the servers, where several did; `apart` says why one is not compared with the others */
+  machines?: { name: string; servers: string[]; apart: string }[];
   parameters: Parameters;
   schedule?: { stages: StagePlan[] };
   planned?: number;

@@ -57,6 +57,13 @@ function Whole({ manifest, query, run }: { manifest: Manifest; query: URLSearchP
             {run.environment.driver}, environment {run.environment.key}
           </p>
         )}
+        {run.machines
+          ?.filter((machine) => machine.apart)
+          .map(({ name, apart }) => (
+            <p key={name}>
+              <strong>Measured on {name}, apart from the other machines:</strong> {apart}
+            </p>
+          ))}
         <Reasons run={run} />
         <p class="links">
           {run.record && <a href={run.record}>the record ({run.record.endsWith('.gz') ? 'JSON, gzip' : 'JSON'})</a>}

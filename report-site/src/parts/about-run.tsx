@@ -100,6 +100,7 @@ export function Environment({ run }: { run: Run }) {
     ['Memory', formatQuantity(environment.memory_bytes, 'bytes')],
     ['Kernel', environment.kernel],
     ['Driver', environment.engine ? `${environment.driver}, ${environment.engine}` : environment.driver],
+    ...(run.machines ?? []).map(({ name, servers }): [string, string] => [`Machine ${name}`, servers.join(', ')]),
     ...Object.entries(harness).map(([name, version]): [string, string] => [name, version]),
     ...run.servers.flatMap(({ server, reported }): [string, string][] =>
       reported ? [[server, `${reported.framework} on ${reported.runtime}`]] : [],
