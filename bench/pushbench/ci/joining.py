@@ -67,8 +67,10 @@ def join(plan: Plan, left: Mapping[int, Left], judge: Judge) -> Results:
     owns, missing = [], {}
     for number in range(1, len(plan.shards) + 1):
         found = left.get(number, Left())
-        if found.results is None or found.results.result.plan != part(plan, number):
-            missing[number] = found.problem if found.results is None else "its results are of another plan"
+        if found.results is None:
+            missing[number] = found.problem
+        elif found.results.result.plan != part(plan, number) or not _is_of_its_steps(found.results):
+            missing[number] = "its results are of another plan"
         else:
             name = found.results.result.machine or f"machine-{number}"
             owns.append(_Own(number, name, found.results, places(plan, number)))
@@ -80,6 +82,19 @@ def join(plan: Plan, left: Mapping[int, Left], judge: Judge) -> Results:
     for place in range(len(plan.steps)):
         joined.join_step(place)
     return joined.results()
+
+
+def _is_of_its_steps(results: Results) -> bool:
+    """Whether each record is of servers of its step."""
+    for each in results.result.steps:
+        servers: set[str] = set()
+        if each.measured is not None:
+            servers = set(results.measured[each.measured].record.servers)
+        elif each.searched is not None:
+            servers = {server.server for server in results.searched[each.searched].record.servers}
+        if not servers <= set(each.step.servers):
+            return False
+    return True
 
 
 @dataclass

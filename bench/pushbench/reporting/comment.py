@@ -115,7 +115,9 @@ def _title(part: Part) -> str:
     what = "against the base" if part.record.comparison else "by the limits"
     if part.record.comparison and part.record.comparison.injected:
         what = "control, against itself"
-    return one_line(f"{part.record.suite}, profile {part.record.profile}, {what}", LONGEST_LINE)
+    machine = part.record.environment.machine
+    apart = f", apart on {machine}" if machine else ""
+    return one_line(f"{part.record.suite}, profile {part.record.profile}, {what}{apart}", LONGEST_LINE)
 
 
 def _tally(verdict: Verdict) -> str:

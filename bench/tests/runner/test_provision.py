@@ -195,6 +195,7 @@ WRONG = {
     "is no address or network": ["--repository", "me/pushbench", "--token-file", "x", "--allow-ssh", "any; accept"],
     "is no workflow file": ["--repository", "me/pushbench", "--workflow", "../evil.yml"],
     "exclude each other": ["--repository", "a/b", "--token-file", "x", "--no-ssh", "--allow-ssh", "::1"],
+    "--fleet Rack 2 is no name": ["--repository", "a/b", "--token-file", "x", "--no-ssh", "--fleet", "Rack 2"],
     "--runner-group default is no number": ["--repository", "a/b", "--token-file", "x", "--runner-group", "default"],
     "--token-file and --app-id exclude each other": ["--repository", "a/b", "--token-file", "x", "--app-id", "1"],
     "--app-key-file wants --app-id": ["--repository", "a/b", "--app-key-file", "x", "--no-ssh"],
