@@ -8,19 +8,23 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from pushbench.ci import sharding
 from pushbench.ci.benching import Bench
 from pushbench.ci.plan import Plan
-from pushbench.ci.result import read_results
+from pushbench.ci.result import Result, read_results, write_result
 from pushbench.ci.steps import Step
 from pushbench.cli import app
+from pushbench.foundation.errors import UserError
 from pushbench.foundation.project import Project
 from pushbench.judging.thresholds import NO_THRESHOLDS
 from pushbench.records import history
 from pushbench.records.record import Record
+from tests.ci import shards
 from tests.ci.job_results import make_plan
 from tests.factories import LIMITS, make_record, make_thresholds, make_trial, measured
 from tests.support import make_project
@@ -130,6 +134,50 @@ def test_points_of_the_trend_are_judged_by_the_history_and_the_first_ones_have_n
     assert bench(project, plan("run"), store).play().outcome == "fail"
     on_demand = plan("run").model_copy(update={"event": "workflow_dispatch"})
     assert bench(project, on_demand, store).play().outcome == "pass", "of another profile there would be no history"
+
+
+def test_what_a_machine_does_with_the_control_is_no_verdict_on_the_control(project: Project) -> None:
+    prepare(project, make_record([measured("node-ws", {"loss_ratio": 0.5})]))
+    machine = plan("run").steps[0].model_copy(update={"kind": "machine"})
+    result = replace(bench(project, make_plan(machine)), machine="bench-1").play()
+    assert (result.outcome, result.machine) == ("pass", "bench-1")
+    read = read_results(project.out / "results")
+    assert (read.measured[1].verdict.outcome, read.result.machine) == ("fail", "bench-1")
+    [step] = bench(project, make_plan(machine.model_copy(update={"arguments": ["cut"]}))).play().steps
+    assert step.outcome == "unfinished"
+
+
+@pytest.mark.parametrize(("shard", "part", "machine"), [("0", None, None), ("2", 2, "bench-2-x")])
+def test_one_of_several_machines_carries_out_its_part_by_name_and_gives_way_to_nothing(
+    project: Project, monkeypatch: pytest.MonkeyPatch, shard: str, part: int | None, machine: str | None
+) -> None:
+    jobs: list[Bench] = []
+
+    def play(self: Bench) -> None:
+        jobs.append(self)
+        write_result(self.folder, Result(plan=self.plan, steps=[]))
+
+    monkeypatch.setattr(Bench, "play", play)
+    monkeypatch.setattr(Project, "current", lambda: project)
+    monkeypatch.setattr("pushbench.cli.ci.bench.conclude", lambda *_: None)
+    whole = shards.planned()
+    given = {"PLAN": whole.model_dump_json(by_alias=True), "SHARD": shard, "RUNNER_NAME": "-bench/2 \x1bx"}
+    given |= {"GITHUB_ACTIONS": "true", "GITHUB_TOKEN": "t", "GITHUB_REPOSITORY": "acme/pushbench"}
+    for name, value in (given | {"GITHUB_RUN_ID": "1", "GITHUB_REF_NAME": "main"}).items():
+        monkeypatch.setenv(name, value)
+    app(["ci", "bench"], standalone_mode=False)
+    [job] = jobs
+    assert (job.plan.shard, job.machine) == (part, machine)
+    assert (job.give_way is None) == (part is not None), "a push on one machine gives way"
+    assert job.plan == (sharding.part(whole, part) if part else whole)
+
+
+@pytest.mark.parametrize("shard", ["4", "-1", "x", "1000"])
+def test_a_part_that_there_is_not_is_not_carried_out(monkeypatch: pytest.MonkeyPatch, shard: str) -> None:
+    monkeypatch.setenv("PLAN", shards.planned().model_dump_json(by_alias=True))
+    monkeypatch.setenv("SHARD", shard)
+    with pytest.raises(UserError, match=r"no part 4|SHARD is"):
+        app(["ci", "bench"], standalone_mode=False)
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -128,6 +129,18 @@ def test_a_step_that_failed_on_a_machine_stays_failed(tmp_path: Path) -> None:
     joined = join(plan, found, judge_of(tmp_path))
     assert joined.result.outcome == "error"
     assert [each.said for each in joined.result.steps if each.outcome == "error"] == ["ended with code 1"]
+
+
+def test_a_run_that_was_cut_on_a_machine_stays_unfinished_and_its_record_is_kept(tmp_path: Path) -> None:
+    plan = planned()
+    found = all_left(plan, tmp_path)
+    cut = found[2].results
+    assert cut
+    steps = [cut.result.steps[0], cut.result.steps[1].model_copy(update={"outcome": "unfinished", "said": "ended"})]
+    ended = replace(cut, result=cut.result.model_copy(update={"steps": steps}))
+    joined = join(plan, found | {2: Left(ended, "")}, judge_of(tmp_path))
+    assert [(each.outcome, each.said) for each in joined.result.steps] == [("unfinished", "ended")]
+    assert joined.measured[1].record.servers == sorted(SERVERS)
 
 
 def test_a_server_that_fails_on_one_machine_fails_the_run(tmp_path: Path) -> None:

@@ -86,6 +86,13 @@ def test_what_strangers_wrote_gets_no_other_images(project: Project) -> None:
     assert {part(simple, number).steps[0].servers[0] for number in (1, 2)} == {"beta"}
 
 
+def test_a_control_that_is_not_of_the_plan_is_built_for_what_people_of_the_repository_wrote(project: Project) -> None:
+    catalog = [each for each in catalog_of(project) if each.id == "delta"]
+    for untrusted, images in ((False, ["alpha", "delta", "gamma"]), (True, ["alpha", "gamma"])):
+        plan = make_plan(COMPARE, images=["alpha", "gamma"], untrusted=untrusted)
+        assert share_out(plan, catalog, Settings(shards="2"), suites_of(project)).images == images
+
+
 def test_a_part_that_there_is_not_is_refused(project: Project) -> None:
     for plan, number in ((split(project, 2, RUN), 3), (split(project, 2, RUN), 0), (make_plan(RUN), 1)):
         with pytest.raises(UserError, match=f"no part {number}"):
