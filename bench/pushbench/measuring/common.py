@@ -19,7 +19,6 @@ from pushbench.catalog.servers import Server, of_suite, read_catalog
 from pushbench.catalog.suites import Load, read_suites
 from pushbench.drivers.choice import DriverChoice
 from pushbench.drivers.driver import Build, Driver
-from pushbench.drivers.process import require_free
 from pushbench.drivers.service_images import needed_by
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.project import Project
@@ -29,6 +28,7 @@ from pushbench.generator.needs import Means
 from pushbench.judging.thresholds import NO_THRESHOLDS, Thresholds, digest, known_suites
 from pushbench.machine.environment import read_environment
 from pushbench.machine.ownership import only_run_on_machine
+from pushbench.machine.ports import require_free
 from pushbench.machine.processes import raise_open_files
 from pushbench.measuring.company import Company
 from pushbench.measuring.live import open_stream
