@@ -1,4 +1,4 @@
-"""Checks rules on faulty servers: quickly, and with patience where a busy machine may have broken a short bound."""
+"""Checks rules on faulty servers: quickly, and with patience where a busy machine may have broken a short bound.
 
 Tests of rules shorten the bounds of what a rule waits for, or a test of silence would take seconds. A short bound is
 also broken by a machine that gave the server no CPU in time.
