@@ -26,7 +26,8 @@ from pushbench.foundation.project import Project
 from pushbench.generator import limits, needs
 from pushbench.generator.load import Generator
 from pushbench.generator.needs import Means
-from pushbench.judging.thresholds import NO_THRESHOLDS, Thresholds, digest, known_suites
+from pushbench.judging.thresholds import NO_THRESHOLDS, Thresholds
+from pushbench.judging.thresholds_reader import digest, known_suites
 from pushbench.machine.environment import read_environment
 from pushbench.machine.ownership import only_run_on_machine
 from pushbench.machine.processes import raise_open_files
