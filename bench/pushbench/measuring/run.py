@@ -134,7 +134,7 @@ def _prepare(project: Project, chosen: Selection, options: Options, watch: Watch
     """The generator, and the servers built and verified. One that runs elsewhere has a conversation instead."""
     binary, prepared = preparation.build_all(project, chosen, watch.note)
     if chosen.driver.name == "remote":
-        require_conversations(project, binary, prepared, watch.note)
+        require_conversations(project, binary, [each.server for each in prepared], watch.note)
     elif options.verify and chosen.driver.name != "kubernetes":  # the rules see a server's memory and sockets
         prepared = preparation.verify_all(project, prepared, chosen.driver, watch.note)
     return binary, prepared
