@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import subprocess
 import sys
 import threading
@@ -16,17 +15,16 @@ import pytest
 
 from pushbench.building.builds import build_generator
 from pushbench.cli.conclusion import thresholds_of
-from pushbench.foundation.project import Project
 from pushbench.judging.verdict import judge
 from pushbench.records.record import Record
 from pushbench.records.store import read_record
 from pushbench.reporting import report
 from pushbench.reporting.comment import Message, Part, comment
 from pushbench.reporting.summary import summarize
+from tests.bare_checkouts import CHECKOUT, environment_of, make_bare_checkout
 
 pytestmark = [pytest.mark.slow]
 
-CHECKOUT = Project.at(Path(__file__).parents[3])
 WHITEBOARD = (CHECKOUT.root / "docs" / "examples" / "whiteboard" / "protocol.yml").read_text()
 TOKEN = "s3cret-t0ken-of-the-owner"
 SECRETS = "secrets: {who: {file_env: PUSHBENCH_SECRET_FILE}}\n"
@@ -72,7 +70,7 @@ class Ran:
     said: str
     """on stdout and on stderr"""
     folder: Path
-    """the checkout, whose only part is the generator"""
+    """the checkout, which has no servers"""
 
     @property
     def records(self) -> list[Path]:
@@ -81,20 +79,11 @@ class Ran:
 
 def run(folder: Path, *arguments: str, **environment: str) -> Ran:
     """The whole command in a process of its own, so that its arguments can be seen."""
-    checkout = folder / "checkout"
-    (checkout / ".cache" / "pushbench").mkdir(parents=True)
-    (checkout / "k6").symlink_to(CHECKOUT.generator)
-    (checkout / ".cache" / "pushbench" / "k6").symlink_to(CHECKOUT.cache / "k6")
+    checkout = make_bare_checkout(folder / "checkout")
     command = [sys.executable, "-m", "pushbench", "run", "--profile", "smoke", "--wait", *arguments]
     done = subprocess.run(
         command,
-        env={
-            **os.environ,
-            "PYTHONPATH": str(CHECKOUT.root / "bench"),
-            "PUSHBENCH_ROOT": str(checkout),
-            "PUSHBENCH_LOCK": str(folder / "lock"),
-            **environment,
-        },
+        env=environment_of(checkout, **environment),
         capture_output=True,
         text=True,
         timeout=300,
