@@ -99,7 +99,13 @@ ContextOption = Annotated[
     ),
 ]
 NamespacePrefixOption = Annotated[
-    str, typer.Option("--namespace-prefix", help="How the namespace of each trial begins.", metavar="PREFIX")
+    str | None,
+    typer.Option(
+        "--namespace-prefix",
+        help="How the namespace of each trial begins.",
+        metavar="PREFIX",
+        show_default="pushbench",
+    ),
 ]
 
 _EXAMPLES = examples(
@@ -111,7 +117,7 @@ _EXAMPLES = examples(
     "./pushbench run --live",
     "./pushbench run node-ws --driver kubernetes --generators 2",
     "./pushbench run --resume",
-    "./pushbench run --url wss://example.org --protocol chat.yml --profile smoke",
+    "./pushbench run --url wss://example.org --protocol chat.yml",
 )
 
 
@@ -137,7 +143,7 @@ def run(
     give_way: GiveWayOption = False,
     driver: RunDriverOption = "auto",
     context: ContextOption = None,
-    namespace_prefix: NamespacePrefixOption = "pushbench",
+    namespace_prefix: NamespacePrefixOption = None,
     workers: WorkersOption = None,
     port: PortOption = None,
     generators: GeneratorsOption = None,

@@ -39,6 +39,7 @@ from pushbench.measuring.progress import LoadWatch, SearchWatch, Watch
 from pushbench.measuring.trial import Bench, failed_trial, run_trial
 from pushbench.records import store
 from pushbench.records.record import (
+    Cluster,
     Commit,
     Comparison,
     Elsewhere,
@@ -203,6 +204,7 @@ def new_record(
     plan: Sequence[PlannedTrial] = (),
     comparison: Comparison | None = None,
     elsewhere: dict[str, Elsewhere] | None = None,
+    cluster: Cluster | None = None,
 ) -> Record:
     """A record of nothing yet."""
     return Record(
@@ -224,6 +226,7 @@ def new_record(
         skipped=list(skipped),
         comparison=comparison,
         elsewhere=elsewhere,
+        cluster=cluster,
         plan=list(plan),
         trials=[],
     )

@@ -14,6 +14,7 @@ from pushbench.catalog.elsewhere import server_at
 from pushbench.catalog.servers import Server
 from pushbench.catalog.suites import Load, Suite, find_suite
 from pushbench.drivers.choice import DriverChoice
+from pushbench.drivers.kubernetes import ClusterChoice
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.project import Project
 from pushbench.foundation.text import counted
@@ -41,7 +42,7 @@ from pushbench.measuring.sides import root_of
 from pushbench.measuring.trial import Bench
 from pushbench.metrics.validity import is_disturbed
 from pushbench.records import store
-from pushbench.records.record import Environment, Record, Trial
+from pushbench.records.record import Cluster, Environment, Record, Trial
 
 
 @dataclass(frozen=True)
@@ -82,6 +83,7 @@ def run(project: Project, request: RunRequest, options: Options, watch: Watch) -
             live=options.live is not None,
             watched=options.watched,
             elsewhere=elsewhere,
+            cluster=cluster_of(chosen.driver.name, options.driver.cluster),
             plan=make_plan([each.server.id for each in prepared], rounds=request.rounds, seed=request.seed),
         )
         bench = streaming(bench, options, record, watch)
@@ -100,7 +102,7 @@ def resume(project: Project, path: Path, options: Options, watch: Watch) -> Reco
     require_live(options)
     suite = find_suite(project.scenarios, record.suite)
     load = Load(record.suite, record.profile, suite.scenario, record.schedule, record.parameters, record.words)
-    chosen = _chosen_again(project, suite, record, options.driver.port, watch.note)
+    chosen = _chosen_again(project, suite, record, options, watch.note)
     require_consent(load, suite.spec.offered, record.elsewhere)
     if chosen.skipped:
         first = chosen.skipped[0]
@@ -118,10 +120,29 @@ def resume(project: Project, path: Path, options: Options, watch: Watch) -> Reco
         return _measure(path.parent, record, bench, prepared, watch, give_way=options.give_way)
 
 
-def _chosen_again(project: Project, suite: Suite, record: Record, port: int | None, note: Note) -> Selection:
+def cluster_of(driver: str, choice: ClusterChoice) -> Cluster | None:
+    """What a record keeps of the options of a cluster."""
+    return Cluster(context=choice.context, namespace_prefix=choice.prefix) if driver == "kubernetes" else None
+
+
+def _cluster_again(record: Record, now: ClusterChoice) -> ClusterChoice:
+    """The cluster of a record, but for what is said now."""
+    then = record.cluster or Cluster()
+    prefix = then.namespace_prefix if now.prefix is None else now.prefix
+    generators = max(now.generators, record.environment.generators or 1)
+    return replace(now, context=now.context or then.context, prefix=prefix, generators=generators)
+
+
+def _chosen_again(project: Project, suite: Suite, record: Record, options: Options, note: Note) -> Selection:
     """The servers of a record."""
     environment = record.environment
-    choice = DriverChoice(environment.driver, port, environment.workers, elsewhere=environment.remote)
+    choice = DriverChoice(
+        environment.driver,
+        options.driver.port,
+        environment.workers,
+        elsewhere=environment.remote,
+        cluster=_cluster_again(record, options.driver.cluster),
+    )
     for name, each in (record.elsewhere or {}).items():
         if each.protocol is not None:
             server = server_at(each.url, suite.id, each.protocol, name=name, authorities=each.ca or "")
