@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from pushbench.cli import options
+from pushbench.cli.completing import complete_profiles
 from pushbench.cli.examples import examples
 from pushbench.cli.interrupting import drawable, measure
 from pushbench.cli.options import (
@@ -21,7 +22,6 @@ from pushbench.cli.options import (
     OutOption,
     ParameterOption,
     PortOption,
-    ProfileOption,
     RoundsOption,
     SeedOption,
     ServersOption,
@@ -81,6 +81,16 @@ OwnerAgreedOption = Annotated[
         help="The owner of the server that runs elsewhere agreed to a load above 100 clients and 1,000 deliveries/s.",
     ),
 ]
+RunProfileOption = Annotated[
+    str,
+    typer.Option(
+        "--profile",
+        help="The size of the suite; `./pushbench suites` lists them.",
+        metavar="PROFILE",
+        show_default=f"{DEFAULT_PROFILE}; smaller for a server elsewhere, without --owner-agreed",
+        autocompletion=complete_profiles,
+    ),
+]
 RunDriverOption = Annotated[
     Literal["auto", "process", "docker", "kubernetes"],
     typer.Option(
@@ -129,7 +139,7 @@ def run(
     named: NamesArgument = None,
     *,
     suite: SuiteOption = "",
-    profile: ProfileOption = DEFAULT_PROFILE,
+    profile: RunProfileOption = "",
     servers: ServersOption = "",
     rounds: RoundsOption = 1,
     parameter: ParameterOption = [],  # noqa: B006 - typer reads it, nobody changes it
@@ -204,7 +214,16 @@ def run(
         return conclude(project, record, thresholds, as_json=as_json)
 
     def of_suite(found: Suite, ids: list[str]) -> Conclusion:
-        wanted = running.RunRequest(found.id, profile, ids, options.parameters(parameter), rounds, seed, given)
+        wanted = running.RunRequest(
+            found.id,
+            profile or DEFAULT_PROFILE,
+            ids,
+            options.parameters(parameter),
+            rounds,
+            seed,
+            given,
+            or_smaller=not profile,
+        )
         return one(lambda follower: running.run(project, wanted, how, follower))
 
     if resume:

@@ -33,7 +33,7 @@ from pushbench.measuring.common import (
     require_live,
     streaming,
 )
-from pushbench.measuring.consenting import elsewhere_of, require_consent
+from pushbench.measuring.consenting import CEILING, elsewhere_of, needs_no_consent, profiles_below, require_consent
 from pushbench.measuring.conversing import require_conversations
 from pushbench.measuring.plan import make_plan, trial_seconds
 from pushbench.measuring.preparation import Prepared, Selection
@@ -42,7 +42,7 @@ from pushbench.measuring.sides import root_of
 from pushbench.measuring.trial import Bench
 from pushbench.metrics.validity import is_disturbed
 from pushbench.records import store
-from pushbench.records.record import Cluster, Environment, Record, Trial
+from pushbench.records.record import Cluster, Elsewhere, Environment, Record, Trial
 
 
 @dataclass(frozen=True)
@@ -57,6 +57,8 @@ class RunRequest:
     seed: int = 1
     given: Server | None = None
     """a server that is not of the catalog, instead of `servers`"""
+    or_smaller: bool = False
+    """nobody asked for the profile: where its load needs the consent of an owner, a smaller one is played instead"""
 
 
 def run(project: Project, request: RunRequest, options: Options, watch: Watch) -> Record:
@@ -69,7 +71,7 @@ def run(project: Project, request: RunRequest, options: Options, watch: Watch) -
     else:
         chosen = preparation.select_servers(project, suite, request.servers, watch.note, options.driver)
     elsewhere = elsewhere_of(chosen.servers, owner_agreed=options.owner_agreed)
-    require_consent(load, suite.spec.offered, elsewhere)
+    load = _allowed(load, suite, request, elsewhere, watch.note)
     means = means_of(load, chosen.driver, options, watch.note)
     with holding_machine(options, watch):
         binary, prepared = _prepare(project, chosen, options, watch)
@@ -118,6 +120,20 @@ def resume(project: Project, path: Path, options: Options, watch: Watch) -> Reco
         record = record.model_copy(update={"live": live, "watched": watched})
         bench = streaming(bench, options, record, watch)
         return _measure(path.parent, record, bench, prepared, watch, give_way=options.give_way)
+
+
+def _allowed(
+    load: Load, suite: Suite, request: RunRequest, elsewhere: Mapping[str, Elsewhere] | None, note: Note
+) -> Load:
+    """The load that is asked for, or a smaller one. Raises UserError for one that needs the consent of an owner."""
+    if needs_no_consent(elsewhere):
+        return load
+    smaller = profiles_below(suite, request.parameters)
+    if request.or_smaller and smaller and request.profile not in smaller:
+        load = suite.load(smaller[0], request.parameters)
+        note(f"profile {load.profile}: {request.profile} is above the ceiling of {CEILING}, which --owner-agreed lifts")
+    require_consent(load, suite.spec.offered, elsewhere, smaller)
+    return load
 
 
 def cluster_of(driver: str, choice: ClusterChoice) -> Cluster | None:

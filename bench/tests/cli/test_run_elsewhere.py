@@ -80,7 +80,7 @@ class Ran:
 def run(folder: Path, *arguments: str, **environment: str) -> Ran:
     """The whole command in a process of its own, so that its arguments can be seen."""
     checkout = make_bare_checkout(folder / "checkout")
-    command = [sys.executable, "-m", "pushbench", "run", "--profile", "smoke", "--wait", *arguments]
+    command = [sys.executable, "-m", "pushbench", "run", "--wait", *arguments]
     done = subprocess.run(
         command,
         env=environment_of(checkout, **environment),
@@ -141,8 +141,10 @@ def test_a_token_is_sent_and_found_nowhere(urls: Urls, tmp_path: Path) -> None:
     ran = run(tmp_path, *how, PUSHBENCH_SECRET_FILE=str(token))
     seen = processes.stop()
     assert ran.code == 0, ran.said
+    assert "profile smoke: quick is above the ceiling of 100 clients and 1,000 deliveries/s, which" in ran.said
     [file] = ran.records
     record = read_record(file)
+    assert record.profile == "smoke"
     assert any("{secret:who}" in error.reason for error in record.trials[0].errors), "the token did not come back"
     assert any(b"whiteboard.js" in each for each in seen), "the generator was not seen"
     assert [each for each in seen if TOKEN.encode() in each] == []
