@@ -31,6 +31,7 @@ CAPACITY_MARGIN_LEAST = 0.05
 """a search finds a capacity within 3 %, and may be 1 % above it"""
 LARGEST_CHANGE = 100.0
 """as a share: 101 times as much"""
+ELSEWHERE = "; one that runs elsewhere needs a folder in servers/: docs/own-server.md"
 KINDS = tuple(SuiteEntry.model_fields)
 
 
@@ -74,7 +75,7 @@ def checked(file: YamlFile, digest: str, *, suites: Mapping[str, KnownSuite], se
     for name in content.suites:
         _known(file, "suite", name, suites, ("suites", name))
     for server, own in content.servers.items():
-        _known(file, "server", server, servers, ("servers", server))
+        _known(file, "server", server, servers, ("servers", server), more=ELSEWHERE)
         for name in own:
             _known(file, "suite", name, suites, ("servers", server, name))
             if name != servers[server]:
@@ -227,10 +228,11 @@ class _Reader:
         return share
 
 
-def _known(file: YamlFile, kind: str, name: str, known: Iterable[str], at: Location) -> None:
+def _known(file: YamlFile, kind: str, name: str, known: Iterable[str], at: Location, *, more: str = "") -> None:
     known = list(known)
     if name not in known:
-        raise unknown(kind, name, known, where=f"{file.path}:{file.lines[at]}")
+        error = unknown(kind, name, known, where=f"{file.path}:{file.lines[at]}")
+        raise UserError(error.what, where=error.where, hint=f"{error.hint}{more}")
 
 
 def _where(file: YamlFile, at: Location) -> str:

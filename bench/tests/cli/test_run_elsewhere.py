@@ -9,12 +9,16 @@ import sys
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 
 import pytest
 
 from pushbench.building.builds import build_generator
+from pushbench.catalog.elsewhere import server_at
 from pushbench.cli.conclusion import thresholds_of
+from pushbench.foundation.errors import UserError
+from pushbench.foundation.project import Project
 from pushbench.judging.verdict import judge
 from pushbench.records.record import Record
 from pushbench.records.store import read_record
@@ -221,3 +225,35 @@ def test_what_cannot_be_meant_is_one_line(more: list[str], what: str, urls: Urls
     assert ran.code == 2
     assert what in ran.said.splitlines()[-1]
     assert ran.records == []
+
+
+LIMITS = """\
+version: 1
+servers:
+  my-chat:
+    whiteboard:
+      limits: {delivery_seconds.p95: {max: 80ms, reason: its owner says so}}
+"""
+DESCRIBED = """\
+title: My chat
+link: https://chat.example.org
+language: Elixir
+suite: whiteboard
+protocol: protocol.yml
+tier: baseline
+url: wss://chat.example.org
+"""
+
+
+def test_limits_by_name_hold_once_the_catalog_knows_the_name(tmp_path: Path) -> None:
+    project = Project.at(make_bare_checkout(tmp_path))
+    project.thresholds.unlink()
+    project.thresholds.write_text(LIMITS)
+    with pytest.raises(UserError, match=r"unknown server 'my-chat'; .*needs a folder in servers/: docs/"):
+        thresholds_of(project)
+    folder = project.servers / "my-chat"
+    folder.mkdir(parents=True)
+    (folder / "server.yml").write_text(DESCRIBED)
+    by_name = server_at("ws://127.0.0.1:1", "whiteboard", "protocol.yml", name="my-chat")
+    limits = thresholds_of(project).limits("whiteboard", by_name.id, "20", date(2026, 11, 24))
+    assert [limit.bound.value for limit in limits if limit.metric == "delivery_seconds.p95"] == [0.08]
