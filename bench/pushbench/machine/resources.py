@@ -65,6 +65,21 @@ class Tree:
         return _total(self.members(list(stats()) if everyone is None else everyone), with_switches)
 
 
+@dataclass(frozen=True)
+class Parts:
+    """A program of several, each with a name: the use of all is their sum."""
+
+    parts: Mapping[str, Accounted]
+
+    def members(self, everyone: Sequence[Stat]) -> list[Stat]:
+        return [stat for part in self.parts.values() for stat in part.members(everyone)]
+
+    def usage(self, everyone: Sequence[Stat] | None = None, *, with_switches: bool = False) -> Usage | None:
+        """The current use of all; None if one of them has ended."""
+        known = list(stats()) if everyone is None else everyone
+        return together(part.usage(known, with_switches=with_switches) for part in self.parts.values())
+
+
 def together(usages: Iterable[Usage | None]) -> Usage | None:
     """The sum over programs; None if one of them has ended, or if there are none."""
     found = list(usages)
