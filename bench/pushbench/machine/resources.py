@@ -77,7 +77,11 @@ class Parts:
     def usage(self, everyone: Sequence[Stat] | None = None, *, with_switches: bool = False) -> Usage | None:
         """The current use of all; None if one of them has ended."""
         known = list(stats()) if everyone is None else everyone
-        return together(part.usage(known, with_switches=with_switches) for part in self.parts.values())
+        return together(self.usages(known, with_switches=with_switches).values())
+
+    def usages(self, everyone: Sequence[Stat], *, with_switches: bool = False) -> dict[str, Usage | None]:
+        """The current use of each."""
+        return {name: part.usage(everyone, with_switches=with_switches) for name, part in self.parts.items()}
 
 
 def together(usages: Iterable[Usage | None]) -> Usage | None:
