@@ -44,6 +44,23 @@ test('latency, CPU and memory of a server are among the first rows', async () =>
   await close();
 });
 
+test('the parts of a system follow the memory that they sum up to', async () => {
+  const { page, close } = await web.open();
+  const hash = (await addresses(page)).run;
+  const { servers } = await read(page, `runs/${hash.slice('#/run/'.length)}`);
+  const system = servers.find((each) => each.stages.some((stage) => stage.parts));
+  await visit(page, `${hash}?server=${system.server}`);
+  const rows = await page.locator('tbody tr').allInnerTexts();
+  const from = rows.findIndex((row) => row.startsWith('app: ')) - 1;
+  const titles = rows.slice(from, from + 7).map((row) => row.split('\t')[0]);
+  const of = (part) => [`${part}: CPU per delivery`, `${part}: CPU`, `${part}: Memory peak`];
+  assert.deepEqual(titles, ['Memory peak', ...of('app'), ...of('db')]);
+  const memory = (row) => Number(row.split('\t')[1].split(' ')[0]);
+  const sum = memory(rows[from + 3]) + memory(rows[from + 6]);
+  assert.ok(Math.abs(sum / memory(rows[from]) - 1) < 0.02, `${sum} of ${memory(rows[from])}`);
+  await close();
+});
+
 test('on paper stand suite, profile and machine, and nothing is wider than the paper', async () => {
   const { page, close } = await web.open('', { viewport: { width: 720, height: 1018 } });
   await page.emulateMedia({ media: 'print' });

@@ -8,11 +8,14 @@ import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from pushbench.machine.commands import CommandFailed, CommandTimedOut, answer
 
 ANSWER_SECONDS = 10.0  # an engine that is there answers within one
+MODEL = "model"
+"""the name of the project in models, which is nowhere used"""
 COMMAND_SECONDS = 120.0  # to start a container on a busy machine
 TRANSFER_SECONDS = 600.0  # to pull or load an image: 1 GB at 2 MB/s
 
@@ -70,6 +73,16 @@ class Engine:
         own = {name: os.environ[name] for name in needed}
         command = [self.program, "compose", "--project-name", project, "--progress", "quiet", *named, *arguments]
         return _run(command, COMMAND_SECONDS, own)
+
+    def compose_model(self, file: Path, folder: Path) -> dict[str, Any]:
+        """What `docker compose` makes of a file whose paths are relative to `folder`. It reads no `.env` and no
+        credentials. Raises EngineFailed.
+        """
+        own = {name: os.environ[name] for name in ("PATH", "HOME", "DOCKER_CONFIG") if name in os.environ}
+        places = ("--project-name", MODEL, "--env-file", os.devnull, "--project-directory", str(folder))
+        command = [self.program, "compose", *places, "--file", str(file), "config", "--format", "json"]
+        found: dict[str, Any] = json.loads(_run(command, COMMAND_SECONDS, own))
+        return found
 
     def image(self, reference: str) -> str | None:
         """The id of a local image, `sha256:...`; None if there is none of that name."""

@@ -17,6 +17,7 @@ from typing import Any, Literal
 
 from pushbench.building.sources import source_digest
 from pushbench.catalog.servers import Server, here
+from pushbench.catalog.systems import Part, read_system
 from pushbench.foundation.git import git
 from pushbench.foundation.project import Project
 
@@ -59,6 +60,7 @@ def is_remote(reference: str) -> bool:
 
 
 def image_of(server: Server) -> Image:
+    """The image of a server that is no system."""
     spec = server.spec
     return Image(server.image_name, server.folder, spec.image.dockerfile, spec.image.arguments, spec.title)
 
@@ -68,8 +70,32 @@ def generator_image(project: Project) -> Image:
 
 
 def images_of(servers: Sequence[Server]) -> list[Image]:
-    """Each image once, in the order of the servers. Servers that run elsewhere have none."""
-    return list({server.image_name: image_of(server) for server in reversed(here(servers))}.values())[::-1]
+    """Each image once, in the order of the servers. Servers that run elsewhere have none.
+
+    Raises UserError for a system whose compose file is wrong.
+    """
+    wanted = [image for server in here(servers) for image in built_for(server)]
+    return list({image.name: image for image in reversed(wanted)}.values())[::-1]
+
+
+def built_for(server: Server) -> list[Image]:
+    """The images that are built for a server: one, or those of the parts of a system. Raises UserError."""
+    if server.spec.compose is None:
+        return [image_of(server)]
+    parts = read_system(server).parts.values()
+    return list({image.reference(): image for part in parts if (image := image_of_part(server, part))}.values())
+
+
+def image_of_part(server: Server, part: Part) -> Image | None:
+    """The image that is built for a part; None for one that is taken as it is.
+
+    Parts with one build share it. The name cannot clash with a server or a service.
+    """
+    if part.build is None:
+        return None
+    facts = json.dumps([part.build.context, part.build.dockerfile, part.build.args], sort_keys=True)
+    name = f"{server.name}--part--{hashlib.sha256(facts.encode()).hexdigest()[:8]}"
+    return Image(name, part.folder, part.build.dockerfile, part.build.args, f"{server.spec.title}: {part.name}")
 
 
 def bake_definition(

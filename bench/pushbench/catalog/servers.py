@@ -33,6 +33,7 @@ DECLARED = ".yml"
 HEALTHZ = "/healthz"
 PORT_OPENS = "port"
 """in the place of a path below `ready`"""
+NO_PROCESS = "a system of containers runs with --driver docker only"
 
 
 def _specifier(text: str) -> str:
@@ -64,10 +65,23 @@ class Process(Document):
     start: Argv
 
 
-class ServerSpec(Document):
-    """The description of one server and its needs: of a `process`, or of a `url` where it runs elsewhere."""
+class Composed(Document):
+    """The compose file of a system, and which of its containers clients reach."""
 
-    model_config = ConfigDict(json_schema_extra={"oneOf": [{"required": ["process"]}, {"required": ["url"]}]})
+    file: str = Field(
+        default="compose.yml", pattern=r"^[A-Za-z0-9_-][A-Za-z0-9._-]*\.ya?ml$", description="beside the server.yml"
+    )
+    entry: Name = Field(description="the service of the file that clients connect to")
+    port: int = Field(ge=1, le=65535, description="on which the entry listens, in its container")
+
+
+class ServerSpec(Document):
+    """The description of one server and its needs: of a `process`, of a system to `compose`, or of a `url` where it
+    runs elsewhere."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"oneOf": [{"required": [place]} for place in ("process", "compose", "url")]}
+    )
 
     title: str = Field(description="shown in tables")
     link: str = Field(description="the framework's home", pattern=r"^https?://")
@@ -89,6 +103,9 @@ class ServerSpec(Document):
     )
     image: Image = Image()
     process: Process | None = None
+    compose: Composed | None = Field(
+        default=None, description="of a server of several containers, which the docker driver starts for each trial"
+    )
     url: Address | None = Field(
         default=None, description="of a server that runs elsewhere: nothing is built, started or metered"
     )
@@ -98,8 +115,11 @@ class ServerSpec(Document):
 
     @model_validator(mode="after")
     def _one_place(self) -> Self:
-        if (self.process is None) == (self.url is None):
-            raise ValueError("expected either process or url")
+        if sum(place is not None for place in (self.process, self.compose, self.url)) != 1:
+            raise ValueError("expected either process, compose or url")
+        if self.compose is not None and (self.services or self.env):
+            key = "services" if self.services else "env"
+            raise ValueError(f"{key}: a system has its own, in its compose file")
         if self.url is None and self.ca is not None:
             raise ValueError("ca: nothing to verify without a url")
         if self.url is not None and not self.protocol.endswith(DECLARED):
@@ -131,6 +151,7 @@ class Variant(Document):
     env: dict[str, str] | None = None
     image: Image | None = None
     process: ProcessOverride | None = None
+    compose: Composed | None = None
     url: Address | None = None
     ca: str | None = None
 
@@ -168,9 +189,9 @@ class Server:
 
     @property
     def process(self) -> Process:
-        """How it is built and started here. Raises UserError if it runs elsewhere."""
+        """How it is built and started here. Raises UserError if it runs elsewhere, or is a system."""
         if self.spec.process is None:
-            raise runs_elsewhere(self)
+            raise is_a_system(self) if self.spec.compose else runs_elsewhere(self)
         return self.spec.process
 
     @property
@@ -193,6 +214,11 @@ class Server:
         if self.declared:
             return self.declared
         return self._files / self.spec.protocol if self.spec.protocol.endswith(DECLARED) else None
+
+    @property
+    def compose_file(self) -> Path | None:
+        """The compose file of a system."""
+        return self._files / self.spec.compose.file if self.spec.compose else None
 
     @property
     def thresholds_file(self) -> Path | None:
@@ -246,6 +272,11 @@ def read_catalog(servers: Path) -> list[Server]:
 def runs_elsewhere(server: Server) -> UserError:
     """The error of a command that needs a server of its own."""
     return UserError(f"{server.id} runs elsewhere, at {server.spec.url}", hint="only `pushbench run` measures it")
+
+
+def is_a_system(server: Server) -> UserError:
+    """The error of a command that needs a server of processes."""
+    return UserError(f"{server.id}: {NO_PROCESS}")
 
 
 def here(catalog: Iterable[Server]) -> list[Server]:

@@ -6,129 +6,31 @@ Clients use the container's address in an internal network: no proxy, no publish
 from __future__ import annotations
 
 import contextlib
-import json
-import secrets
-import signal
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from pushbench.building.builds import Note
-from pushbench.building.engine import Engine, EngineFailed, State
-from pushbench.building.images import image_of
+from pushbench.building.engine import Engine, EngineFailed
+from pushbench.building.images import built_for, image_of
 from pushbench.catalog.failures import ServerFailed
 from pushbench.catalog.servers import Server
 from pushbench.drivers import services
-from pushbench.drivers.driver import POLL_SECONDS, STOP_SECONDS, Build, DriverName, await_health, reported_by
+from pushbench.drivers.containers import OWNER_LABEL, Composition, Container, composition, cpu_list, ending, literally
+from pushbench.drivers.driver import STOP_SECONDS, Build, DriverName, await_health, reported_by
 from pushbench.drivers.service import Running, Service
 from pushbench.drivers.service_images import COMMAND, POLICY, service_images
 from pushbench.drivers.services import KNOWN, content_of
+from pushbench.drivers.systems import SystemInstance, composed, digest_of, running_system, settled
 from pushbench.drivers.workers import kill_worker
 from pushbench.foundation.errors import UserError
-from pushbench.foundation.files import write_atomically
 from pushbench.foundation.project import Project
-from pushbench.machine import processes
-from pushbench.machine.cgroups import Cgroup
 from pushbench.machine.environment import CpuSplit
 from pushbench.machine.lives import Lives
 from pushbench.machine.ownership import owner_lives, owner_marker
 from pushbench.machine.processes import Exit
-from pushbench.machine.procfs import read_stat
 from pushbench.records.record import ReportedVersions
 
 PORT = 8080
-OWNER_LABEL = "pushbench.owner"
-LOG_LINES = "50"
-
-
-class Container:
-    """A container that was started."""
-
-    def __init__(self, engine: Engine, container: str) -> None:
-        self._engine, self.id = engine, container
-        self._ended: State | None = None
-        self._lives: Lives | None = None
-        self.refresh()
-
-    def refresh(self) -> None:
-        """Read the container's state and accounts. Raises ServerFailed if its accounts cannot be read."""
-        self.state = self._engine.state(self.id)
-        stat = read_stat(self.state.pid) if self.state.pid else None
-        self._start_ticks = stat.start_ticks if stat else None
-        self._ended = None if self.state.running else self.state
-        cgroup = Cgroup.of_container(self.id)
-        if self.state.running and cgroup is None:
-            raise ServerFailed("start", "the control group of its container cannot be read on this machine")
-        if cgroup and self._lives:
-            self._lives.begin(cgroup)
-        elif cgroup:
-            self._lives = Lives(cgroup)
-
-    @property
-    def tree(self) -> Lives:
-        if self._lives is None:
-            raise ServerFailed("start", "its container has ended")
-        return self._lives
-
-    @property
-    def ended(self) -> State | None:
-        """How the container ended; None while it runs. This reads /proc and starts no program."""
-        if self._ended is None:
-            stat = read_stat(self.state.pid)
-            if stat is None or stat.state == "Z" or stat.start_ticks != self._start_ticks:
-                self._ended = self._final_state()
-        return self._ended
-
-    def _final_state(self) -> State:
-        """The final state, once the engine has noticed that the process is gone."""
-        deadline = time.monotonic() + 5
-        while (state := self._engine.state(self.id)).running and time.monotonic() < deadline:
-            time.sleep(POLL_SECONDS)
-        return state
-
-    def kill(self, how: signal.Signals) -> None:
-        with contextlib.suppress(EngineFailed):  # it has just ended by itself
-            self._engine.run("container", "kill", "--signal", how.name, self.id)
-
-    @contextlib.contextmanager
-    def outage(self) -> Iterator[None]:
-        """Kill it, and start it again at the end of the block."""
-        self.tree.end()
-        self.kill(signal.SIGKILL)
-        self.await_end(STOP_SECONDS)
-        try:
-            yield
-        finally:
-            self._engine.run("container", "start", self.id)
-            self.refresh()
-
-    def await_end(self, seconds: float) -> State | None:
-        deadline = time.monotonic() + seconds
-        while self.ended is None and time.monotonic() < deadline:
-            time.sleep(POLL_SECONDS)
-        return self.ended
-
-    def log_tail(self) -> str:
-        try:
-            return self._engine.logs(self.id, "--tail", LOG_LINES).decode(errors="replace")
-        except EngineFailed as error:
-            return str(error)
-
-    def output_bytes(self) -> int:
-        try:
-            return len(self._engine.logs(self.id))
-        except EngineFailed as error:
-            raise OSError(f"the output of the container cannot be read: {error}") from None
-
-
-def ending(state: State) -> str:
-    """How a container ended, in words."""
-    if state.out_of_memory:
-        return "out of memory: it used up the limit of its container"
-    if state.exit_code > 128 + signal.SIGKILL - 1 and state.exit_code - 128 == signal.SIGKILL:
-        return processes.ending(-signal.SIGKILL)
-    return processes.ending(state.exit_code)
 
 
 class ContainerInstance:
@@ -170,14 +72,7 @@ class ContainerInstance:
 
     def terminate(self, timeout: float = STOP_SECONDS) -> Exit:
         if self._exit is None:
-            began = time.monotonic()
-            if self._container.ended is None:
-                self._container.kill(signal.SIGTERM)
-            state = self._container.await_end(timeout)
-            if killed := state is None:
-                self._container.kill(signal.SIGKILL)
-                state = self._container.await_end(timeout)
-            self._exit = Exit(state.exit_code if state else -signal.SIGKILL, time.monotonic() - began, killed)
+            self._exit = self._container.terminate(timeout)
         return self._exit
 
     def log_tail(self) -> str:
@@ -262,7 +157,7 @@ class DockerDriver:
         return None
 
     def lacks_image(self, server: Server) -> bool:
-        return self._engine.image(image_of(server).reference()) is None
+        return any(self._engine.image(image.reference()) is None for image in built_for(server))
 
     def lacks_service(self, server: Server) -> str | None:
         """The missing image of one of the server's services."""
@@ -281,9 +176,14 @@ class DockerDriver:
         return found
 
     def digest(self, server: Server) -> str:
+        if server.spec.compose:
+            return digest_of(composed(self._engine, server))
         return self._engine.image(image_of(server).reference()) or ""
 
     def build(self, server: Server, note: Note) -> Build:
+        if server.spec.compose:
+            document = composed(self._engine, server)
+            return Build(server.id, digest_of(document), system=document)
         digest = self.digest(server)
         if not digest:
             reference = image_of(server).reference()
@@ -295,27 +195,33 @@ class DockerDriver:
     @contextlib.contextmanager
     def running(
         self, server: Server, build: Build, env: Mapping[str, str] | None = None
-    ) -> Iterator[ContainerInstance]:
-        name = f"pushbench-{secrets.token_hex(4)}"
-        choices = self.project.cache / "compose" / f"{name}.json"
-        files = [str(POLICY), str(choices)]
-        own = {"PORT": str(PORT), "WORKERS": str(self.workers or len(self.split.server))}
+    ) -> Iterator[ContainerInstance | SystemInstance]:
+        if build.system is not None:
+            chosen = settled(build.system, self.split.server, {"WORKERS": self._workers, **(env or {})})
+            with running_system(self._engine, self.project, server, chosen) as system:
+                yield system
+            return
+        own = {"PORT": str(PORT), "WORKERS": self._workers}
         needed = [KNOWN[each] for each in server.spec.services]
         # By the name in the network: the address may be another one after an outage.
         own |= {service.variable: service.url.format(host=service.name, port=service.port) for service in needed}
         environment = {**server.spec.env, **own, **(env or {})}
         with contextlib.ExitStack() as stack:
-            stack.callback(self._remove, files, name, choices)
             try:
-                write_atomically(choices, json.dumps(self._choices(server, build, environment)).encode())
+                choices = self._choices(server, build, environment)
+                trial = stack.enter_context(composition(self._engine, self.project, choices, [POLICY]))
                 contents = self.project.scenarios / server.spec.suite
-                running = [self._start_service(files, name, each, content_of(each, contents)) for each in needed]
-                instance = ContainerInstance(self._start(files, name, "server"), running)
+                running = [self._start_service(trial, each, content_of(each, contents)) for each in needed]
+                instance = ContainerInstance(trial.start("server"), running)
             except EngineFailed as error:
                 raise ServerFailed("start", f"the container does not start: {error}") from None
             stack.callback(instance.terminate)
             instance.reported = reported_by(server, await_health(instance, server.spec.ready))
             yield instance
+
+    @property
+    def _workers(self) -> str:
+        return str(self.workers or len(self.split.server))
 
     @staticmethod
     def end_orphans(engine: Engine, note: Note) -> None:
@@ -336,21 +242,17 @@ class DockerDriver:
 
     def _choices(self, server: Server, build: Build, environment: Mapping[str, str]) -> dict[str, object]:
         """The server's own settings, as a compose file beside the policy. A dollar sign is not expanded."""
-
-        def cpus(these: Sequence[int]) -> str:
-            return ",".join(str(cpu) for cpu in these)
-
         labels = {OWNER_LABEL: owner_marker()}
         chosen: dict[str, object] = {
             "server": {
                 "image": build.digest,
-                "cpuset": cpus(self.split.server),
-                "environment": {key: value.replace("$", "$$") for key, value in environment.items()},
+                "cpuset": cpu_list(self.split.server),
+                "environment": literally(environment),
                 "labels": labels,
             }
         }
         for each in server.spec.services:
-            chosen[each] = {"cpuset": cpus(self.split.generator), "labels": labels, **self._user_of(KNOWN[each])}
+            chosen[each] = {"cpuset": cpu_list(self.split.generator), "labels": labels, **self._user_of(KNOWN[each])}
         volumes = {each: {"labels": labels} for each in server.spec.services if KNOWN[each].fill}
         return {"services": chosen, "networks": {"bench": {"labels": labels}}, "volumes": volumes}
 
@@ -367,20 +269,7 @@ class DockerDriver:
         alone = ("run", "--rm", "--network", "none", "--pull", "never", "--entrypoint", program)
         return self._engine.run(*alone, image, *arguments).strip()
 
-    def _start(self, files: Sequence[str], name: str, service: str) -> Container:
-        self._engine.compose(files, name, "up", "--detach", "--no-deps", service)
-        return Container(self._engine, self._engine.compose(files, name, "ps", "--all", "--quiet", service).strip())
-
-    def _start_service(
-        self, files: Sequence[str], name: str, service: Service, content: str | None
-    ) -> ServiceContainer:
-        started = ServiceContainer(self._engine, service, self._start(files, name, service.name))
+    def _start_service(self, trial: Composition, service: Service, content: str | None) -> ServiceContainer:
+        started = ServiceContainer(self._engine, service, trial.start(service.name))
         started.begin(content)
         return started
-
-    def _remove(self, files: Sequence[str], name: str, choices: Path) -> None:
-        if not choices.exists():
-            return
-        with contextlib.suppress(EngineFailed):
-            self._engine.compose(files, name, "down", "--volumes", "--remove-orphans", "--timeout", "0")
-        choices.unlink(missing_ok=True)

@@ -12,7 +12,7 @@ import socket
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 from urllib.parse import urlsplit
 
 from pydantic import ValidationError
@@ -47,6 +47,8 @@ class Build:
     """process driver: a command that starts the server's command, which follows it"""
     options: Sequence[str] = ()
     """process driver: options of the runtime, after the program of the server's command and before its arguments"""
+    system: Mapping[str, Any] | None = None
+    """docker driver, of a system: the compose file of its trials, without what each trial chooses"""
 
 
 class Instance(Protocol):

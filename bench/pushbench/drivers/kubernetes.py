@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 from pushbench.building.builds import Note
 from pushbench.building.images import generator_image, image_of
 from pushbench.catalog.failures import ServerFailed
-from pushbench.catalog.servers import Server
+from pushbench.catalog.servers import NO_PROCESS, Server
 from pushbench.drivers import manifests, nodes
 from pushbench.drivers.cluster_load import playing_in
 from pushbench.drivers.driver import START_SECONDS, STOP_SECONDS, Build, DriverName, await_health, reported_by
@@ -185,6 +185,8 @@ class KubernetesDriver:
         }
 
     def lacks(self, server: Server) -> str | None:
+        if server.spec.compose:
+            return NO_PROCESS
         return "the driver kubernetes starts no services yet" if server.spec.services else None
 
     def products(self, services: Sequence[str]) -> dict[str, str]:

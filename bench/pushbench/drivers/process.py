@@ -12,7 +12,7 @@ from pushbench.building import builds, toolchains
 from pushbench.building.builds import Note
 from pushbench.building.toolchains import Toolset
 from pushbench.catalog.failures import ServerFailed
-from pushbench.catalog.servers import Server
+from pushbench.catalog.servers import NO_PROCESS, Server
 from pushbench.drivers import services
 from pushbench.drivers.driver import STOP_SECONDS, Build, DriverName, WrongServer, await_health, reported_by
 from pushbench.drivers.service import Running
@@ -104,6 +104,8 @@ class ProcessDriver:
         return {}
 
     def lacks(self, server: Server) -> str | None:
+        if server.spec.compose:
+            return NO_PROCESS
         tools = toolchains.choose(server.process.toolchains)
         absent = [*([] if isinstance(tools, Toolset) else tools), *services.missing(server.spec.services)]
         return "; ".join(str(each) for each in absent) or None

@@ -65,6 +65,25 @@ class Tree:
         return _total(self.members(list(stats()) if everyone is None else everyone), with_switches)
 
 
+@dataclass(frozen=True)
+class Parts:
+    """A program of several, each with a name: the use of all is their sum."""
+
+    parts: Mapping[str, Accounted]
+
+    def members(self, everyone: Sequence[Stat]) -> list[Stat]:
+        return [stat for part in self.parts.values() for stat in part.members(everyone)]
+
+    def usage(self, everyone: Sequence[Stat] | None = None, *, with_switches: bool = False) -> Usage | None:
+        """The current use of all; None if one of them has ended."""
+        known = list(stats()) if everyone is None else everyone
+        return together(self.usages(known, with_switches=with_switches).values())
+
+    def usages(self, everyone: Sequence[Stat], *, with_switches: bool = False) -> dict[str, Usage | None]:
+        """The current use of each."""
+        return {name: part.usage(everyone, with_switches=with_switches) for name, part in self.parts.items()}
+
+
 def together(usages: Iterable[Usage | None]) -> Usage | None:
     """The sum over programs; None if one of them has ended, or if there are none."""
     found = list(usages)

@@ -8,14 +8,14 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from pushbench.machine.disturbance import Machine, read_machine
 from pushbench.machine.environment import CpuSplit
 from pushbench.machine.instructions import Counter
 from pushbench.machine.procfs import Stat, stats
-from pushbench.machine.resources import Accounted, Usage, together
+from pushbench.machine.resources import Accounted, Parts, Usage, together
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,8 @@ class Sample:
     """at borders only"""
     instructions: float | None = None
     """of the server since the first sample; at borders, where the machine counts them"""
+    parts: Mapping[str, Usage | None] = field(default_factory=dict)
+    """what the server is the sum of, where it is a system"""
 
 
 @dataclass(frozen=True)
@@ -59,13 +61,15 @@ class Watched:
             elsewhere = {os.getpid(), *_pids((*self.services, *self.generators), everyone)}
             own = elsewhere | _pids((self.server, *self.company), everyone)
             machine = read_machine(everyone, own, set() if self.cpus.shared else elsewhere, self.cpus)
+        parts = self.server.usages(everyone, with_switches=border) if isinstance(self.server, Parts) else {}
         return Sample(
             at,
-            self.server.usage(everyone, with_switches=border),
+            together(parts.values()) if parts else self.server.usage(everyone, with_switches=border),
             together(service.usage(everyone) for service in self.services),
             together(generator.usage(everyone) for generator in self.generators),
             machine,
             instructions.read() if instructions and border else None,
+            parts,
         )
 
 

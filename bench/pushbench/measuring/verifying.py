@@ -44,7 +44,7 @@ def lanes_of(driver: Driver) -> int:
 
 def verify_built(built: Sequence[Built], lanes: int, watch: Watch, only: Sequence[str] = ()) -> list[Conformance]:
     """The result of each server, in their order; `watch` hears of them by their places in it."""
-    order = sorted(range(len(built)), key=lambda place: "java" not in built[place].server.process.toolchains)
+    order = sorted(range(len(built)), key=lambda place: not _is_slow(built[place].server))
     by_place = Watch(
         lambda number: watch.began(order[number]),
         lambda number, result: watch.checked(order[number], result),
@@ -53,3 +53,7 @@ def verify_built(built: Sequence[Built], lanes: int, watch: Watch, only: Sequenc
     # The slowest ones begin, so that none of them is left alone at the end.
     found = verify_each([built[place].in_lane for place in order], lanes, by_place, only)
     return [found[order.index(place)] for place in range(len(built))]
+
+
+def _is_slow(server: Server) -> bool:
+    return "java" in server.spec.process.toolchains if server.spec.process else bool(server.spec.compose)

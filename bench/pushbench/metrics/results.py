@@ -97,6 +97,7 @@ def stage_result(
             **_resource_metrics(window, report, seconds, cpus, f"per_{words.work.name}"),
             **recovery,
         },
+        parts=_parts(window, report, f"per_{words.work.name}"),
         outage=found,
         receipts=report.receipts,
         beside={name: each.receipts for name, each in report.beside.items()},
@@ -236,6 +237,25 @@ def _resource_metrics(window: Window, report: StageReport, seconds: float, cpus:
         "generator_spin_cores": spun / seconds,
         "steal_ratio": _steal(borders, cpus),
     }
+
+
+def _parts(window: Window, report: StageReport, per: str) -> dict[str, Metrics]:
+    """What each part of a system used, by the names of the metrics of the whole."""
+    borders = (window.begin, window.end)
+    found = {}
+    for name in window.begin.parts if window.begin else ():
+
+        def part(sample: Sample | None, name: str = name) -> Usage | None:
+            return sample.parts.get(name) if sample else None
+
+        memory = [usage.memory_bytes for sample in window.inside if (usage := part(sample))]
+        found[name] = {
+            "cpu_cores": _rate(part, borders, _cpu),
+            f"cpu_seconds_{per}": _ratio(_spent(part, borders), report.arrived),
+            "memory_bytes.mean": _ratio(sum(memory), len(memory)),
+            "memory_bytes.peak": max(memory, default=None),
+        }
+    return found
 
 
 Borders = tuple[Sample | None, Sample | None]

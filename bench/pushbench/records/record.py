@@ -187,6 +187,11 @@ class StageResult(Document):
     begin_seconds: float = Field(description="of the steady window, from the start of the load")
     end_seconds: float
     metrics: dict[str, float | None]
+    parts: dict[Name, dict[str, float | None]] = Field(
+        default={},
+        description="CPU and memory of each part of a server that is a system, as `metrics` have them of all together",
+        max_length=16,
+    )
     receipts: Receipts = Field(validation_alias=AliasChoices("receipts", "deliveries"))
     beside: dict[Name, Receipts] = Field(default={}, description="of the exchanges beside the first", max_length=5)
     outage: OutageResult | None = Field(

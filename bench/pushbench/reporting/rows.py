@@ -43,6 +43,18 @@ def groups(words: Vocabulary) -> list[list[TableRow]]:
     return [_load(words), _latencies(words), _costs(words), *([_outages(words)] if words.recovers else [])]
 
 
+def of_part(words: Vocabulary, part: str) -> list[TableRow]:
+    """The rows of one part of a system."""
+    wanted = ("cpu_cores", cost(words), "memory_bytes.peak")
+    own = [row for row in _costs(words) if row.metric in wanted]
+    return [replace(row, metric=metric_of_part(row.metric, part), title=f"{part}: {row.title}") for row in own]
+
+
+def metric_of_part(metric: str, part: str) -> str:
+    """The name of a part's metric beside those of its server."""
+    return f"{metric} of {part}"
+
+
 def brief(words: Vocabulary) -> list[list[TableRow]]:
     """What a stage beside the others is there for."""
     wanted = {"clients", "throughput_per_second", "loss_ratio", words.headline, cost(words)}

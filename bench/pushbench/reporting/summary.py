@@ -14,7 +14,7 @@ from pydantic import Field, NonNegativeInt
 
 from pushbench.foundation.model import Document
 from pushbench.judging.verdict import Verdict
-from pushbench.records.record import Commit, Environment, Record, ReportedVersions, StagePlan, StageResult, Trial
+from pushbench.records.record import Commit, Environment, Record, ReportedVersions, StagePlan, Trial
 from pushbench.records.stages import Stage
 from pushbench.records.vocabulary import Vocabulary
 
@@ -37,6 +37,7 @@ class StageSummary(Document):
     clients: NonNegativeInt
     name: str
     metrics: dict[str, Spread | None]
+    parts: dict[str, dict[str, Spread | None]] = Field(default={}, description="the same of each part of a system")
 
 
 class ServerSummary(Document):
@@ -114,9 +115,13 @@ def _server(server: str, trials: Sequence[Trial], stages: Sequence[Stage]) -> Se
 def stage_summary(trials: Sequence[Trial], index: int, stage: Stage) -> StageSummary:
     """The summary of a stage over all these trials, valid or not."""
     results = [trial.stages[index] for trial in trials if index < len(trial.stages)]
-    names = dict.fromkeys(name for result in results for name in result.metrics)
-    metrics = {name: _spread(results, name) for name in names}
-    return StageSummary(clients=stage.clients, name=stage.name, metrics=metrics)
+    parts = dict.fromkeys(name for result in results for name in result.parts)
+    return StageSummary(
+        clients=stage.clients,
+        name=stage.name,
+        metrics=_spreads([result.metrics for result in results]),
+        parts={part: _spreads([result.parts.get(part, {}) for result in results]) for part in parts},
+    )
 
 
 def due_instead(metrics: Mapping[str, Spread | None]) -> float | None:
@@ -133,6 +138,10 @@ def falls_short(throughput: float | None, offered: float | None) -> bool:
     return throughput is not None and offered is not None and throughput < (1 - NOTICEABLE_SHORTFALL) * offered
 
 
-def _spread(results: Sequence[StageResult], metric: str) -> Spread | None:
-    values = [value for result in results if (value := result.metrics.get(metric)) is not None]
+def _spreads(measured: Sequence[Mapping[str, float | None]]) -> dict[str, Spread | None]:
+    return {name: _spread(measured, name) for name in dict.fromkeys(name for each in measured for name in each)}
+
+
+def _spread(measured: Sequence[Mapping[str, float | None]], metric: str) -> Spread | None:
+    values = [value for each in measured if (value := each.get(metric)) is not None]
     return Spread(median=median(values), min=min(values), max=max(values)) if values else None

@@ -112,7 +112,9 @@ def stage_table(summary: Summary, stage: int) -> Table:
         Line("Trials", "", [Cell(_trials(server)) for server in summary.servers], opens_group=True),
         Line("Verdict, all stages", "", [_verdict(server, outcomes[server.server]) for server in summary.servers]),
     ]
-    return _table(_servers(summary, stage), rows.groups(summary.words), summary, words)
+    parts = dict.fromkeys(part for server in summary.servers for part in server.stages[stage].parts)
+    groups = [*rows.groups(summary.words), *(rows.of_part(summary.words, part) for part in parts)]
+    return _table(_servers(summary, stage), groups, summary, words)
 
 
 def brief_table(summary: Summary, stage: int) -> Table:
@@ -125,7 +127,8 @@ def trial_table(trial: Trial, limits: Sequence[JudgedLimit], of: Run) -> Table:
     server = summarize_trial(trial)
     own = [limit for limit in limits if limit.round == trial.round and trial.arm == "head"]
     columns = [_column(server, short(each), each, own, index) for index, each in enumerate(server.stages)]
-    return _table(columns, rows.groups(of.words), of)
+    parts = dict.fromkeys(part for each in server.stages for part in each.parts)
+    return _table(columns, [*rows.groups(of.words), *(rows.of_part(of.words, part) for part in parts)], of)
 
 
 def limits_table(verdict: Verdict) -> Table:
@@ -280,7 +283,7 @@ def _column(
 ) -> _Column:
     return _Column(
         heading=heading,
-        metrics=stage.metrics,
+        metrics=stage.metrics | _of_parts(stage),
         broken={
             limit.metric
             for limit in limits
@@ -289,6 +292,14 @@ def _column(
         several=server.trials > 1,
         doubtful=server.numbers_from == "invalid trials",
     )
+
+
+def _of_parts(stage: StageSummary) -> dict[str, Spread | None]:
+    return {
+        rows.metric_of_part(name, part): spread
+        for part, metrics in stage.parts.items()
+        for name, spread in metrics.items()
+    }
 
 
 def _table(
@@ -305,7 +316,7 @@ def _table(
     ]
     lines = [Line(row.title, row.unit, [column.cell(row) for column in columns], opens) for row, opens in shown]
     legend = _legend(columns, [row for row, _ in shown], lines, of.words.work.plural.lower())
-    measured = [metrics[row.metric] for row, _ in shown if _measured(row, columns)]
+    measured = [metrics[row.metric] for row, _ in shown if row.metric in metrics and _measured(row, columns)]
     if otherwise := counted_otherwise(measured, of.environment.method_number):
         legend.append(otherwise)
     return Table([column.heading for column in columns], [*lines, *words], legend)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 from pushbench.foundation.text import MESSAGE, last_lines, one_line
@@ -10,7 +10,7 @@ from pushbench.judging.verdict import Verdict
 from pushbench.records.history import Entry
 from pushbench.records.record import Record, StagePlan, StageResult, Timeline, Trial
 from pushbench.reporting import again
-from pushbench.reporting.summary import StageSummary, stage_summary
+from pushbench.reporting.summary import Spread, stage_summary
 from pushbench.site.layout import Data
 from pushbench.statistics.histogram import Latencies
 
@@ -154,21 +154,23 @@ def _stages(trials: Sequence[Trial], plans: Sequence[StagePlan], kinds: Sequence
 
 def _stage(trials: Sequence[Trial], index: int, plan: StagePlan, kinds: Sequence[str], *, believed: bool) -> Data:
     results = [trial.stages[index] for trial in trials if index < len(trial.stages)]
+    summary = stage_summary(trials, index, plan)
     return {
         "name": plan.name,
         "clients": plan.clients,
         "parameters": plan.parameters,
         "believed": believed,
-        "metrics": _metrics(stage_summary(trials, index, plan)),
+        "metrics": _metrics(summary.metrics),
+        **({"parts": {part: _metrics(each) for part, each in summary.parts.items()}} if summary.parts else {}),
         "tails": {kind: tail for kind in kinds if (tail := _tail(results, kind))},
     }
 
 
-def _metrics(summary: StageSummary) -> Data:
+def _metrics(spreads: Mapping[str, Spread | None]) -> Data:
     """The median, and where they differ the smallest and the largest trial."""
     return {
         name: [spread.median] if spread.min == spread.max else [spread.median, spread.min, spread.max]
-        for name, spread in summary.metrics.items()
+        for name, spread in spreads.items()
         if spread
     }
 

@@ -91,8 +91,8 @@ def test_a_folder_may_describe_a_server_elsewhere(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "what"),
     [
-        ("url: wss://chat.example.org\nca: own-ca.pem\n", "", "expected either process or url"),
-        ("ca: own-ca.pem", "process: {toolchains: {}, start: [x]}", "expected either process or url"),
+        ("url: wss://chat.example.org\nca: own-ca.pem\n", "", "expected either process, compose or url"),
+        ("ca: own-ca.pem", "process: {toolchains: {}, start: [x]}", "expected either process, compose or url"),
         ("protocol: protocol.yml", "protocol: tiny-json", "a server that runs elsewhere declares it in a file"),
         ("ca: own-ca.pem", "services: [redis]", "a server that runs elsewhere has its own"),
         ("wss://chat.example.org\n", "wss://u:p@chat.example.org\n", ":7: url: .*a name or a password"),

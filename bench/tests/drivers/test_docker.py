@@ -19,7 +19,8 @@ from pushbench.building.images import bake_definition, image_of, images_of
 from pushbench.catalog.failures import ServerFailed
 from pushbench.catalog.servers import Server, read_servers
 from pushbench.drivers.choice import DriverChoice, choose_driver
-from pushbench.drivers.docker import OWNER_LABEL, DockerDriver
+from pushbench.drivers.containers import OWNER_LABEL
+from pushbench.drivers.docker import DockerDriver
 from pushbench.drivers.driver import await_health
 from pushbench.foundation.project import Project
 from pushbench.machine.environment import CpuSplit

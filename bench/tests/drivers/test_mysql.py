@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import socket
 import threading
@@ -16,6 +15,7 @@ from pushbench.building.toolchains import Toolchain
 from pushbench.catalog.failures import ServerFailed
 from pushbench.catalog.servers import read_servers
 from pushbench.drivers import mysql, services
+from pushbench.drivers.containers import composition
 from pushbench.drivers.docker import DockerDriver
 from pushbench.drivers.driver import Build
 from pushbench.drivers.mysql import MYSQL, product
@@ -98,11 +98,9 @@ def test_in_a_container_it_is_the_same_confined_and_leaves_nothing(tmp_path: Pat
     [server] = read_servers(server.folder)
     driver = DockerDriver(Project.at(tmp_path), CpuSplit(CPUS, CPUS), ENGINE)
     assert driver.products(["redis", "mysql"])["mysql"].startswith(("MariaDB ", "MySQL "))
-    choices = tmp_path / "choices.json"
-    choices.write_text(json.dumps(driver._choices(server, Build("x", f"sha256:{'0' * 64}"), {})))
-    files, name = [str(POLICY), str(choices)], "pushbench-test-mysql"
-    try:
-        database = driver._start_service(files, name, MYSQL, content_of(MYSQL, contents))
+    choices = driver._choices(server, Build("x", f"sha256:{'0' * 64}"), {})
+    with composition(ENGINE, driver.project, choices, [POLICY]) as trial:
+        database = driver._start_service(trial, MYSQL, content_of(MYSQL, contents))
         assert database.ask("INSERT INTO entry VALUES ('dear'); SELECT * FROM entry") == "dear\n"
         assert database.ask("SELECT @@innodb_flush_log_at_trx_commit, @@log_bin") == "1\t0\n"
         with database.outage():
@@ -110,12 +108,10 @@ def test_in_a_container_it_is_the_same_confined_and_leaves_nothing(tmp_path: Pat
         assert database.ask("SELECT * FROM entry") == "dear\n"
         [process, *_] = database.tree.members(list(stats()))
         assert Path(f"/proc/{process.pid}").stat().st_uid != 0
-        seen = ENGINE.run("container", "ls", "--filter", f"name={name}", "--format", "{{.ID}}").strip()
+        seen = ENGINE.run("container", "ls", "--filter", f"name={trial.name}", "--format", "{{.ID}}").strip()
         form = "{{.HostConfig.ReadonlyRootfs}} {{.HostConfig.CapDrop}} {{(index .Mounts 0).Type}}"
         assert ENGINE.run("container", "inspect", "--format", form, seen).strip() == "true [ALL] volume"
-    finally:
-        driver._remove(files, name, choices)
-    assert ENGINE.run("volume", "ls", "--quiet", "--filter", f"name={name}") == ""
+    assert ENGINE.run("volume", "ls", "--quiet", "--filter", f"name={trial.name}") == ""
 
 
 def test_a_folder_in_memory_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

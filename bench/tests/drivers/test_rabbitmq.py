@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import socket
@@ -17,6 +16,7 @@ import pytest
 from pushbench.building.engine import Engine
 from pushbench.catalog.servers import read_servers
 from pushbench.drivers import services
+from pushbench.drivers.containers import composition
 from pushbench.drivers.docker import DockerDriver
 from pushbench.drivers.driver import Build
 from pushbench.drivers.rabbitmq import RABBITMQ
@@ -120,17 +120,13 @@ def test_in_a_container_it_is_the_same_and_leaves_nothing(tmp_path: Path) -> Non
     server.file.write_text(server.file.read_text() + "services: [rabbitmq]\n")
     [server] = read_servers(server.folder)
     driver = DockerDriver(Project.at(tmp_path), CpuSplit(CPUS, CPUS), ENGINE)
-    choices = tmp_path / "choices.json"
-    choices.write_text(json.dumps(driver._choices(server, Build("x", f"sha256:{'0' * 64}"), {})))
-    files, name = [str(POLICY), str(choices)], "pushbench-test-rabbitmq"
-    try:
-        broker = driver._start_service(files, name, RABBITMQ, None)
+    choices = driver._choices(server, Build("x", f"sha256:{'0' * 64}"), {})
+    with composition(ENGINE, driver.project, choices, [POLICY]) as trial:
+        broker = driver._start_service(trial, RABBITMQ, None)
         speak(urlsplit(broker.url).hostname or "", RABBITMQ.port)
         with broker.outage():
             pass
         speak(urlsplit(broker.url).hostname or "", RABBITMQ.port)
         [process, *_] = broker.tree.members(list(stats()))
         assert Path(f"/proc/{process.pid}").stat().st_uid != 0
-    finally:
-        driver._remove(files, name, choices)
-    assert ENGINE.run("volume", "ls", "--quiet", "--filter", f"name={name}") == ""
+    assert ENGINE.run("volume", "ls", "--quiet", "--filter", f"name={trial.name}") == ""

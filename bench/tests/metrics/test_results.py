@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from pushbench.generator.load import Started
@@ -119,6 +121,28 @@ def test_a_server_that_died_in_the_window_has_no_cpu() -> None:
     metrics = result_of(stage_report(), Window(seen.begin, None, [seen.begin]), 4).metrics
     assert metrics["cpu_cores"] is None
     assert metrics["memory_bytes.mean"] == 50_000_000
+
+
+def test_a_part_of_a_system_has_its_own_cpu_and_memory_beside_the_sum() -> None:
+    whole = window(server_cpu=1.2)
+    assert whole.begin
+    assert whole.end
+    begin = replace(whole.begin, parts={"app": usage(1.0, 4.0), "db": usage(1.0, 6.0, memory_bytes=7_000)})
+    end = replace(whole.end, parts={"app": usage(7.0, 4.9), "db": usage(7.0, 6.3, memory_bytes=9_000)})
+    result = result_of(stage_report(received=6_000), Window(begin, end, [begin, end]), 4)
+    assert {name: each["cpu_cores"] for name, each in result.parts.items()} == pytest.approx({"app": 0.15, "db": 0.05})
+    assert result.parts["db"]["cpu_seconds_per_delivery"] == pytest.approx(0.3 / 6_000)
+    assert (result.parts["db"]["memory_bytes.mean"], result.parts["db"]["memory_bytes.peak"]) == (8_000, 9_000)
+    total = sum(each["cpu_cores"] or 0.0 for each in result.parts.values())
+    assert result.metrics["cpu_cores"] == pytest.approx(total)
+
+
+def test_a_part_that_ended_has_no_cpu() -> None:
+    whole = window()
+    assert whole.begin
+    assert whole.end
+    begin, end = replace(whole.begin, parts={"db": usage(1.0, 4.0)}), replace(whole.end, parts={"db": None})
+    assert result_of(stage_report(), Window(begin, end, [begin, end]), 4).parts["db"]["cpu_cores"] is None
 
 
 def test_a_counter_that_went_back_is_no_negative_load() -> None:

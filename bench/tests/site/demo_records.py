@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
@@ -71,6 +71,8 @@ def _commit(sha: str, subject: str, created: str) -> Commit:
 
 
 SECONDS = 20 + len(STAGES) * 70
+SYSTEM = {"app": 0.7, "db": 0.3}
+"""the parts of the first server, with their shares of it"""
 LOSSES = slice(91, 98)
 """in a ramp, so that no stage has any"""
 
@@ -88,7 +90,11 @@ def _trial(
 ) -> Trial:
     random = np.random.default_rng([demo.seed, number, round_, arm == "base", len(name)])
     valid = bool(stages)
-    results = [_result(index, int(size), values, random, arm) for index, (size, values) in enumerate(stages.items())]
+    parts = SYSTEM if name == demo.servers[0] else {}
+    results = [
+        _result(index, int(size), values, random, arm, parts=parts)
+        for index, (size, values) in enumerate(stages.items())
+    ]
     text = demo.subjects[number % len(demo.subjects)]
     failed = broken and name == demo.servers[2 % len(demo.servers)]
     reason = Finding(code="generator_cpu", message="the generator used 92 % of its CPU, above 80 %", stage=0)
@@ -113,7 +119,20 @@ def _trial(
     )
 
 
-def _result(index: int, clients: int, values: dict[str, float], random: np.random.Generator, arm: str) -> StageResult:
+def _part(metrics: dict[str, float | None], share: float) -> dict[str, float | None]:
+    names = ("cpu_cores", "cpu_seconds_per_delivery", "memory_bytes.peak")
+    return {name: share * value for name in names if (value := metrics.get(name)) is not None}
+
+
+def _result(
+    index: int,
+    clients: int,
+    values: dict[str, float],
+    random: np.random.Generator,
+    arm: str,
+    *,
+    parts: Mapping[str, float],
+) -> StageResult:
     factor = (0.88 if arm == "base" else 1.0) * float(random.lognormal(0, 0.01))
     metrics: dict[str, float | None] = dict(values)
     metrics["cpu_seconds_per_delivery"] = values["cpu_seconds_per_delivery"] * factor
@@ -136,6 +155,7 @@ def _result(index: int, clients: int, values: dict[str, float], random: np.rando
         begin_seconds=begin,
         end_seconds=begin + 60,
         metrics=metrics,
+        parts={part: _part(metrics, share) for part, share in parts.items()},
         receipts=Receipts(expected=600, received=600, lost=0, duplicate=0, out_of_order=0, ineligible=0, corrupt=0),
         histograms={"echo": spread, "delivery": spread, "fanout": spread},
     )

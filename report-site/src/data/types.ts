@@ -259,6 +259,8 @@ export interface StageNumbers {
   parameters?: Parameters;
   believed?: boolean;
   metrics: Record<string, Spread>;
+  /** of each part of a server that is a system */
+  parts?: Record<string, Record<string, Spread>>;
   tails?: Record<string, number[]>;
 }
 

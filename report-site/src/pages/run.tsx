@@ -3,7 +3,7 @@
 import { useLoaded } from '../data/load';
 import { countedOtherwise } from '../data/method';
 import { loadRun } from '../data/run';
-import type { Manifest, Run, RunServer, Words } from '../data/types';
+import type { Manifest, Run, RunServer, StageNumbers, Words } from '../data/types';
 import { metricTitle, wordsOf, worthShowing } from '../data/words';
 import { Changes, Environment, Reproduce } from '../parts/about-run';
 import { DistributionChart, LatencyChoice, latencyOf } from '../parts/distribution';
@@ -11,7 +11,7 @@ import { ServerCurves } from '../parts/load-curve';
 import { CommitLink, OutcomeMark, Pick, parametersText, Shown, Subject } from '../parts/page';
 import { RunSummary, worstFirst } from '../parts/run-summary';
 import { metricCell, stageTitle } from '../parts/stages';
-import { Table } from '../parts/table';
+import { type Cell, Table } from '../parts/table';
 import { TrialTimeline } from '../parts/timeline';
 import { go, here, href } from '../route';
 import { formatTime } from '../units';
@@ -229,6 +229,17 @@ function Trials({ server }: { server: RunServer }) {
   );
 }
 
+/** Rows of the parts of a system, which are summed up in the rows of the server. */
+function partRows(words: Words, stages: StageNumbers[]): Cell[][] {
+  const parts = [...new Set(stages.flatMap((stage) => Object.keys(stage.parts ?? {})))];
+  return parts.flatMap((part) =>
+    [words.cost, 'cpu_cores', 'memory_bytes.peak'].map((metric) => [
+      { text: `${part}: ${metricTitle(words, metric)}` },
+      ...stages.map((stage) => metricCell(words, metric, { ...stage, metrics: stage.parts?.[part] ?? {} })),
+    ]),
+  );
+}
+
 /** Metrics by stage: latency, CPU and memory, then those of the comparison's table, then all others. */
 function StageTable({ words, run, server }: { words: Words; run: Run; server: RunServer }) {
   const stages = server.stages.filter((stage) => Object.keys(stage.metrics).length);
@@ -243,16 +254,18 @@ function StageTable({ words, run, server }: { words: Words; run: Run; server: Ru
   );
   const doubtful = stages.some((stage) => stage.believed === false);
   const otherwise = countedOtherwise(words, metrics, run.run.method);
+  const rows: Cell[][] = metrics.map((metric) => [
+    { text: metricTitle(words, metric) },
+    ...stages.map((stage) => metricCell(words, metric, stage)),
+  ]);
+  const parts = partRows(words, stages);
   return (
     <>
       <Table
         name={`${run.run.id} ${server.server}`}
-        first={18}
+        first={18 + parts.length}
         columns={[{ title: 'Metric' }, ...stages.map((stage) => ({ title: stageTitle(stage), numeric: true }))]}
-        rows={metrics.map((metric) => [
-          { text: metricTitle(words, metric) },
-          ...stages.map((stage) => metricCell(words, metric, stage)),
-        ])}
+        rows={[...rows.slice(0, first.length), ...parts, ...rows.slice(first.length)]}
       />
       {doubtful && <p class="aside">No trial was valid: these numbers are not to be believed.</p>}
       {otherwise && <p class="aside">{otherwise}</p>}
