@@ -211,6 +211,8 @@ def test_what_a_file_cannot_have_is_refused(tmp_path: Path, line: str) -> None:
             {},
             "compose.yml:4: services.proxy.depends_on.app.condition: expected 'service_started' or 'service_healthy'",
         ),
+        (("  db:\n", "  d_b:\n"), {}, "compose.yml:8: services.d_b: expected a name of a-z, 0-9 and -"),
+        (("  db:\n", f"  {'d' * 31}:\n"), {}, f"compose.yml:8: services.{'d' * 31}: expected a name of"),
         (("build: proxy", "image: x:1\n    build: proxy"), {}, "compose.yml:2: services.proxy: expected either build"),
         (
             ("proxy:\n", "front:\n"),
