@@ -13,10 +13,12 @@ from pushbench.building.composed import Resolved, resolved
 from pushbench.building.engine import MODEL, Engine, EngineFailed
 from pushbench.building.images import images_of
 from pushbench.catalog.servers import Server, read_servers
+from pushbench.catalog.systems import read_system
 from pushbench.foundation.errors import UserError
 
 ENGINE = Engine.find()
 GIB = 1 << 30
+EXAMPLE = Path(__file__).parents[3] / "docs" / "examples" / "redis-chat"
 SERVER = """\
 title: A chat
 link: https://example.org
@@ -264,8 +266,19 @@ def test_a_description_of_a_system_has_one_place(tmp_path: Path, given: tuple[st
         system(tmp_path, server=SERVER.replace(*given))
 
 
+def test_the_example_is_a_system_whose_instances_share_an_image() -> None:
+    [server] = read_servers(EXAMPLE)
+    assert list(read_system(server).parts) == ["proxy", "chat-1", "chat-2", "redis"]
+    assert [image.context.name for image in images_of([server])] == ["proxy", "chat"]
+
+
 @pytest.mark.skipif(ENGINE is None, reason="needs a container engine, whose `docker compose` makes the model")
 class TestWithAnEngine:
+    def test_it_takes_the_example(self) -> None:
+        assert ENGINE
+        [server] = read_servers(EXAMPLE)
+        assert sum(part.mem_limit or 0 for part in resolved(ENGINE, server, 2 * GIB)[1].services.values()) <= 2 * GIB
+
     def test_it_makes_the_same_of_the_file(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         assert ENGINE
         monkeypatch.setenv("DOCKER_AUTH_CONFIG", "secret")
