@@ -42,6 +42,8 @@ from pushbench.records.record import ReportedVersions
 
 OPERATOR = "https://raw.githubusercontent.com/grafana/k6-operator/v1.5.0/bundle.yaml"
 SELECTOR = f"app={SERVER}"
+PREFIX = "pushbench"
+"""of namespaces, where nobody says another"""
 LOOK_SECONDS = 2.0
 """between two looks at a pod: each starts a kubectl"""
 EXIT_CODE = '{.status.containerStatuses[0].state.terminated.exitCode}{"\\n"}'
@@ -55,7 +57,9 @@ class ClusterChoice:
     """The options of the driver."""
 
     context: str | None = None
-    prefix: str = "pushbench"
+    """None means the current one"""
+    prefix: str | None = None
+    """None means PREFIX"""
     generators: int = 1
 
 
@@ -141,9 +145,10 @@ class KubernetesDriver:
         cls, project: Project, split: CpuSplit, workers: int | None, choice: ClusterChoice, note: Note
     ) -> KubernetesDriver:
         """The driver for a cluster that answers, once what killed runs left there is removed. Raises UserError."""
-        if not NAME.fullmatch(choice.prefix):
+        prefix = PREFIX if choice.prefix is None else choice.prefix
+        if not NAME.fullmatch(prefix):
             hint = "lower-case letters, digits and dashes, at most 40"
-            raise UserError(f"--namespace-prefix: no namespace is called {choice.prefix!r}", hint=hint)
+            raise UserError(f"--namespace-prefix: no namespace is called {prefix!r}", hint=hint)
         kubectl = Kubectl.find(choice.context)
         try:
             version = _version(kubectl)
@@ -161,7 +166,7 @@ class KubernetesDriver:
             )
         node = nodes.for_server(found)
         note(f"driver: kubernetes {version}, the server on the node {node.name}")
-        return cls(project, split, node, version, kubectl, choice.prefix, workers)
+        return cls(project, split, node, version, kubectl, prefix, workers)
 
     @property
     def engine(self) -> str:
