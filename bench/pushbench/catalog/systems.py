@@ -19,6 +19,7 @@ from pushbench.foundation.model import Document
 from pushbench.foundation.yamlfile import Location, YamlFile, read_yaml
 
 MOST_PARTS = 16
+LONGEST_NAME = 30
 TOP_KEYS = ("name", "services", "volumes")
 PART_KEYS = (
     *("build", "cap_drop", "command", "depends_on", "entrypoint", "environment", "expose", "healthcheck", "image"),
@@ -99,8 +100,8 @@ def _checked(file: YamlFile) -> list[str]:
     _require_known(file, (), top, TOP_KEYS)
     services = _mapping(file, ("services",))
     for name in services:
-        if not re.fullmatch(NAME, name, re.ASCII):
-            raise file.error(("services", name), "expected a name of a-z, 0-9 and -")
+        if not re.fullmatch(NAME, name, re.ASCII) or len(name) > LONGEST_NAME:
+            raise file.error(("services", name), f"expected a name of a-z, 0-9 and -, of {LONGEST_NAME} at most")
         _require_known(file, ("services", name), _mapping(file, ("services", name)), PART_KEYS)
     if not 1 <= len(services) <= MOST_PARTS:
         raise file.error(("services",), f"expected 1 to {MOST_PARTS} services, found {len(services)}")

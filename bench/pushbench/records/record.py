@@ -178,6 +178,10 @@ class OutageResult(Document):
     receipts: Receipts
 
 
+PartName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=30)]
+"""of a system's containers, as its compose file calls them"""
+
+
 class StageResult(Document):
     """The results of one stage. A metric that could not be measured is null, never 0."""
 
@@ -187,7 +191,7 @@ class StageResult(Document):
     begin_seconds: float = Field(description="of the steady window, from the start of the load")
     end_seconds: float
     metrics: dict[str, float | None]
-    parts: dict[Name, dict[str, float | None]] = Field(
+    parts: dict[PartName, dict[str, float | None]] = Field(
         default={},
         description="CPU and memory of each part of a server that is a system, as `metrics` have them of all together",
         max_length=16,

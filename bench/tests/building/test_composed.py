@@ -13,10 +13,12 @@ from pushbench.building.composed import Resolved, resolved
 from pushbench.building.engine import MODEL, Engine, EngineFailed
 from pushbench.building.images import images_of
 from pushbench.catalog.servers import Server, read_servers
+from pushbench.catalog.systems import read_system
 from pushbench.foundation.errors import UserError
 
 ENGINE = Engine.find()
 GIB = 1 << 30
+EXAMPLE = Path(__file__).parents[3] / "docs" / "examples" / "redis-chat"
 SERVER = """\
 title: A chat
 link: https://example.org
@@ -211,6 +213,8 @@ def test_what_a_file_cannot_have_is_refused(tmp_path: Path, line: str) -> None:
             {},
             "compose.yml:4: services.proxy.depends_on.app.condition: expected 'service_started' or 'service_healthy'",
         ),
+        (("  db:\n", "  d_b:\n"), {}, "compose.yml:8: services.d_b: expected a name of a-z, 0-9 and -"),
+        (("  db:\n", f"  {'d' * 31}:\n"), {}, f"compose.yml:8: services.{'d' * 31}: expected a name of"),
         (("build: proxy", "image: x:1\n    build: proxy"), {}, "compose.yml:2: services.proxy: expected either build"),
         (
             ("proxy:\n", "front:\n"),
@@ -262,8 +266,19 @@ def test_a_description_of_a_system_has_one_place(tmp_path: Path, given: tuple[st
         system(tmp_path, server=SERVER.replace(*given))
 
 
+def test_the_example_is_a_system_whose_instances_share_an_image() -> None:
+    [server] = read_servers(EXAMPLE)
+    assert list(read_system(server).parts) == ["proxy", "chat-1", "chat-2", "redis"]
+    assert [image.context.name for image in images_of([server])] == ["proxy", "chat"]
+
+
 @pytest.mark.skipif(ENGINE is None, reason="needs a container engine, whose `docker compose` makes the model")
 class TestWithAnEngine:
+    def test_it_takes_the_example(self) -> None:
+        assert ENGINE
+        [server] = read_servers(EXAMPLE)
+        assert sum(part.mem_limit or 0 for part in resolved(ENGINE, server, 2 * GIB)[1].services.values()) <= 2 * GIB
+
     def test_it_makes_the_same_of_the_file(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         assert ENGINE
         monkeypatch.setenv("DOCKER_AUTH_CONFIG", "secret")

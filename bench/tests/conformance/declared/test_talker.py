@@ -71,6 +71,35 @@ def test_a_client_takes_one_step_of_the_opening_after_the_other() -> None:
     assert talker.inbox.drain() == [Refused("no"), Strange("huh")]
 
 
+def test_a_member_keeps_its_connection_alive_until_it_leaves() -> None:
+    given = DECLARATION.model_dump() | {"open": [], "leave": said("bye")}
+    declaration = Declaration.model_validate(given | {"keep_alive": {"every_seconds": 0.001, "send": said("here")}})
+    own = Values("b-1", 3)
+
+    async def live() -> list[str]:
+        enough = asyncio.Event()
+
+        class Counting(Frames):
+            async def send(self, text: str) -> None:
+                await super().send(text)
+                if len(self.sent) == 3:
+                    enough.set()
+
+        connection: Any = Counting()
+        talker = Talker(connection, own, declaration, Reader(declaration, {}, own), Ledger())
+        await talker.join("b-1")
+        await asyncio.wait_for(enough.wait(), 30)
+        await talker.leave("b-1")
+        await asyncio.sleep(0.02)
+        sent: list[str] = connection.sent
+        return sent
+
+    *kept, last = asyncio.run(live())
+    assert len(kept) >= 3
+    assert set(kept) == {f"here{END}"}
+    assert last == f"bye{END}"
+
+
 def test_a_step_that_is_not_acknowledged_is_told() -> None:
     with pytest.raises(Mismatch, match=r"what acknowledges the opening within 0\.1 s; saw strange message 'ready'"):
         greeted(f"ready{END}")

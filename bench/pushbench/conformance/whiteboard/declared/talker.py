@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from collections import Counter
 from dataclasses import dataclass
 
 from websockets.asyncio.client import ClientConnection
+from websockets.exceptions import ConnectionClosed
 
-from pushbench.catalog.declaration import Declaration
+from pushbench.catalog.declaration import Declaration, KeepAlive
 from pushbench.conformance.declared_reader import PER_CLIENT, Kind, Meaning, Reader, Values
 from pushbench.conformance.rule import Mismatch
 from pushbench.conformance.whiteboard.client import PROMPT, Client
@@ -69,6 +71,7 @@ class Talker(Client):
         self._joined = False
         self._steps: int | None = 0
         """of the opening, that are done; None once all are"""
+        self._keeping: asyncio.Task[None] | None = None
         self._last: tuple[str | bytes, Meaning] = "", Meaning(Kind.FOREIGN)
 
     async def greet(self, within: float) -> None:
@@ -104,8 +107,29 @@ class Talker(Client):
         else:
             await asyncio.sleep(SETTLE)
         self._joined = True
+        alive = self._declaration.keep_alive
+        if alive and alive.send and alive.every_seconds and not self._keeping:
+            self._keeping = asyncio.create_task(self._keep_alive(alive))
+
+    async def _keep_alive(self, alive: KeepAlive) -> None:
+        """Send what keeps the connection alive, as members do, until it ends."""
+        with contextlib.suppress(ConnectionClosed):
+            while True:
+                await asyncio.sleep(alive.every_seconds)
+                await self.connection.send(self._reader.filled(alive.send))
+
+    async def _stop_keeping(self) -> None:
+        if self._keeping:
+            self._keeping.cancel()
+            await asyncio.gather(self._keeping, return_exceptions=True)
+            self._keeping = None
+
+    async def close(self) -> None:
+        await self._stop_keeping()
+        await super().close()
 
     async def leave(self, board: str) -> None:
+        await self._stop_keeping()
         await self.connection.send(self._reader.filled(self._declaration.leave))
 
     async def draw(self, board: str, **_: object) -> str:
