@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Sequence
 
 from pushbench.metrics.carrying import CapacityResult, load_text
@@ -9,6 +10,7 @@ from pushbench.metrics.definitions import metrics_of
 from pushbench.metrics.units import format_quantity
 from pushbench.records.capacity import CLIENTS, CapacityRecord
 
+WIDTH = 80
 BINDS = {
     "process": "the process",
     "connections": "connections",
@@ -39,14 +41,19 @@ def _server(record: CapacityRecord, found: CapacityResult) -> Iterator[str]:
     least = "at least " if found.at_least else ""
     number = f"{least}{load_text(found.carried, record.search, record.words)}{_interval(found)}"
     yield f"{found.server}: {number if found.carried else 'no load was carried'}"
-    yield f"  ended by  {found.reason}"
+    yield from _about("ended by", found.reason or "")
     if found.binding:
-        yield f"  binds     {BINDS[found.binding.resource]}: {found.binding.sentence}"
-    yield f"  for 1,000 {_costs(record, found)}"
+        yield from _about("binds", f"{BINDS[found.binding.resource]}: {found.binding.sentence}")
+    yield from _about("for 1,000", _costs(record, found))
     if found.failure:
-        yield f"  then it   {found.failure}"
+        yield from _about("then it", found.failure)
     doubt = "" if found.confirmed else "; not confirmed in the time that there was"
-    yield f"  starts    {len(found.starts)}: {', '.join(f'{each:,}' for each in found.starts)}{doubt}"
+    starts = ", ".join(f"{each:,}" for each in found.starts)
+    yield from _about("starts", f"{len(found.starts)}: {starts}{doubt}")
+
+
+def _about(name: str, text: str) -> list[str]:
+    return textwrap.wrap(text, WIDTH, initial_indent=f"  {name:<10}", subsequent_indent=" " * 12)
 
 
 def _interval(found: CapacityResult) -> str:

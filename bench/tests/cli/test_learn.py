@@ -77,6 +77,13 @@ def client_of(stack: contextlib.ExitStack, program: str, url: str, name: str) ->
     return client
 
 
+def await_both(learn: subprocess.Popen[str]) -> None:
+    """Wait until the server has both clients: `learn` takes a client before it connects to the server for it."""
+    assert learn.stderr
+    for _ in range(2):
+        next(line for line in learn.stderr if "is here" in line)
+
+
 def test_what_two_clients_say_becomes_a_protocol(server: tuple[str, int], tmp_path: Path) -> None:
     program, port = server
     to, own, file = f"ws://127.0.0.1:{port}", free_port(), tmp_path / "protocol.yml"
@@ -88,6 +95,7 @@ def test_what_two_clients_say_becomes_a_protocol(server: tuple[str, int], tmp_pa
             names = ("alice", "bob")
             with contextlib.ExitStack() as stack:
                 clients = [client_of(stack, program, f"ws://127.0.0.1:{own}", name) for name in names]
+                await_both(learn)
                 for number, words in enumerate(("good morning", "how do you do", "it rains", "see you soon")):
                     text = f"{names[number % 2]} {number} {words}"
                     if program == "json.js":
