@@ -13,7 +13,7 @@ from pushbench.reporting import report
 from pushbench.site.runfile import run
 from tests.factories import make_record, make_thresholds, make_trial
 
-PARTS = {
+PARTS: dict[str, dict[str, float | None]] = {
     "app-1": {"cpu_cores": 0.9, "cpu_seconds_per_delivery": 12e-6, "memory_bytes.peak": 60e6},
     "db": {"cpu_cores": 0.1, "cpu_seconds_per_delivery": 1.3e-6, "memory_bytes.peak": None},
 }
