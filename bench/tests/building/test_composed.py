@@ -230,6 +230,23 @@ def test_what_a_value_would_reach_is_refused(
     assert refused(tmp_path, FILE.replace(given[0], given[1], 1), Composing(changed)).startswith(expected)
 
 
+@pytest.mark.parametrize(
+    ("changed", "expected"),
+    [
+        ({"services.proxy.build.context": "/etc"}, "compose.yml:3: services.proxy.build: a build that depends on"),
+        ({"services.proxy.build.args": {"A": "b"}}, "compose.yml:3: services.proxy.build: a build that depends on"),
+        ({"services.db.image": "other:1"}, "compose.yml:9: services.db.image: an image that depends on variables"),
+        ({"services.db.build": {"context": "/"}}, "compose.yml:9: services.db.image: an image that depends on"),
+        ({"services.db.networks": {"other": None}}, "compose.yml:8: services.db: a network of its own"),
+        ({"services.more": {"image": "x:1"}}, "compose.yml: services that depend on variables"),
+    ],
+)
+def test_a_model_of_something_else_than_the_file_is_refused(
+    tmp_path: Path, changed: dict[str, Any], expected: str
+) -> None:
+    assert refused(tmp_path, FILE, Composing(changed)).startswith(expected)
+
+
 def test_a_model_with_more_than_the_file_is_refused(tmp_path: Path) -> None:
     assert "services.db.privileged: unknown key" in refused(tmp_path, FILE, Composing({"services.db.privileged": True}))
 
