@@ -7,6 +7,7 @@ const rate = Number(__ENV.RATE || 0);
 const plan = {
   url: __ENV.URL,
   protocol: __ENV.PROTOCOL,
+  declaration: __ENV.DECLARATION ? JSON.parse(open(__ENV.DECLARATION)) : null,
   seed: 1,
   parameters: {},
   schedule: {

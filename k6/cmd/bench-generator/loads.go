@@ -79,14 +79,26 @@ func (b bench) socketIO() error {
 
 // declared compares deliveries of a protocol that is declared with those of the built-in client of the same protocol.
 func (b bench) declared() error {
-	file, err := filepath.Abs(filepath.Join(b.sources, "internal", "declared", "testdata", "whiteboard.json"))
+	return b.asDeclared(b.push(), "whiteboard", onBoards(clients, 20))
+}
+
+// declaredStreams compares tokens in the same way.
+func (b bench) declaredStreams() error {
+	l := onStreams()
+	l.server = append(l.server, "-http")
+	return b.asDeclared(b.script("k6/x/push", "cmd/bench-generator/exchanges.js"), "token-stream", l)
+}
+
+// asDeclared compares a built-in client with that of the declaration of its protocol.
+func (b bench) asDeclared(builtIn subject, declaration string, l load) error {
+	file, err := filepath.Abs(filepath.Join(b.sources, "internal", "declared", "testdata", declaration+".json"))
 	if err != nil {
 		return err
 	}
-	builtIn, declared := b.push(), b.push()
+	declared := builtIn
 	declared.name = "push, declared"
 	declared.environment = []string{"DECLARATION=" + file}
-	all, err := b.compare(onBoards(clients, 20), declared, builtIn)
+	all, err := b.compare(l, declared, builtIn)
 	if err != nil {
 		return err
 	}
@@ -135,15 +147,17 @@ func (b bench) games() error {
 
 // streams compares tokens of server-sent events, which each client asks for again and again. k6/http cannot read a
 // stream as it comes: it takes the whole body, and knows nothing of the tokens.
-func (b bench) streams() error {
+func (b bench) streams() error { return b.overHTTP(onStreams()) }
+
+func onStreams() load {
 	const pause = 20 * time.Millisecond
-	return b.overHTTP(load{
+	return load{
 		title: fmt.Sprintf("%.0f tokens/s at most: %d clients, %s between two tokens", clients/pause.Seconds(),
 			clients, pause),
 		unit: "token", clients: clients,
 		server:      []string{"-gap", pause.String()},
 		environment: []string{"PROTOCOL=token-stream-sse"},
-	})
+	}
 }
 
 // requests compares posts, which are due at a fixed rate.

@@ -16,6 +16,8 @@ type Protocol struct {
 	Others bool
 	// KeepAlive is how often members send what keeps a connection alive; 0 for never.
 	KeepAlive time.Duration
+	// Stream is the answer to each message where that is a request; nil where clients are members of groups.
+	Stream *Stream
 
 	json        bool
 	rows        map[string][]string
@@ -69,6 +71,7 @@ func Compile(d Declaration) (*Protocol, error) {
 	}}
 	c.transport(d)
 	c.conversation(d)
+	c.stream(d.Stream)
 	c.receipt(d.Message.Received) // last, for what a receipt has at a pointer is the likeliest value there
 	if c.err != nil {
 		return nil, c.err
@@ -112,7 +115,7 @@ func (c *compiler) conversation(d Declaration) {
 func (c *compiler) receipt(r Receipt) {
 	p := c.made
 	p.received = *c.pattern(r.Pattern)
-	if !p.json {
+	if !p.json || p.Stream != nil {
 		return
 	}
 	if r.ID == nil {

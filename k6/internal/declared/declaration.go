@@ -16,9 +16,11 @@ type Declaration struct {
 	Separator string `json:"separator"`
 	// Open is what comes before a join, in steps. Join is what makes a client a member; nil where being connected is
 	// enough.
-	Open      []Step            `json:"open"`
-	Join      *Step             `json:"join"`
-	Message   Message           `json:"message"`
+	Open    []Step  `json:"open"`
+	Join    *Step   `json:"join"`
+	Message Message `json:"message"`
+	// Stream is the answer to each message where that is a request; nil where clients are members of groups.
+	Stream    *Stream           `json:"stream"`
 	Leave     Template          `json:"leave"`
 	KeepAlive *KeepAlive        `json:"keep_alive"`
 	Error     *Failure          `json:"error"`
@@ -57,6 +59,17 @@ type Message struct {
 	Received Receipt  `json:"received"`
 	// Others says that a message is owed to the other members alone.
 	Others bool `json:"others"`
+}
+
+// Stream is a stream of server-sent events, which owes a number of receipts to the client that asked for it.
+type Stream struct {
+	// Method is GET or POST. Message.Send is the body, empty for GET, and Message.Received recognises the receipts.
+	Method   string `json:"method"`
+	Receipts int    `json:"receipts"`
+	// Numbered says that the ids of events number the receipts from 0. Otherwise they count in the order they come.
+	Numbered bool `json:"numbered"`
+	// End is the data of the event that ends the stream; empty where the answer ends it.
+	End string `json:"end"`
 }
 
 // Pattern recognises a message: by the whole text, or by the values in its JSON.

@@ -14,6 +14,7 @@ const (
 	Asked                 // what a client answers to keep the connection alive; At is its key
 	Refused               // an error; Reason is its text
 	Ignored               // what the declaration ignores
+	Ended                 // what ends a stream
 	Altered               // a delivery whose content is not what its sender sent; At and Reason say where
 )
 

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -9,6 +10,9 @@ import (
 	"github.com/pushbench/pushbench/k6/internal/schedule"
 	"github.com/pushbench/pushbench/k6/internal/scripted"
 )
+
+// streams are the clients that speak the same: the built-in one, and that of a declaration.
+var streams = []string{"token-stream-sse", "declared token-stream"}
 
 var tokensOfStream = int64(len([]rune(protocol.TokenText)))
 
@@ -30,10 +34,14 @@ func playRequests(
 		t.Fatal(err)
 	}
 	t.Cleanup(server.Close)
-	e, err := New(Config{
+	config := Config{
 		URL: server.URL(), Protocol: name, Seed: 7, Schedule: twoSeconds(clients), Loops: 2,
 		Groups: []schedule.Groups{{Size: 1, Pattern: pattern}},
-	})
+	}
+	if example, ok := strings.CutPrefix(name, "declared "); ok {
+		declare(t, &config, example)
+	}
+	e, err := New(config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,32 +54,38 @@ func playRequests(
 func atRate(rate float64) schedule.Pattern { return schedule.Pattern{Rate: rate} }
 
 func TestClosedStreamsHaveTheDelaysOfTheirServer(t *testing.T) {
-	playTruthTest(t, func(t testing.TB) {
-		faults := scripted.HTTPFaults{FirstDelay: 30 * time.Millisecond, EndDelay: 20 * time.Millisecond, InParts: true}
-		report, e, did := playRequests(t, "token-stream-sse", schedule.Patterns["closed"], 5, faults)
-		stage, all := report.Stages[0], everything(e)
-		if all.Sent != did.Streams || all.Received != did.Tokens || all.Lost() != 0 || all.Unsent != 0 {
-			t.Errorf("%+v, the server made %+v", all, did)
-		}
-		first, last, gap := decode(t, stage.Histograms.First), decode(t, stage.Histograms.Last), decode(t,
-			stage.Histograms.Gap)
-		if p50 := first.ValueAtQuantile(50); p50 < 30_000 || p50 > 36_000 {
-			t.Errorf("first token p50 %d us, expected 30 ms", p50)
-		}
-		if first.TotalCount() != stage.Messages.Sent || last.TotalCount() != stage.Messages.Sent ||
-			gap.TotalCount() != stage.Messages.Sent*(tokensOfStream-1) {
-			t.Errorf("%d first, %d last, %d gaps of %d streams", first.TotalCount(), last.TotalCount(),
-				gap.TotalCount(),
-				stage.Messages.Sent)
-		}
-		// 2 s, of which each takes 50 ms and its tokens
-		if streams := stage.Messages.Due; streams < 5*20 || streams > 5*40 {
-			t.Errorf("%d streams", streams)
-		}
-		if clients := stage.Clients; clients.Members != 5 || clients.Disconnects != 0 || clients.ConnectFailures != 0 {
-			t.Errorf("%+v", clients)
-		}
-	})
+	t.Parallel()
+	builtIn, declared := streams[0], streams[1]
+	t.Run(builtIn, func(t *testing.T) { playTruthTest(t, func(t testing.TB) { closedStreams(t, builtIn) }) })
+	t.Run(declared, func(t *testing.T) { truthTest(t, func(t testing.TB) { closedStreams(t, declared) }) })
+}
+
+func closedStreams(t testing.TB, name string) {
+	t.Helper()
+	faults := scripted.HTTPFaults{FirstDelay: 30 * time.Millisecond, EndDelay: 20 * time.Millisecond, InParts: true}
+	report, e, did := playRequests(t, name, schedule.Patterns["closed"], 5, faults)
+	stage, all := report.Stages[0], everything(e)
+	if all.Sent != did.Streams || all.Received != did.Tokens || all.Lost() != 0 || all.Unsent != 0 {
+		t.Errorf("%+v, the server made %+v", all, did)
+	}
+	first, last, gap := decode(t, stage.Histograms.First), decode(t, stage.Histograms.Last), decode(t,
+		stage.Histograms.Gap)
+	if p50 := first.ValueAtQuantile(50); p50 < 30_000 || p50 > 36_000 {
+		t.Errorf("first token p50 %d us, expected 30 ms", p50)
+	}
+	if first.TotalCount() != stage.Messages.Sent || last.TotalCount() != stage.Messages.Sent ||
+		gap.TotalCount() != stage.Messages.Sent*(tokensOfStream-1) {
+		t.Errorf("%d first, %d last, %d gaps of %d streams", first.TotalCount(), last.TotalCount(),
+			gap.TotalCount(),
+			stage.Messages.Sent)
+	}
+	// 2 s, of which each takes 50 ms and its tokens
+	if streams := stage.Messages.Due; streams < 5*20 || streams > 5*40 {
+		t.Errorf("%d streams", streams)
+	}
+	if clients := stage.Clients; clients.Members != 5 || clients.Disconnects != 0 || clients.ConnectFailures != 0 {
+		t.Errorf("%+v", clients)
+	}
 }
 
 func TestPostsAtARateAreDueWhateverTheServerNeeds(t *testing.T) {
@@ -157,17 +171,19 @@ func TestFaultsOfStreamsAreCountedExactly(t *testing.T) {
 			return all.lost == 0 && all.disconnects == 0 && did.Streams > 0
 		}},
 	} {
-		t.Run(name, func(t *testing.T) {
-			truthTest(t, func(t testing.TB) {
-				c.faults.FirstDelay = 20 * time.Millisecond
-				_, e, did := playRequests(t, "token-stream-sse", schedule.Patterns["closed"], 5, c.faults)
-				sum := everything(e)
-				all := counted{sum.Lost(), sum.Duplicate, sum.OutOfOrder, e.gauges().Disconnects}
-				if sum.Sent == 0 || sum.Sent != did.Streams+did.Refused || sum.Corrupt != 0 || !c.check(all, did) {
-					t.Errorf("%+v, %+v, the server made %+v", all, sum, did)
-				}
+		for _, client := range streams {
+			t.Run(name+", "+client, func(t *testing.T) {
+				truthTest(t, func(t testing.TB) {
+					c.faults.FirstDelay = 20 * time.Millisecond
+					_, e, did := playRequests(t, client, schedule.Patterns["closed"], 5, c.faults)
+					sum := everything(e)
+					all := counted{sum.Lost(), sum.Duplicate, sum.OutOfOrder, e.gauges().Disconnects}
+					if sum.Sent == 0 || sum.Sent != did.Streams+did.Refused || sum.Corrupt != 0 || !c.check(all, did) {
+						t.Errorf("%+v, %+v, the server made %+v", all, sum, did)
+					}
+				})
 			})
-		})
+		}
 	}
 }
 

@@ -14,6 +14,9 @@ func Declare(d declared.Declaration) (Protocol, error) {
 	if err != nil {
 		return Protocol{}, fmt.Errorf("declared protocol: %w", err)
 	}
+	if compiled.Stream != nil {
+		return declareStream(compiled)
+	}
 	return Protocol{
 		subprotocols: compiled.Subprotocol, separator: compiled.Separator, Others: compiled.Others, PollPeriod: compiled.KeepAlive,
 		mostParts: declared.MostParts,
