@@ -1,6 +1,6 @@
 """The driver kubernetes: a server is a pod in a namespace of its own, and the k6 operator plays the load beside it.
 
-It starts no services yet, kills nothing, and accounts neither CPU nor memory: the trial says so.
+A meter beside the server accounts it. The driver starts no services yet, and kills nothing: the trial says so.
 """
 
 from __future__ import annotations
@@ -16,14 +16,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from pushbench.building.builds import Note
 from pushbench.building.images import generator_image, image_of
 from pushbench.catalog.failures import ServerFailed
 from pushbench.catalog.servers import Server
-from pushbench.drivers import manifests, nodes
-from pushbench.drivers.cluster_load import playing_in
+from pushbench.drivers import manifests, nodes, pod_status
+from pushbench.drivers.cluster_account import Meter
+from pushbench.drivers.cluster_load import Beside, playing_in
 from pushbench.drivers.driver import START_SECONDS, STOP_SECONDS, Build, DriverName, await_health, reported_by
 from pushbench.drivers.kubectl import Kubectl, KubectlFailed
 from pushbench.drivers.manifests import OURS, OWNER, PORT, SERVER, Place
@@ -44,7 +45,7 @@ OPERATOR = "https://raw.githubusercontent.com/grafana/k6-operator/v1.5.0/bundle.
 SELECTOR = f"app={SERVER}"
 LOOK_SECONDS = 2.0
 """between two looks at a pod: each starts a kubectl"""
-EXIT_CODE = '{.status.containerStatuses[0].state.terminated.exitCode}{"\\n"}'
+EXIT_CODE = f'{{.status.containerStatuses[?(@.name=="{SERVER}")].state.terminated.exitCode}}{{"\\n"}}'
 KILLED = 128 + signal.SIGKILL
 FORWARDED = re.compile(r"Forwarding from 127\.0\.0\.1:(\d+)")
 NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,38}[a-z0-9])?")
@@ -57,6 +58,10 @@ class ClusterChoice:
     context: str | None = None
     prefix: str = "pushbench"
     generators: int = 1
+
+
+class Refused(ServerFailed):
+    """The cluster makes no pod of the Deployment."""
 
 
 class PodInstance:
@@ -75,9 +80,13 @@ class PodInstance:
     def exited(self) -> str | None:
         if not self._ended and time.monotonic() - self._looked > LOOK_SECONDS:
             with contextlib.suppress(KubectlFailed):
-                self._ended = ended(self._kubectl.get("pods", "--selector", SELECTOR)["items"], self._pod) or ""
+                self._ended = self._how()
             self._looked = time.monotonic()
         return self._ended or None
+
+    def _how(self) -> str:
+        pods = self._kubectl.get("pods", "--selector", SELECTOR)["items"]
+        return pod_status.ended(pods, self._pod, SERVER) or ""
 
     @contextlib.contextmanager
     def outage(self) -> Iterator[None]:
@@ -111,13 +120,13 @@ class PodInstance:
 
     def log_tail(self) -> str:
         try:
-            return self._kubectl.run("logs", self._pod, "--tail=50")
+            return _log_of(self._kubectl, self._pod, "--tail=50")
         except KubectlFailed as error:
             return str(error)
 
     def output_bytes(self) -> int:
         try:
-            return len(self._kubectl.run("logs", self._pod).encode())
+            return len(_log_of(self._kubectl, self._pod).encode())
         except KubectlFailed as error:
             raise OSError(f"the output of the pod cannot be read: {error}") from None
 
@@ -198,29 +207,45 @@ class KubernetesDriver:
         logs = self.project.logs / name
         place = Place(self.node.name, self.node.server_cpus)
         own = {"PORT": str(PORT), "WORKERS": str(self.workers or place.cpus)}
+        environment = {**server.spec.env, **own, **(env or {})}
         with contextlib.ExitStack() as stack:
             stack.callback(self._remove, name, logs)
             try:
                 logs.mkdir(parents=True)
                 self._kubectl.apply([manifests.namespace(name, marker())])
-                kubectl.apply(manifests.server(build.digest, {**server.spec.env, **own, **(env or {})}, place))
-                pod = _await_pod(kubectl)
+                pod, beside = self._start(kubectl, build.digest, environment, place)
                 url = stack.enter_context(_forwarding(kubectl, pod, logs))
                 address = kubectl.get("service", SERVER)["spec"]["clusterIP"]
             except KubectlFailed as error:
                 raise ServerFailed("start", f"the pod does not start: {error}") from None
-            player = partial(self._playing, kubectl, f"http://{address}:{PORT}")
+            player = partial(self._playing, kubectl, f"http://{address}:{PORT}", beside)
             instance = PodInstance(kubectl, pod, url, player=player, logs=logs)
             stack.callback(instance.terminate)
             instance.reported = reported_by(server, await_health(instance, server.spec.ready))
             yield instance
 
+    def _start(self, kubectl: Kubectl, image: str, environment: Mapping[str, str], place: Place) -> tuple[str, Beside]:
+        """The server's pod with its meter; without one where the cluster refuses that. Raises KubectlFailed and
+        ServerFailed.
+        """
+        meter = generator_image(self.project).reference()
+        try:
+            kubectl.apply(manifests.server(image, environment, place, meter))
+            pod = _await_pod(kubectl)
+        except Refused as refused:
+            kubectl.apply(manifests.server(image, environment, place))
+            return _await_pod(kubectl)["metadata"]["name"], Beside(without=refused.failure.message)
+        name = pod["metadata"]["name"]
+        address = f"{pod['status']['podIP']}:{manifests.METER_PORT}"
+        return name, Beside([Meter(name, address, place.cpus)])
+
     def _playing(
-        self, kubectl: Kubectl, url: str, generator: Generator, plan: LoadPlan
+        self, kubectl: Kubectl, url: str, beside: Beside, generator: Generator, plan: LoadPlan
     ) -> contextlib.AbstractContextManager[Load]:
         image = generator_image(self.project).reference()
         plan = plan.model_copy(update={"url": url, "spin_us": 0})
-        return playing_in(kubectl, replace(generator, sources=()), plan, image=image, not_on=self.node.name)
+        here = replace(generator, sources=())
+        return playing_in(kubectl, here, plan, image=image, not_on=self.node.name, beside=beside)
 
     def _remove(self, name: str, logs: Path) -> None:
         with contextlib.suppress(KubectlFailed):
@@ -251,44 +276,30 @@ def end_orphans(kubectl: Kubectl, note: Note) -> None:
         kubectl.run("delete", "namespace", name, "--wait=false")
 
 
-def ended(pods: Sequence[Mapping[str, Any]], name: str) -> str | None:
-    """How the server's pod ended, in words; None while it runs as it began."""
-    pod = next((each for each in pods if each["metadata"]["name"] == name), None)
-    if pod is None:
-        return "the removal of its pod"
-    if pod["status"].get("reason"):  # Evicted, NodeLost
-        return one_line(f"{pod['status']['reason']}: {pod['status'].get('message', '')}", 300)
-    for status in pod["status"].get("containerStatuses", []):
-        for state in (status.get("state", {}), status.get("lastState", {})):
-            if stopped := state.get("terminated"):
-                return f"exit code {stopped['exitCode']} ({stopped.get('reason', 'no reason given')})"
-    return None
-
-
-def _await_pod(kubectl: Kubectl) -> str:
-    """The name of the server's pod once it runs. Raises ServerFailed."""
+def _await_pod(kubectl: Kubectl) -> Mapping[str, Any]:
+    """The server's pod once the server runs. Raises ServerFailed, and Refused where the cluster makes no such pod."""
     deadline = time.monotonic() + START_SECONDS
     why = "no pod was made"
     while time.monotonic() < deadline:
-        for pod in kubectl.get("pods", "--selector", SELECTOR)["items"]:
-            name: str = pod["metadata"]["name"]
-            if how := ended([pod], name):
-                raise ServerFailed("start", f"ended with {how} before it was healthy", kubectl.run("logs", name))
-            if pod["status"]["phase"] == "Running":
-                return name
-            why = _waiting(pod)
+        found = kubectl.get("pods", "--selector", SELECTOR)["items"]
+        for pod in found:
+            name = pod["metadata"]["name"]
+            if how := pod_status.ended([pod], name, SERVER):
+                raise ServerFailed("start", f"ended with {how} before it was healthy", _log_of(kubectl, name))
+            if pod_status.runs(pod, SERVER) and pod["status"].get("podIP"):
+                return cast("Mapping[str, Any]", pod)
+            why = pod_status.waiting(pod)
             if "ImagePull" in why or "ErrImage" in why or "CreateContainer" in why:
                 hint = "is the image in a registry that the nodes reach? docs/containers.md says how"
                 raise ServerFailed("start", f"the pod does not start: {why}; {hint}")
+        if not found and (refused := pod_status.refusal(kubectl.get("deployment", SERVER))):
+            raise Refused("start", f"the cluster refuses the pod: {refused}")
         time.sleep(0.3)
     raise ServerFailed("start", f"the pod did not start within {START_SECONDS:g} s: {why}")
 
 
-def _waiting(pod: Mapping[str, Any]) -> str:
-    states = [each.get("state", {}).get("waiting", {}) for each in pod["status"].get("containerStatuses", [])]
-    said = [*states, *pod["status"].get("conditions", [])]
-    told = [each for each in said if each.get("message")] or [each for each in states if each]
-    return one_line(f"{told[0].get('reason', '')}: {told[0].get('message', '')}", 300) if told else "it is pending"
+def _log_of(kubectl: Kubectl, pod: str, *options: str) -> str:
+    return kubectl.run("logs", pod, f"--container={SERVER}", *options)
 
 
 @contextlib.contextmanager

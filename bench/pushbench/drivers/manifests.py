@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 PORT = 8080
-SERVER, LOAD = "server", "load"
-"""names of the server's objects, and of the load's"""
+SERVER, LOAD, METER = "server", "load", "meter"
+"""names of the server's objects, of the load's, and of the container beside the server"""
+METER_PORT = 18080
+USER = 12345
+"""of the image of k6, and of server and meter: only a process of the same user sees a server's cgroup"""
 OURS = {"app.kubernetes.io/managed-by": "pushbench"}
 OWNER = "pushbench.owner"
 """the annotation of a namespace: the machine and the process that made it"""
@@ -23,6 +26,7 @@ CONFINED: Manifest = {
     "capabilities": {"drop": ["ALL"]},
     "seccompProfile": {"type": "RuntimeDefault"},
 }
+SMALL: Manifest = {"cpu": "100m", "memory": "64Mi"}
 TMP: Manifest = {"name": "tmp", "emptyDir": {"medium": "Memory", "sizeLimit": "64Mi"}}
 TMP_MOUNT: Manifest = {"name": "tmp", "mountPath": "/tmp"}  # noqa: S108 - of the container
 
@@ -44,8 +48,10 @@ def namespace(name: str, owner: str) -> Manifest:
     }
 
 
-def server(image: str, environment: Mapping[str, str], place: Place) -> list[Manifest]:
-    """The server, its address, and who reaches it. Requests equal limits, so the pod is of the class Guaranteed."""
+def server(image: str, environment: Mapping[str, str], place: Place, meter: str | None = None) -> list[Manifest]:
+    """The server, its address, and who reaches it; `meter` is the image of the container beside it, which sees its
+    processes. Requests equal limits, so the pod is of the class Guaranteed.
+    """
     labels = {"app": SERVER}
     amount = {"cpu": str(place.cpus), "memory": place.memory}
     container = {
@@ -63,9 +69,12 @@ def server(image: str, environment: Mapping[str, str], place: Place) -> list[Man
         "enableServiceLinks": False,
         "nodeSelector": {HOSTNAME: place.node},
         "terminationGracePeriodSeconds": 5,
-        "containers": [container],
+        "securityContext": {"runAsUser": USER, "runAsGroup": USER, "runAsNonRoot": True},
+        "shareProcessNamespace": bool(meter),
+        "containers": [container, *([_meter(meter)] if meter else [])],
         "volumes": [TMP],
     }
+    ports = [{"port": PORT}, *([{"port": METER_PORT}] if meter else [])]
     deployment = {
         "replicas": 1,
         "strategy": {"type": "Recreate"},
@@ -76,7 +85,7 @@ def server(image: str, environment: Mapping[str, str], place: Place) -> list[Man
         "podSelector": {"matchLabels": labels},
         "policyTypes": ["Ingress", "Egress"],
         "ingress": [
-            {"from": [{"podSelector": {"matchLabels": {"runner": "true"}}}], "ports": [{"port": PORT}]},
+            {"from": [{"podSelector": {"matchLabels": {"runner": "true"}}}], "ports": ports},
         ],
     }
     return [
@@ -86,14 +95,18 @@ def server(image: str, environment: Mapping[str, str], place: Place) -> list[Man
     ]
 
 
-def load(image: str, scenario: str, plan: str, generators: int, *, not_on: str) -> list[Manifest]:
+def load(
+    image: str, scenario: str, plan: str, generators: int, *, not_on: str, meters: Sequence[str] = ()
+) -> list[Manifest]:
     """A load of the k6 operator: runners on nodes of their own, never on the server's. Events and report are lines of
-    their logs.
+    their logs. They compare their clocks with those at the addresses `meters`.
     """
     amount = {"cpu": "1", "memory": GENERATOR_MEMORY}
     apart = {"labelSelector": {"matchLabels": {"runner": "true"}}, "topologyKey": HOSTNAME}
     elsewhere = {"matchExpressions": [{"key": HOSTNAME, "operator": "NotIn", "values": [not_on]}]}
     variables = {"PUSH_LOAD": "/load/load.json", "PUSH_REPORT": "stdout", "PUSH_EVENTS_FD": "1"}
+    if meters:
+        variables["PUSH_METERS"] = " ".join(meters)
     runner = {
         "image": image,
         "imagePullPolicy": "IfNotPresent",
@@ -119,6 +132,19 @@ def load(image: str, scenario: str, plan: str, generators: int, *, not_on: str) 
         {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": LOAD}, "data": {"load.json": plan}},
         _object("k6.io/v1alpha1", "TestRun", LOAD, testrun),
     ]
+
+
+def _meter(image: str) -> Manifest:
+    """The container that accounts the server's processes. It neither knows nor reaches anything else."""
+    return {
+        "name": METER,
+        "image": image,
+        "imagePullPolicy": "IfNotPresent",
+        "command": ["/usr/bin/meter", f"-listen=:{METER_PORT}"],
+        "ports": [{"containerPort": METER_PORT}],
+        "resources": {"requests": SMALL, "limits": SMALL},
+        "securityContext": CONFINED,
+    }
 
 
 def _object(version: str, kind: str, name: str, spec: Manifest) -> Manifest:

@@ -32,6 +32,8 @@ class Sample:
     """at borders only"""
     instructions: float | None = None
     """of the server since the first sample; at borders, where the machine counts them"""
+    traffic: tuple[int, int] | None = None
+    """bytes that the server's pods have received and sent; None where the server has no network of its own"""
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import yaml
 
 from pushbench.drivers import manifests, nodes
 from pushbench.drivers.choice import DriverChoice, choose_driver
-from pushbench.drivers.kubernetes import ClusterChoice, ended, left_behind
+from pushbench.drivers.kubernetes import ClusterChoice, left_behind
 from pushbench.drivers.manifests import OWNER, Place
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.project import Project
@@ -51,6 +51,33 @@ def test_a_server_has_the_policy_of_the_containers() -> None:
     assert container["env"] == [{"name": "MODE", "value": "$$(HOME)"}], "nothing is expanded"
     assert policy["spec"]["policyTypes"] == ["Ingress", "Egress"]
     assert "egress" not in policy["spec"], "nothing is allowed"
+
+
+def test_a_meter_is_as_confined_as_the_server_and_sees_its_processes() -> None:
+    deployment, _, policy = manifests.server("x/y:1", {}, Place("node-1", 3), "x/k6:1")
+    pod = deployment["spec"]["template"]["spec"]
+    server, meter = pod["containers"]
+    assert pod["shareProcessNamespace"] is True
+    assert meter["securityContext"] == server["securityContext"]
+    assert meter["resources"]["requests"] == meter["resources"]["limits"], "the pod stays Guaranteed"
+    assert "env" not in meter, "it knows nothing"
+    [rule] = policy["spec"]["ingress"]
+    assert [each["port"] for each in rule["ports"]] == [manifests.PORT, manifests.METER_PORT]
+    # A process sees the cgroup of another only as the same user, and the policy `restricted` wants it to be no root.
+    assert pod["securityContext"] == {"runAsUser": 12345, "runAsGroup": 12345, "runAsNonRoot": True}
+    alone = manifests.server("x/y:1", {}, Place("node-1", 3))
+    assert [each["name"] for each in alone[0]["spec"]["template"]["spec"]["containers"]] == ["server"]
+    assert alone[0]["spec"]["template"]["spec"]["shareProcessNamespace"] is False
+    assert alone[2]["spec"]["ingress"][0]["ports"] == [{"port": manifests.PORT}]
+
+
+def test_generators_compare_clocks_with_the_meters_that_there_are() -> None:
+    def meters(*addresses: str) -> list[str]:
+        _, testrun = manifests.load("x/k6:1", "scenarios/a.js", "{}", 1, not_on="node-1", meters=addresses)
+        return [each["value"] for each in testrun["spec"]["runner"]["env"] if each["name"] == "PUSH_METERS"]
+
+    assert meters("10.0.0.1:18080", "10.0.0.2:18080") == ["10.0.0.1:18080 10.0.0.2:18080"]
+    assert meters() == []
 
 
 def test_runners_are_apart_and_never_beside_the_server() -> None:
@@ -92,21 +119,6 @@ def test_only_what_a_dead_process_of_this_machine_left_is_removed() -> None:
         namespace("odd", "x"),
     ]
     assert left_behind(found, here) == ["left"]
-
-
-def pod(**status: Any) -> dict[str, Any]:
-    return {"metadata": {"name": "server-1"}, "status": status}
-
-
-def test_the_end_of_a_pod_is_told_in_words() -> None:
-    killed = {"terminated": {"exitCode": 137, "reason": "OOMKilled"}}
-    running: dict[str, Any] = {"state": {"running": {}}}
-    assert ended([pod(phase="Running", containerStatuses=[running])], "server-1") is None
-    restarted = pod(phase="Running", containerStatuses=[{**running, "lastState": killed}])
-    assert ended([restarted], "server-1") == "exit code 137 (OOMKilled)"
-    evicted = pod(phase="Failed", reason="Evicted", message="low on memory")
-    assert ended([evicted], "server-1") == "Evicted: low on memory"
-    assert ended([], "server-1") == "the removal of its pod"
 
 
 KUBECTL = """#!/bin/sh
