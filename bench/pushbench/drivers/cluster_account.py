@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pushbench.drivers.cluster_clocks import Compared, seen_by
@@ -88,10 +88,23 @@ def account_of(logs: Mapping[Meter, str], heard: Sequence[Heard], told: Sequence
     account.warnings.append(Finding(code="border_uncertainty", message=message))
     start = together(told)
     account.samples = samples_of(metered, start)
+    account.warnings += _spread(metered, start)
     if missing := unread(metered, start):
         message = f"the meter has no readings at {missing} borders of windows, so what lies there was not measured"
         account.warnings.append(Finding(code="not_accounted", message=message))
     return account
+
+
+def _spread(metered: Sequence[Metered], start: Started) -> Iterator[Finding]:
+    """How the clients of each stage were spread over several pods."""
+    if len(metered) < 2:
+        return
+    for stage, (begin, end) in enumerate(start.windows):
+        found = [each.clients((begin - start.at, end - start.at)) for each in metered]
+        if None not in found:
+            said = " and ".join(", ".join(map(str, found)).rsplit(", ", 1))
+            message = f"the Service gave the {len(metered)} pods {said} connections"
+            yield Finding(code="spread", message=message, stage=stage)
 
 
 def _metered(logs: Mapping[Meter, str], heard: Sequence[Heard], without: str) -> tuple[list[Metered], float]:

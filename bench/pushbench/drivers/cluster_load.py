@@ -218,7 +218,7 @@ def _why(pods: list[manifests.Manifest]) -> str:
 
 @contextlib.contextmanager
 def playing_in(
-    kubectl: Kubectl, generator: Generator, plan: LoadPlan, *, image: str, not_on: str, beside: Beside
+    kubectl: Kubectl, generator: Generator, plan: LoadPlan, *, image: str, not_on: Sequence[str], beside: Beside
 ) -> Iterator[ClusterLoad]:
     """Have the operator play a load in a namespace; forget it at the end of the block."""
     shutil.rmtree(generator.workspace, ignore_errors=True)

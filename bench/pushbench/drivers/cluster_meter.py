@@ -46,6 +46,7 @@ class Reading(Document):
     sent_bytes: int = Field(ge=0)
     steal: int = Field(ge=0)
     swapped_bytes: int = Field(ge=0)
+    clients: int | None = Field(None, ge=0, description="connected to the server; counted now and then")
 
     @property
     def at(self) -> float:
@@ -101,6 +102,12 @@ class Metered:
             throttled_seconds=_between(one.throttled or 0, other.throttled or 0, part) / 1e6 if known else None,
             quota_cores=self.quota_cores,
         )
+
+    def clients(self, window: tuple[float, float]) -> int | None:
+        """How many were connected when they were last counted in a window of the load."""
+        begin, end = (self.started.at + seconds for seconds in window)
+        counted = [each.clients for each in self.readings if begin <= each.at <= end and each.clients is not None]
+        return counted[-1] if counted else None
 
     def _switches(self, seconds: float) -> dict[int, int]:
         """A counter of all threads, as if it were one thread's."""

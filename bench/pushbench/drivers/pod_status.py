@@ -30,7 +30,8 @@ def ended(pods: Sequence[Status], name: str, container: str) -> str | None:
 
 
 def runs(pod: Status, container: str) -> bool:
-    return any("running" in status.get("state", {}) for status in containers(pod, container))
+    """Whether the container runs, and has passed its startup probe."""
+    return any("running" in status.get("state", {}) and status.get("started") for status in containers(pod, container))
 
 
 def waiting(pod: Status) -> str:

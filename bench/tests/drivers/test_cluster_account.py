@@ -100,9 +100,20 @@ def test_generators_that_begin_far_apart_make_the_trial_invalid() -> None:
     assert (reason.code, reason.message) == ("start_skew", "the generators began 1.300 s apart, more than 1 s")
 
 
-def test_replicas_add_up() -> None:
+def counting(lines: str, *clients: int) -> str:
+    """With a count of connections in every fiftieth line."""
+    found = [json.loads(line) for line in lines.splitlines()]
+    for reading, count in zip(found[::50], clients, strict=False):
+        reading["clients"] = count
+    return "\n".join(map(json.dumps, found))
+
+
+def test_replicas_add_up_and_show_how_clients_spread() -> None:
     both = heard(compared(), compared(OTHER, AHEAD))
-    found = account({METER: log(steady(0.5)), OTHER: log(steady(0.25))}, both)
+    one, other = counting(log(steady(0.5)), 0, 7, 12, 1), counting(log(steady(0.25)), 0, 9, 8, 0)
+    found = account({METER: one, OTHER: other}, both)
+    [spread] = [each for each in found.warnings if each.code == "spread"]
+    assert (spread.stage, spread.message) == (0, "the Service gave the 2 pods 12 and 8 connections")
     assert cores(found) == pytest.approx(0.75)
     assert found.samples[-1].server
     assert found.samples[-1].server.memory_bytes == 100_000_000

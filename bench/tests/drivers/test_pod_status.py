@@ -6,7 +6,11 @@ from typing import Any
 
 from pushbench.drivers.pod_status import ended, refusal, runs, waiting
 
-RUNNING: dict[str, Any] = {"name": "server", "state": {"running": {"startedAt": "2026-11-24T02:41:31Z"}}}
+RUNNING: dict[str, Any] = {
+    "name": "server",
+    "started": True,
+    "state": {"running": {"startedAt": "2026-11-24T02:41:31Z"}},
+}
 OOM = {"terminated": {"exitCode": 137, "reason": "OOMKilled", "finishedAt": "2026-11-24T02:41:39Z"}}
 METER_GONE = {"name": "meter", "state": {"running": {}}, "lastState": {"terminated": {"exitCode": 2}}}
 
@@ -33,10 +37,11 @@ def test_the_end_of_a_meter_is_not_the_servers() -> None:
 
 def test_a_pod_whose_meter_runs_alone_is_still_waiting() -> None:
     pulling = {"name": "server", "state": {"waiting": {"reason": "ErrImageNeverPull", "message": "not present"}}}
-    starting = pod({"name": "meter", "state": {"running": {}}}, pulling, phase="Running")
+    starting = pod({"name": "meter", "started": True, "state": {"running": {}}}, pulling, phase="Running")
     assert not runs(starting, "server")
     assert runs(starting, "meter")
     assert waiting(starting) == "ErrImageNeverPull: not present"
+    assert not runs(pod({**RUNNING, "started": False}), "server"), "its startup probe has not passed"
     assert waiting({"status": {"phase": "Pending"}}) == "it is pending"
 
 

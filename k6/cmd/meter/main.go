@@ -23,7 +23,9 @@ const (
 	period = 100 * time.Millisecond
 	// rare is how many readings have one with context switches, which cost a file for each thread.
 	rare = 10
-	proc = "/proc"
+	// listed is how many connections are counted for each reading between two counts: the kernel lists them all.
+	listed = 100
+	proc   = "/proc"
 )
 
 // reading is a line. Times are in microseconds since an arbitrary beginning, `at` of CLOCK_MONOTONIC.
@@ -36,6 +38,7 @@ type reading struct {
 	Sent     int64   `json:"sent_bytes"`
 	Steal    int64   `json:"steal"`
 	Swapped  int64   `json:"swapped_bytes"`
+	Clients  *int    `json:"clients,omitempty"`
 }
 
 type server struct {
@@ -51,14 +54,15 @@ type server struct {
 
 func main() {
 	address := flag.String("listen", ":18080", "where generators ask for the time")
+	port := flag.Int("port", 8080, "where the server listens")
 	flag.Parse()
-	if err := run(*address); err != nil {
+	if err := run(*address, *port); err != nil {
 		fmt.Fprintln(os.Stderr, "meter:", err)
 		os.Exit(1)
 	}
 }
 
-func run(address string) error {
+func run(address string, port int) error {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
 		return err
@@ -74,8 +78,14 @@ func run(address string) error {
 		return errors.New("the pod does not share its processes (shareProcessNamespace)")
 	}
 	var switches meter.Switches
+	next := 0 // reading with a count of connections
 	for number := 0; ; number++ {
-		if err := out.Encode(look(own, &switches, number%rare == 0)); err != nil {
+		found := look(own, &switches, number%rare == 0)
+		if number >= next {
+			clients := meter.Connections(proc, port)
+			found.Clients, next = &clients, number+max(rare, clients/listed)
+		}
+		if err := out.Encode(found); err != nil {
 			return err
 		}
 		select {

@@ -130,6 +130,21 @@ func TestTrafficIsThatOfThePodsDevices(t *testing.T) {
 	}
 }
 
+func TestConnectionsAreThoseOfClientsToThePort(t *testing.T) {
+	proc := t.TempDir()
+	const head = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid\n"
+	write(t, proc, "net/tcp", head+
+		"   0: 00000000:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000 0\n"+ // listens
+		"   1: 0301F40A:1F90 0202F40A:9C40 01 00000000:00000000 00:00000000 00000000 0\n"+
+		"   2: 0301F40A:1F90 0202F40A:9C41 06 00000000:00000000 00:00000000 00000000 0\n"+ // ended
+		"   3: 0301F40A:9C42 0102F40A:1F90 01 00000000:00000000 00:00000000 00000000 0\n") // its own, to another
+	write(t, proc, "net/tcp6", head+
+		"   0: 0000000000000000FFFF00000301F40A:1F90 0000000000000000FFFF00000202F40A:9C43 01 00000000:00000000 00 0\n")
+	if found := Connections(proc, 8080); found != 2 {
+		t.Errorf("%d connections, expected 2", found)
+	}
+}
+
 func TestTheMachinesStealAndSwap(t *testing.T) {
 	proc := t.TempDir()
 	write(t, proc, "stat", "cpu  1 2 3 4 5 6 7 250 0 0\ncpu0 1 2 3 4 5 6 7 250 0 0\n")

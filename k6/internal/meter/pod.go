@@ -38,6 +38,21 @@ func Traffic(proc string) (received, sent int64) {
 	return received, sent
 }
 
+// Connections is how many clients are connected to a port of this network name space.
+func Connections(proc string, port int) int {
+	const established = "01"
+	suffix, count := fmt.Sprintf(":%04X", port), 0
+	for _, table := range []string{"net/tcp", "net/tcp6"} {
+		for line := range strings.Lines(string(read(filepath.Join(proc, table)))) {
+			fields := strings.Fields(line)
+			if len(fields) > 3 && fields[3] == established && strings.HasSuffix(fields[1], suffix) {
+				count++
+			}
+		}
+	}
+	return count
+}
+
 // Node is what the kernel of the machine counts for all that runs there.
 type Node struct {
 	// Steal is the CPU time that the hypervisor gave to others.
