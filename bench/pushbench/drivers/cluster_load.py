@@ -13,6 +13,7 @@ from typing import Any
 from pushbench.drivers import manifests
 from pushbench.drivers.cluster_account import Heard, Meter, account_of, starts_here
 from pushbench.drivers.cluster_clocks import Compared, parse_compared
+from pushbench.drivers.cluster_faults import faults, is_over
 from pushbench.drivers.kubectl import Kubectl, KubectlFailed
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.text import one_line
@@ -33,12 +34,15 @@ from pushbench.generator.pods import Part, merge_parts
 from pushbench.generator.reports import reports_in
 from pushbench.machine.processes import Program
 from pushbench.records.load_report import LoadReport
+from pushbench.records.record import Finding
 
 BEGIN_SECONDS = 120.0
 """for the operator to check the scenario, start the runners and have them begin: 15 with images that are there"""
 LOOK_SECONDS = 0.5
 EVENTS = (b'{"at":', b'{"ahead_us":')
 """how the generator begins an event: its keys are in alphabetical order"""
+NOTICED_SECONDS = 20.0
+"""beside the margin, after which a cluster has noticed that a node is gone: 40 after its last word, by default"""
 RUNNERS = f"k6_cr={manifests.LOAD},runner=true"
 
 
@@ -79,6 +83,8 @@ class ClusterLoad:
         self._runners: list[_Runner] = []
         self._starts: list[Started] = []
         self._cut: int | None = None
+        self._before: list[manifests.Manifest] = []
+        """the pods when the load began"""
 
     @property
     def account(self) -> Account:
@@ -87,10 +93,21 @@ class ClusterLoad:
         logs = {}
         for meter in self._beside.meters:
             try:
-                logs[meter] = self._kubectl.run("logs", meter.pod, f"--container={manifests.METER}")
+                logs[meter] = self._kubectl.patiently("logs", meter.pod, f"--container={manifests.METER}")
             except KubectlFailed as error:
                 logs[meter] = str(error)
-        return account_of(logs, self._heard(), self._starts, self._beside.without)
+        account = account_of(logs, self._heard(), self._starts, self._beside.without)
+        account.reasons += self._faults()
+        return account
+
+    def _faults(self) -> list[Finding]:
+        """What the cluster did to the pods since the load began."""
+        try:
+            now = json.loads(self._kubectl.patiently("get", "--output", "json", "pods"))["items"]
+            nodes = json.loads(self._kubectl.patiently("get", "--output", "json", "nodes"))["items"]
+        except KubectlFailed as error:
+            return [Finding(code="cluster_lost", message=f"the cluster does not answer after the load: {error}")]
+        return faults(self._before, now, nodes)
 
     def events(self) -> Iterator[Started | Second | None]:
         """As of a load on this machine. Raises LoadFailed."""
@@ -113,10 +130,10 @@ class ClusterLoad:
         parts = []
         try:
             for runner in self._runners:
-                for line, report in reports_in(self._kubectl.run("logs", runner.pod)):
+                for line, report in reports_in(self._kubectl.patiently("logs", runner.pod)):
                     parts.append(Part(f"{runner.pod}:{line}", report))
             if len(parts) != len(self._runners):
-                raise LoadFailed(f"{len(parts)} of {len(self._runners)} generators reported; {self._last_words()}")
+                raise LoadFailed(f"{len(parts)} of {len(self._runners)} generators reported; {self._why()}")
             merged = merge_parts(parts, "the runners")
         except (KubectlFailed, UserError, ValueError) as error:
             raise LoadFailed(str(error)) from None
@@ -143,15 +160,15 @@ class ClusterLoad:
                 raise LoadFailed(f"the runners did not begin within {BEGIN_SECONDS:g} s{_why(found)}")
             yield None
             time.sleep(LOOK_SECONDS)
+        self._before = [pod for pod in self._kubectl.get("pods")["items"] if _stays(pod)]
         for pod in sorted(each["metadata"]["name"] for each in found):
-            log = self._generator.workspace / f"{pod}.log"
-            self._runners.append(_Runner(pod, self._kubectl.start("logs", "--follow", pod, log=log)))
+            self._runners.append(_Runner(pod, self._follower(pod)))
 
     def _follow(self) -> Iterator[Started | Second | None]:
         """The events until all logs have ended."""
         deadline = time.monotonic() + BEGIN_SECONDS + self._longest
         while True:
-            ended = all(runner.following.exit_code() is not None for runner in self._runners)
+            ended = all(self._has_ended(runner) for runner in self._runners)
             for runner in self._runners:
                 for content in self._read(runner):
                     if second := _hear(runner, content):
@@ -159,13 +176,40 @@ class ClusterLoad:
                         yield Second.total(each.second for each in self._runners if each.second)
             if not self._starts and (starts := self._begun()):
                 self._starts = starts
+                deadline = max(start.end for start in starts) + MARGIN_SECONDS + NOTICED_SECONDS
                 yield together(starts)
             if ended:
                 return
             if time.monotonic() > deadline:
-                raise LoadFailed(f"the generators did not end within the planned time; {self._last_words()}")
+                raise LoadFailed(f"the generators did not end within the planned time; {self._why()}")
             yield None
             time.sleep(LOOK_SECONDS)
+
+    def _follower(self, pod: str) -> Program:
+        return self._kubectl.start("logs", "--follow", pod, log=self._generator.workspace / f"{pod}.log")
+
+    def _has_ended(self, runner: _Runner) -> bool:
+        """Whether a runner has ended well. Where only its log ended, that is followed again, from its beginning.
+
+        Raises LoadFailed if the runner ended otherwise.
+        """
+        if runner.following.exit_code() is None:
+            return False
+        with contextlib.suppress(KubectlFailed):
+            now = self._kubectl.get("pods", "--selector", RUNNERS)["items"]
+            if any(is_over(pod) for pod in now if pod["metadata"]["name"] == runner.pod):
+                return True
+            nodes = self._kubectl.get("nodes")["items"]
+            lost = [each for each in faults(self._before, now, nodes) if runner.pod in each.message]
+            if lost:
+                raise LoadFailed(lost[0].message)
+            runner.following.stop(0)
+            runner.following, runner.place = self._follower(runner.pod), 0
+        return False
+
+    def _why(self) -> str:
+        found = self._faults()
+        return found[0].message if found else self._last_words()
 
     def _heard(self) -> list[Heard]:
         return [heard for runner in self._runners if (heard := runner.heard)]
@@ -205,8 +249,14 @@ def _hear(runner: _Runner, content: dict[str, Any]) -> Second | None:
         if isinstance(event, Second):
             return replace(event, at=time.monotonic())
         if event:
-            runner.started = event, time.monotonic()
+            runner.started = runner.started or (event, time.monotonic())
     return None
+
+
+def _stays(pod: manifests.Manifest) -> bool:
+    """Whether a pod is a part of the trial: the operator's initializer and starter end by themselves."""
+    labels = pod["metadata"].get("labels", {})
+    return "app" in labels and (labels["app"] != "k6" or labels.get("runner") == "true")
 
 
 def _why(pods: list[manifests.Manifest]) -> str:

@@ -116,7 +116,7 @@ class KubernetesDriver:
     def lacks(self, server: Server) -> str | None:
         if without := cluster_services.missing(server.spec.services):
             return without
-        rest = len(self.nodes) - len(self._place(server).nodes)
+        rest = len(self.nodes) - len(self._place(server, self.nodes).nodes)
         if rest < self.generators:
             return f"its {server.spec.replicas} replicas leave {rest} nodes to {self.generators} generators"
         return None
@@ -135,7 +135,7 @@ class KubernetesDriver:
         name = f"{self.prefix}-{secrets.token_hex(4)}"
         kubectl = self._kubectl.within(name)
         logs = self.project.logs / name
-        place = self._place(server)
+        place = self._place(server, self._left())
         own = {"PORT": str(PORT), "WORKERS": str(self.workers or max(1, int(place.cpus)))}
         with contextlib.ExitStack() as stack:
             stack.callback(self._remove, name, logs)
@@ -158,10 +158,21 @@ class KubernetesDriver:
                 instance.reported = reported_by(server, await_health(instance, server.spec.ready))
             yield instance
 
-    def _place(self, server: Server) -> Place:
+    def _left(self) -> list[Node]:
+        """The nodes that still take pods and are like the first for servers. Raises ServerFailed if there is none."""
+        try:
+            found = nodes.usable(self._kubectl.get("nodes")["items"])
+        except KubectlFailed as error:
+            raise ServerFailed("start", f"the cluster does not answer: {error}") from None
+        like = [node for node in found if node.is_like(self.node)]
+        if not like:
+            raise ServerFailed("start", f"the cluster has no node like {self.node.name} any more")
+        return like
+
+    def _place(self, server: Server, found: Sequence[Node]) -> Place:
         """On as many of the servers' nodes as there are replicas, which share their CPUs."""
         replicas = server.spec.replicas
-        chosen = nodes.for_servers(self.nodes)[:replicas]
+        chosen = nodes.for_servers(found)[:replicas]
         of_one_node = math.ceil(replicas / len(chosen))
         cpus = min(node.server_cpus for node in chosen) / of_one_node
         return Place([node.name for node in chosen], cpus, replicas)

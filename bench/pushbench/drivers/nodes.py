@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 ROLE = "pushbench.role"
@@ -25,6 +25,10 @@ class Node:
     kernel: str
     runtime: str
     role: str
+
+    def is_like(self, other: Node) -> bool:
+        """Whether results do not depend on which of the two runs the server."""
+        return replace(self, name=other.name, role=other.role) == other
 
     @property
     def server_cpus(self) -> int:

@@ -17,7 +17,8 @@ from pushbench.catalog.protocols import declared_by
 from pushbench.catalog.servers import Server
 from pushbench.catalog.suites import Load
 from pushbench.drivers.driver import STOP_SECONDS, Build, Driver, Instance, WrongServer
-from pushbench.generator.load import Account, Generator, LoadFailed, LoadPlan, Second, Started, playing
+from pushbench.generator.load import Generator, LoadFailed, LoadPlan, Second, Started, playing
+from pushbench.generator.load import Load as PlayedLoad
 from pushbench.generator.needs import spin_us
 from pushbench.machine.environment import CpuSplit
 from pushbench.machine.processes import affinity, ending
@@ -235,8 +236,7 @@ def _drive(play: _Play, course: _Course, watch: LoadWatch) -> None:
                     load.interrupt()
             for each in outages:
                 course.kills = each.stop()
-            course.report = load.report()
-            _add_account(course, load.account)
+            _take_report(course, load)
     except LoadFailed as failed:
         if death is None:
             raise
@@ -251,11 +251,15 @@ def _drive(play: _Play, course: _Course, watch: LoadWatch) -> None:
         raise ServerFailed("load", f"the server ended under load with {death}", instance.log_tail())
 
 
-def _add_account(course: _Course, account: Account | None) -> None:
-    if account:
-        course.samples = account.samples
-        course.reasons += account.reasons
-        course.warnings += account.warnings
+def _take_report(course: _Course, load: PlayedLoad) -> None:
+    """The report, and what else is known of a load elsewhere. Raises LoadFailed where there is no report."""
+    try:
+        course.report = load.report()
+    finally:
+        if account := load.account:
+            course.samples = account.samples
+            course.reasons += account.reasons
+            course.warnings += account.warnings
 
 
 def _sampling(play: _Play, generators: Sequence[int], started: Started, watch: LoadWatch) -> Sampler | None:

@@ -7,6 +7,7 @@ import os
 import re
 import signal
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,12 +27,12 @@ pytestmark = [
 
 
 def start(
-    cluster: Cluster, out: Path, prefix: str, server: str = "node-ws", generators: int = 2
+    cluster: Cluster, out: Path, prefix: str, server: str = "node-ws", generators: int = 2, more: Sequence[str] = ()
 ) -> subprocess.Popen[str]:
     path = f"{Path(cluster.kubectl).parent}:{os.environ['PATH']}"
     environment = {**os.environ, "PATH": path, **({"KUBECONFIG": cluster.kubeconfig} if cluster.kubeconfig else {})}
     command = [str(CHECKOUT / "pushbench"), "run", server, *RUN, "--generators", str(generators)]
-    command += ["--namespace-prefix", prefix, "--out", str(out)]
+    command += ["--namespace-prefix", prefix, "--out", str(out), *more]
     return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
