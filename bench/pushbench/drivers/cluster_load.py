@@ -179,6 +179,8 @@ class ClusterLoad:
                 deadline = max(start.end for start in starts) + MARGIN_SECONDS + NOTICED_SECONDS
                 yield together(starts)
             if ended:
+                if not self._starts:
+                    raise LoadFailed(f"the generators did not tell when they began; {self._last_words()}")
                 return
             if time.monotonic() > deadline:
                 raise LoadFailed(f"the generators did not end within the planned time; {self._why()}")
@@ -193,11 +195,12 @@ class ClusterLoad:
 
         Raises LoadFailed if the runner ended otherwise.
         """
-        if runner.following.exit_code() is None:
+        code = runner.following.exit_code()
+        if code is None:
             return False
         with contextlib.suppress(KubectlFailed):
             now = self._kubectl.get("pods", "--selector", RUNNERS)["items"]
-            if any(is_over(pod) for pod in now if pod["metadata"]["name"] == runner.pod):
+            if code == 0 and any(is_over(pod) for pod in now if pod["metadata"]["name"] == runner.pod):
                 return True
             nodes = self._kubectl.get("nodes")["items"]
             lost = [each for each in faults(self._before, now, nodes) if runner.pod in each.message]
