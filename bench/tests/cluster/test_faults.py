@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import signal
 import time
 from collections.abc import Callable
@@ -36,7 +37,7 @@ def in_a_load(cluster: Cluster, prefix: str, seen: set[str]) -> str:
         current = fresh[0]
         with contextlib.suppress(AssertionError):  # no runner yet
             logs = cluster.run("--namespace", current, "logs", "--selector", "runner=true", "--tail=-1")
-            return logs.count('"event":"start"') == 2
+            return '"event":"start"' in logs
         return False
 
     await_that("a load begins", begun)
@@ -77,20 +78,41 @@ def evict_the_server(cluster: Cluster, namespace: str) -> None:
     cluster.run("create", "--raw", path, "--filename", "-", given=eviction)
 
 
+def here(program: str, option: str = "") -> list[int]:
+    """The processes of a program on this machine, where a cluster has its own there, with an option."""
+    found = []
+    for command in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):  # it has ended
+            first, *options = command.read_text(errors="replace").split("\0")
+            if Path(first).name == program and (not option or option in options):
+                found.append(int(command.parent.name))
+    return found
+
+
+def stop_a_node(cluster: Cluster, namespace: str) -> None:
+    """The kubelet of the generator's node, where it runs on this machine: the cluster hears no more of the node."""
+    name = pod_of(cluster, namespace, "runner=true")
+    node = cluster.get("pod", name, "--namespace", namespace)["spec"]["nodeName"]
+    for process in here("kubelet", f"--hostname-override={node}"):
+        STOPPED.append(process)
+        os.kill(process, signal.SIGSTOP)
+
+
 def stop_the_api_server(_: Cluster, __: str) -> None:
     """Where it runs on this machine."""
-    found = [each.parent for each in Path("/proc").glob("[0-9]*/comm") if each.read_text() == "kube-apiserver\n"]
+    found = here("kube-apiserver")
     for process in found:
-        os.kill(int(process.name), signal.SIGSTOP)
+        os.kill(process, signal.SIGSTOP)
     if found:
         time.sleep(API_AWAY_SECONDS)  # what is tested
     for process in found:
-        os.kill(int(process.name), signal.SIGCONT)
+        os.kill(process, signal.SIGCONT)
 
 
 HARMS: list[Callable[[Cluster, str], None]] = [
-    remove_a_generator, kill_the_meter, evict_the_server, kill_the_server, stop_the_api_server,
+    remove_a_generator, kill_the_meter, evict_the_server, kill_the_server, stop_a_node, stop_the_api_server,
 ]  # fmt: skip
+STOPPED: list[int] = []
 
 
 def reasons(trial: dict[str, Any]) -> list[str]:
@@ -99,14 +121,19 @@ def reasons(trial: dict[str, Any]) -> list[str]:
 
 def test_each_harm_is_named_and_the_next_trial_runs(cluster: Cluster, tmp_path: Path) -> None:
     prefix = "push-harm"
-    run = start(cluster, tmp_path, prefix, more=["--rounds", str(len(HARMS))])
+    run = start(cluster, tmp_path, prefix, generators=1, more=["--rounds", str(len(HARMS))])
     seen: set[str] = set()
-    for harm in HARMS:
-        harm(cluster, in_a_load(cluster, prefix, seen))
-    said, errors = run.communicate(timeout=200)
+    try:
+        for harm in HARMS:
+            harm(cluster, in_a_load(cluster, prefix, seen))
+        said, errors = run.communicate(timeout=200)
+    finally:
+        run.kill()
+        for process in STOPPED:
+            os.kill(process, signal.SIGCONT)
     trials = record_of(tmp_path)["trials"]
     assert len(trials) == len(HARMS), said + errors
-    generator, meter, evicted, killed, unharmed = trials
+    generator, meter, evicted, killed, node, unharmed = trials
     [why] = reasons(generator)
     assert why.startswith("generator_failed: the pod of the generator load-")
     assert why.endswith("was removed")
@@ -116,6 +143,9 @@ def test_each_harm_is_named_and_the_next_trial_runs(cluster: Cluster, tmp_path: 
     # That it ended by itself is the server's result.
     assert (killed["validity"]["valid"], killed["failure"]["step"]) == (True, "load"), killed["validity"]
     assert "exit code 137" in killed["failure"]["message"]
+    if STOPPED:
+        [why] = reasons(node)
+        assert re.fullmatch(r"generator_failed: .*the node \S+ of the generator \S+ is not ready: .*", why)
     assert unharmed["failure"] is None, unharmed["failure"]
     assert unharmed["validity"]["valid"], reasons(unharmed)
     assert json.dumps(unharmed["stages"][0]["metrics"]["cpu_cores"]) != "null"

@@ -82,11 +82,17 @@ def test_what_was_used_in_a_window_is_found_by_the_meters_clock() -> None:
     assert "agree to 2.30 ms, 0.023% of the shortest window" in found.warnings[0].message, "drift included"
 
 
+def test_a_border_between_two_readings_is_interpolated() -> None:
+    odd = heard(started=Started(100.0, [(103.0, 112.94)], 115.0))
+    assert cores(account({METER: log(steady(0.5))}, odd)) == pytest.approx(0.5, rel=1e-5)
+
+
 def test_two_generators_have_the_window_that_both_measure() -> None:
     later = Started(7.2, [(10.2, 20.2)], 22.2)
     second = Heard(later, HERE + 0.9, [Compared(7.2, METER.address, AHEAD + 93.5, 0.001)])
     told = starts_here([heard(), second], [METER])
     assert [start.at - told[0].at for start in told] == pytest.approx([0.0, 0.7]), "not 0.9, when its line arrived"
+    assert told[0].at == HERE, "by the line that arrived first"
     found = account({METER: log(steady(0.5))}, heard(), second)
     begin, end = [sample.at for sample in found.samples if sample.machine]
     assert end - begin == pytest.approx(9.3)
