@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -28,7 +29,14 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
     return True
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--write-failed", metavar="FILE", help="write the names of failed tests, one a line")
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if file := terminalreporter.config.getoption("write_failed"):
+        failed = [*terminalreporter.getreports("failed"), *terminalreporter.getreports("error")]
+        Path(file).write_text("".join(f"{name}\n" for name in dict.fromkeys(report.nodeid for report in failed)))
     reports = [*terminalreporter.getreports("passed"), *terminalreporter.getreports("failed")]
     if lines := disturbed.told(reports):
         terminalreporter.section("run again")

@@ -7,7 +7,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from pushbench.judging.thresholds import KnownSuite, Thresholds, read_thresholds
+from pushbench.judging.thresholds import Thresholds
+from pushbench.judging.thresholds_reader import KnownSuite, read_thresholds
 from pushbench.metrics.definitions import metrics_of
 from pushbench.records.load_report import Receipts
 from pushbench.records.record import (

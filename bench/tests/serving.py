@@ -36,7 +36,8 @@ class QuietHandler(BaseHTTPRequestHandler):
 
 def await_port(port: int) -> None:
     """Wait until a server on this machine takes connections."""
-    for _ in range(200):
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
         with suppress(OSError), socket.create_connection((LOOPBACK, port), timeout=1):
             return
         time.sleep(0.05)

@@ -6,7 +6,6 @@ import json
 import os
 import re
 import shutil
-import socket
 import subprocess
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -41,11 +40,6 @@ NO_VICTORIA = (
     f"needs VictoriaMetrics: pull {pinned_image('victoria-metrics')[1]} into a container engine, name another image in "
     "VICTORIA_METRICS_IMAGE, or install the program (on Debian: apt install victoria-metrics)"
 )
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        return int(free.getsockname()[1])
 
 
 def own_program() -> str | None:

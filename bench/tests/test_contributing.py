@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 from pathlib import Path
 
 import pytest
 
-pytestmark = [pytest.mark.slow, pytest.mark.early]
+from tests.bare_checkouts import CHECKOUT, environment_of, make_bare_checkout
 
-CHECKOUT = Path(__file__).parents[2]
+pytestmark = [pytest.mark.slow, pytest.mark.early]
 
 
 def example_files() -> dict[str, str]:
     """The two code blocks of "Add a server", by file name."""
-    text = (CHECKOUT / "CONTRIBUTING.md").read_text()
+    text = (CHECKOUT.root / "CONTRIBUTING.md").read_text()
     blocks = {kind: re.search(rf"^```{kind}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL) for kind in ("yaml", "js")}
     assert blocks["yaml"] and blocks["js"]
     return {"server.yml": blocks["yaml"][1], "server.mjs": blocks["js"][1]}
@@ -24,22 +23,17 @@ def example_files() -> dict[str, str]:
 
 @pytest.fixture
 def catalog(tmp_path: Path) -> Path:
-    """A checkout with nothing in it but the generator, the limits and the example."""
+    """A checkout with nothing in it but the example."""
     folder = tmp_path / "servers" / "example"
     folder.mkdir(parents=True)
     for name, content in example_files().items():
         (folder / name).write_text(content)
-    (tmp_path / "k6").symlink_to(CHECKOUT / "k6")
-    (tmp_path / ".cache" / "pushbench").mkdir(parents=True)
-    (tmp_path / ".cache" / "pushbench" / "k6").symlink_to(CHECKOUT / ".cache" / "pushbench" / "k6")
-    (tmp_path / "thresholds.yml").symlink_to(CHECKOUT / "thresholds.yml")
-    return tmp_path
+    return make_bare_checkout(tmp_path)
 
 
 def pushbench(catalog: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "PUSHBENCH_ROOT": str(catalog), "PUSHBENCH_LOCK": str(catalog / "lock")}
-    command = [str(CHECKOUT / "pushbench"), *arguments]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    command = [str(CHECKOUT.root / "pushbench"), *arguments]
+    return subprocess.run(command, env=environment_of(catalog), capture_output=True, text=True, check=False)
 
 
 def test_the_documented_server_is_found_conforms_and_is_measured(catalog: Path) -> None:

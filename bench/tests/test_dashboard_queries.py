@@ -19,6 +19,7 @@ from typing import Any
 
 import pytest
 
+from pushbench.machine.ports import free_port
 from pushbench.metrics.validity import GENERATOR_CPU_MOST, is_disturbed
 from pushbench.records.store import read_record
 from tests.stack import (
@@ -27,7 +28,6 @@ from tests.stack import (
     ROOT,
     SERVICES,
     compose,
-    free_port,
     image_here,
     own_program,
     panels,

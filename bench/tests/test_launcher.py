@@ -41,6 +41,7 @@ def pushbench(checkout: Path, *arguments: str, path: str | None = None) -> subpr
 
 
 @pytest.mark.slow
+@pytest.mark.alone
 def test_the_first_start_makes_the_environment_and_the_second_does_not(checkout: Path) -> None:
     first = pushbench(checkout, "run", "a b")
     assert (first.returncode, first.stdout) == (0, "['run', 'a b']\n"), first.stderr

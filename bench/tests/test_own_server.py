@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -12,10 +11,11 @@ from typing import Any
 
 import pytest
 
+from tests.bare_checkouts import CHECKOUT, environment_of, make_bare_checkout
+
 pytestmark = [pytest.mark.slow, pytest.mark.early]
 
-CHECKOUT = Path(__file__).parents[2]
-CHAT = CHECKOUT / "docs" / "examples" / "ws-chat"
+CHAT = CHECKOUT.root / "docs" / "examples" / "ws-chat"
 SERVER_YML = """\
 title: Chat
 link: https://github.com/websockets/ws
@@ -27,16 +27,9 @@ process:
   toolchains: {node: ">=20"}
   build: [[npm, ci, --ignore-scripts, --no-audit, --no-fund, --prefer-offline]]
   start: [node, server.js]
+ready: port
 """
-PORT = "const server = new WebSocketServer({ port: Number(process.env.PORT || 8080) });"
-WITH_HEALTHZ = """\
-import { createServer } from 'node:http';
-const http = createServer((request, response) => {
-  if (request.url !== '/healthz') return response.writeHead(404).end();
-  response.end(JSON.stringify({ server: 'NAME', runtime: process.version, framework: 'ws' }));
-});
-const server = new WebSocketServer({ server: http });
-http.listen(Number(process.env.PORT), '127.0.0.1');"""
+SEND = "other.send(data,"
 
 
 def add_chat(catalog: Path, name: str, *, prefix: str = "") -> None:
@@ -44,33 +37,24 @@ def add_chat(catalog: Path, name: str, *, prefix: str = "") -> None:
     folder = catalog / "servers" / name
     shutil.copytree(CHAT, folder, ignore=shutil.ignore_patterns("node_modules"))
     (folder / "server.yml").write_text(SERVER_YML)
-    program = (folder / "server.js").read_text()
-    assert PORT in program
-    assert "other.send(data," in program
-    program = program.replace(PORT, WITH_HEALTHZ.replace("NAME", name)).replace(
-        "send(data,", f"send('{prefix}' + data,"
-    )
-    (folder / "server.js").write_text(program)
+    program = folder / "server.js"
+    assert SEND in program.read_text()
+    if prefix:
+        program.write_text(program.read_text().replace(SEND, f"other.send('{prefix}' + data,"))
 
 
 @pytest.fixture(scope="module")
 def catalog(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A checkout with nothing in it but the generator, the limits, the chat, and one that its file does not fit."""
-    root = tmp_path_factory.mktemp("catalog")
+    """A checkout with nothing in it but the chat and one that its file does not fit."""
+    root = make_bare_checkout(tmp_path_factory.mktemp("catalog"))
     add_chat(root, "chat")
     add_chat(root, "lame", prefix="> ")
-    (root / "k6").symlink_to(CHECKOUT / "k6")
-    (root / ".cache" / "pushbench").mkdir(parents=True)
-    (root / ".cache" / "pushbench" / "k6").symlink_to(CHECKOUT / ".cache" / "pushbench" / "k6")
-    (root / "thresholds.yml").symlink_to(CHECKOUT / "thresholds.yml")
     return root
 
 
 def pushbench(catalog: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "PUSHBENCH_ROOT": str(catalog), "PUSHBENCH_LOCK": str(catalog / "lock")}
-    environment |= {"PYTHONPATH": str(CHECKOUT / "bench"), "NO_COLOR": "1"}
     command = [sys.executable, "-m", "pushbench", *arguments, "--driver", "process"]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    return subprocess.run(command, env=environment_of(catalog), capture_output=True, text=True, check=False)
 
 
 def test_a_run_measures_the_servers_that_speak_as_they_declare(catalog: Path) -> None:

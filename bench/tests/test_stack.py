@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from pushbench.foundation.yamlfile import read_yaml
+from pushbench.machine.ports import free_port
 from tests.stack import (
     COMPOSE,
     DATASOURCE,
@@ -18,7 +19,6 @@ from tests.stack import (
     SERVICES,
     STACK,
     compose,
-    free_port,
     image_here,
     own_program,
     pinned_image,

@@ -20,7 +20,6 @@ ANYTHING = "user-{client} {id} {text:200}"
 """a message where nobody says one"""
 NOWHERE = "https://example.org"
 UNKNOWN_PLACE = "OWNER/pushbench@TAG"
-SCHEMAS = "https://raw.githubusercontent.com/{place}/docs/schemas/{name}.json"
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pushbench.machine.commands import CommandFailed, CommandTimedOut, answer
+
 ANSWER_SECONDS = 10.0  # an engine that is there answers within one
 COMMAND_SECONDS = 120.0  # to start a container on a busy machine
 TRANSFER_SECONDS = 600.0  # to pull or load an image: 1 GB at 2 MB/s
@@ -117,19 +119,8 @@ def _done(
     command: Sequence[str], seconds: float, environment: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[bytes]:
     try:
-        done = subprocess.run(
-            command,
-            capture_output=True,
-            timeout=seconds,
-            check=False,
-            stdin=subprocess.DEVNULL,
-            env=environment,
-        )
-    except subprocess.TimeoutExpired:
-        raise EngineTimedOut(f"`{' '.join(command[1:3])}` did not answer within {seconds:g} s") from None
-    except OSError as error:
-        raise EngineFailed(f"docker: {error.strerror}") from None
-    if done.returncode != 0:
-        lines = [line.strip() for line in done.stderr.decode(errors="replace").splitlines() if line.strip()]
-        raise EngineFailed(lines[-1] if lines else f"`{' '.join(command[1:3])}` ended with {done.returncode}")
-    return done
+        return answer(command, seconds, named=" ".join(command[1:3]), environment=environment)
+    except CommandTimedOut as error:
+        raise EngineTimedOut(str(error)) from None
+    except CommandFailed as error:
+        raise EngineFailed(str(error)) from None

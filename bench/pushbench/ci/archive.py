@@ -17,7 +17,6 @@ import re
 import tarfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -45,16 +44,7 @@ DROPPED_KEYS = {"LayerSources"}
 """where layers of Windows come from; `docker save` writes it since Docker 25"""
 
 
-@dataclass(frozen=True)
-class Rewritten:
-    """A canonical archive."""
-
-    path: Path
-    image_id: str
-    """`sha256:...` of the configuration: the id of the image in an engine with the older store"""
-
-
-def rewrite(source: Path, target: Path, own: str, also: Iterable[str] = ()) -> Rewritten:
+def rewrite(source: Path, target: Path, own: str, also: Iterable[str] = ()) -> None:
     """Write the image of `source` to `target` under the name `own` only.
 
     The names in the source must be `own`, and may be those of `also`. Raises UserError for everything that is not one
@@ -63,7 +53,7 @@ def rewrite(source: Path, target: Path, own: str, also: Iterable[str] = ()) -> R
     try:
         with source.open("rb") as file, target.open("xb") as out:
             try:
-                return Rewritten(target, _rewrite(file, out, own, {own, *also}))
+                _rewrite(file, out, own, {own, *also})
             except UserError as error:
                 raise UserError(error.what, where=str(source), hint=error.hint) from None
     except UserError:
@@ -71,7 +61,7 @@ def rewrite(source: Path, target: Path, own: str, also: Iterable[str] = ()) -> R
         raise
 
 
-def _rewrite(file: BinaryIO, out: BinaryIO, own: str, allowed: set[str]) -> str:
+def _rewrite(file: BinaryIO, out: BinaryIO, own: str, allowed: set[str]) -> None:
     found = members(file)
     for name in found:
         if not KNOWN.fullmatch(name):
@@ -87,7 +77,6 @@ def _rewrite(file: BinaryIO, out: BinaryIO, own: str, allowed: set[str]) -> str:
     named = {"Config": f"{digest}.json", "RepoTags": [own], "Layers": [f"{each}/layer.tar" for each, _ in layers]}
     writer.add("manifest.json", json.dumps([named]).encode())
     writer.end()
-    return f"sha256:{digest}"
 
 
 def _manifest(document: Any, own: str, allowed: set[str]) -> dict[str, Any]:

@@ -6,7 +6,6 @@ room: what the default branch, open pull requests and the newest records need st
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
@@ -23,8 +22,6 @@ from pushbench.ci.github_packages import Version
 YOUNG = timedelta(days=14)
 NEWEST = 20
 """images of each server that stay: one for each change of its sources, so those of far more than 20 records"""
-OF_PULL_REQUEST = re.compile(r"pr-([0-9]{1,9})", re.ASCII)
-"""the tag that a pull request's newest image has"""
 PULLS = TypeAdapter(list[PullRequest])
 
 

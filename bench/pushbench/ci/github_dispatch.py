@@ -53,16 +53,10 @@ def dispatch(
     return github.ask("POST", path, WRITE_ACTIONS, STARTED, body=body, already=None if repeatable else already)
 
 
-def wait_completed(
-    github: GitHub,
-    run_id: int,
-    *,
-    seconds: float = LONGEST_WAIT_SECONDS,
-    sleep: Callable[[float], None] = time.sleep,
-) -> Run:
-    """The run once it is completed, or as it is after `seconds`."""
+def wait_completed(github: GitHub, run_id: int, *, sleep: Callable[[float], None] = time.sleep) -> Run:
+    """The run once it is completed, or as it is after the longest wait."""
     waited = 0.0
-    while (run := github.run(run_id)).status != COMPLETED and waited < seconds:
+    while (run := github.run(run_id)).status != COMPLETED and waited < LONGEST_WAIT_SECONDS:
         sleep(POLL_SECONDS)
         waited += POLL_SECONDS
     return run

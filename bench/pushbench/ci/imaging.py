@@ -112,10 +112,11 @@ def load(engine: Engine, archive: Path, image: Image) -> None:
     """
     own = image.reference()
     with tempfile.TemporaryDirectory(dir=archive.parent) as folder:
-        written = rewrite(archive, Path(folder) / archive.name, own, [f"{own.rpartition(':')[0]}:{LATEST}"])
+        written = Path(folder) / archive.name
+        rewrite(archive, written, own, [f"{own.rpartition(':')[0]}:{LATEST}"])
         before = _asked(engine)
         try:
-            engine.run("load", "--quiet", "--input", str(written.path), seconds=TRANSFER_SECONDS)
+            engine.run("load", "--quiet", "--input", str(written), seconds=TRANSFER_SECONDS)
         except EngineFailed as error:
             _restore(engine, before)
             raise UserError(f"docker load failed: {error}", where=str(archive)) from None

@@ -18,7 +18,8 @@ from pushbench.cli.options import note, print_json
 from pushbench.foundation.errors import EXIT_FAIL, EXIT_PASS, EXIT_UNDECIDED, UserError
 from pushbench.foundation.files import write_atomically
 from pushbench.foundation.project import Project
-from pushbench.judging.thresholds import Thresholds, known_suites, read_thresholds
+from pushbench.judging.thresholds import Thresholds
+from pushbench.judging.thresholds_reader import known_suites, read_thresholds
 from pushbench.records.record import Record
 
 BY_SEVERITY = (EXIT_PASS, EXIT_UNDECIDED, EXIT_FAIL)

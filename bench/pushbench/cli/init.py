@@ -97,7 +97,7 @@ def init(
         limits, why = _first_run(project, name)
     if limits is not None:
         settled.append(settling.settle(folder / "thresholds.yml", limits, force=force))
-    _end(project, settled, name=name, why=why, as_json=as_json)
+    _end(settled, name=name, why=why, as_json=as_json)
     if why and not as_json:
         print(f"when the conversation works, again: ./pushbench init {repository}")
 
@@ -222,7 +222,7 @@ def _shown(project: Project, top: Path, path: Path) -> str:
     return str(path.relative_to(top))
 
 
-def _end(project: Project, settled: list[Settled], *, name: str, why: str, as_json: bool) -> None:
+def _end(settled: list[Settled], *, name: str, why: str, as_json: bool) -> None:
     compared = f"./pushbench compare {name} --base HEAD~1"
     following = f"./pushbench protocol check {name}" if why else compared
     if as_json:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from pushbench.cli import options
+from pushbench.cli.completing import complete_profiles
 from pushbench.cli.examples import examples
 from pushbench.cli.interrupting import drawable, measure
 from pushbench.cli.options import (
@@ -21,7 +22,6 @@ from pushbench.cli.options import (
     OutOption,
     ParameterOption,
     PortOption,
-    ProfileOption,
     RoundsOption,
     SeedOption,
     ServersOption,
@@ -81,6 +81,16 @@ OwnerAgreedOption = Annotated[
         help="The owner of the server that runs elsewhere agreed to a load above 100 clients and 1,000 deliveries/s.",
     ),
 ]
+RunProfileOption = Annotated[
+    str,
+    typer.Option(
+        "--profile",
+        help="The size of the suite; `./pushbench suites` lists them.",
+        metavar="PROFILE",
+        show_default=f"{DEFAULT_PROFILE}; smaller for a server elsewhere, without --owner-agreed",
+        autocompletion=complete_profiles,
+    ),
+]
 RunDriverOption = Annotated[
     Literal["auto", "process", "docker", "kubernetes"],
     typer.Option(
@@ -99,7 +109,13 @@ ContextOption = Annotated[
     ),
 ]
 NamespacePrefixOption = Annotated[
-    str, typer.Option("--namespace-prefix", help="How the namespace of each trial begins.", metavar="PREFIX")
+    str | None,
+    typer.Option(
+        "--namespace-prefix",
+        help="How the namespace of each trial begins.",
+        metavar="PREFIX",
+        show_default="pushbench",
+    ),
 ]
 
 _EXAMPLES = examples(
@@ -111,7 +127,7 @@ _EXAMPLES = examples(
     "./pushbench run --live",
     "./pushbench run node-ws --driver kubernetes --generators 2",
     "./pushbench run --resume",
-    "./pushbench run --url wss://example.org --protocol chat.yml --profile smoke",
+    "./pushbench run --url wss://example.org --protocol chat.yml",
 )
 
 
@@ -123,7 +139,7 @@ def run(
     named: NamesArgument = None,
     *,
     suite: SuiteOption = "",
-    profile: ProfileOption = DEFAULT_PROFILE,
+    profile: RunProfileOption = "",
     servers: ServersOption = "",
     rounds: RoundsOption = 1,
     parameter: ParameterOption = [],  # noqa: B006 - typer reads it, nobody changes it
@@ -137,7 +153,7 @@ def run(
     give_way: GiveWayOption = False,
     driver: RunDriverOption = "auto",
     context: ContextOption = None,
-    namespace_prefix: NamespacePrefixOption = "pushbench",
+    namespace_prefix: NamespacePrefixOption = None,
     workers: WorkersOption = None,
     port: PortOption = None,
     generators: GeneratorsOption = None,
@@ -198,7 +214,16 @@ def run(
         return conclude(project, record, thresholds, as_json=as_json)
 
     def of_suite(found: Suite, ids: list[str]) -> Conclusion:
-        wanted = running.RunRequest(found.id, profile, ids, options.parameters(parameter), rounds, seed, given)
+        wanted = running.RunRequest(
+            found.id,
+            profile or DEFAULT_PROFILE,
+            ids,
+            options.parameters(parameter),
+            rounds,
+            seed,
+            given,
+            or_smaller=not profile,
+        )
         return one(lambda follower: running.run(project, wanted, how, follower))
 
     if resume:

@@ -71,8 +71,9 @@ def verify(
     from pushbench.foundation.project import Project
     from pushbench.machine.ownership import only_run_on_machine
     from pushbench.machine.processes import raise_open_files
+    from pushbench.measuring.conversing import conversing
     from pushbench.measuring.preparation import build_each, select_servers
-    from pushbench.measuring.verifying import conversing, lanes_of
+    from pushbench.measuring.verifying import lanes_of
 
     project = Project.current()
     if port is not None and jobs not in (None, 1):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from typing import Any
 
 from pushbench.foundation.errors import UserError
 from pushbench.machine import processes
+from pushbench.machine.commands import CommandFailed, answer
 from pushbench.machine.ownership import OWNER, owner_marker
 from pushbench.machine.processes import Program
 
@@ -46,23 +46,12 @@ class Kubectl:
 
     def run(self, *arguments: str, given: object = None, seconds: float = COMMAND_SECONDS) -> str:
         """Run it, with `given` as JSON on its input, and return its output. Raises KubectlFailed."""
-        what = f"kubectl {' '.join(arguments[:2])}"
+        command = [self.program, *self.options, *arguments]
+        content = None if given is None else json.dumps(given).encode()
         try:
-            done = subprocess.run(
-                [self.program, *self.options, *arguments],
-                input=None if given is None else json.dumps(given).encode(),
-                stdin=subprocess.DEVNULL if given is None else None,
-                capture_output=True,
-                timeout=seconds,
-                check=False,
-            )
-        except subprocess.TimeoutExpired:
-            raise KubectlFailed(f"`{what}` did not answer within {seconds:g} s") from None
-        except OSError as error:
-            raise KubectlFailed(f"{self.program}: {error.strerror}") from None
-        if done.returncode != 0:
-            lines = [line.strip() for line in done.stderr.decode(errors="replace").splitlines() if line.strip()]
-            raise KubectlFailed(lines[-1] if lines else f"`{what}` ended with {done.returncode}")
+            done = answer(command, seconds, named=f"kubectl {' '.join(arguments[:2])}", given=content)
+        except CommandFailed as error:
+            raise KubectlFailed(str(error)) from None
         return done.stdout.decode(errors="replace")
 
     def patiently(self, *arguments: str) -> str:

@@ -37,6 +37,8 @@ from pushbench.machine.environment import CpuSplit, shorten_kernel
 from pushbench.machine.ownership import machine_marker, owner_lives, owner_marker
 
 OPERATOR = "https://raw.githubusercontent.com/grafana/k6-operator/v1.5.0/bundle.yaml"
+PREFIX = "pushbench"
+"""of namespaces, where nobody says another"""
 NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,38}[a-z0-9])?")
 
 
@@ -45,7 +47,9 @@ class ClusterChoice:
     """The options of the driver."""
 
     context: str | None = None
-    prefix: str = "pushbench"
+    """None means the current one"""
+    prefix: str | None = None
+    """None means PREFIX"""
     generators: int = 1
 
 
@@ -70,9 +74,10 @@ class KubernetesDriver:
         cls, project: Project, split: CpuSplit, workers: int | None, choice: ClusterChoice, note: Note
     ) -> KubernetesDriver:
         """The driver for a cluster that answers, once what killed runs left there is removed. Raises UserError."""
-        if not NAME.fullmatch(choice.prefix):
+        prefix = PREFIX if choice.prefix is None else choice.prefix
+        if not NAME.fullmatch(prefix):
             hint = "lower-case letters, digits and dashes, at most 40"
-            raise UserError(f"--namespace-prefix: no namespace is called {choice.prefix!r}", hint=hint)
+            raise UserError(f"--namespace-prefix: no namespace is called {prefix!r}", hint=hint)
         kubectl = Kubectl.find(choice.context)
         try:
             version = _version(kubectl)
@@ -90,7 +95,7 @@ class KubernetesDriver:
             )
         names = " and ".join(node.name for node in nodes.for_servers(found))
         note(f"driver: kubernetes {version}, servers on {names}")
-        return cls(project, split, found, choice.generators, version, kubectl, choice.prefix, workers)
+        return cls(project, split, found, choice.generators, version, kubectl, prefix, workers)
 
     @property
     def node(self) -> Node:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import signal
-import socket
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,11 +18,11 @@ from pushbench.drivers.driver import STOP_SECONDS, Build, DriverName, WrongServe
 from pushbench.drivers.service import Running
 from pushbench.drivers.services import Place, installed_products
 from pushbench.drivers.workers import kill_worker
-from pushbench.foundation.errors import UserError
 from pushbench.foundation.project import Project
 from pushbench.machine import processes
 from pushbench.machine.environment import CpuSplit
 from pushbench.machine.lives import Lives
+from pushbench.machine.ports import free_port, require_free
 from pushbench.machine.processes import Exit, Program
 from pushbench.machine.procfs import listening_inodes, socket_inodes, stats
 from pushbench.machine.resources import Tree
@@ -161,24 +160,6 @@ class ProcessDriver:
             )
         except OSError as error:
             raise ServerFailed("start", f"{start[0]}: {error.strerror}") from None
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("0.0.0.0", 0))  # noqa: S104 - servers listen on all addresses
-        return int(probe.getsockname()[1])
-
-
-def require_free(port: int) -> None:
-    """Raises UserError if a program listens on `port`."""
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # connections of a trial before do not count
-        try:
-            probe.bind(("0.0.0.0", port))  # noqa: S104 - as above
-        except OSError as error:
-            raise UserError(
-                f"port {port} cannot be used: {error.strerror}", hint="choose another with --port, or leave it out"
-            ) from None
 
 
 def _require_own_port(instance: ProcessInstance, port: int) -> None:

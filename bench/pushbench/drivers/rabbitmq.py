@@ -13,6 +13,7 @@ from pathlib import Path
 
 from pushbench.building.toolchains import Toolchain
 from pushbench.drivers.service import Service
+from pushbench.machine.ports import free_port
 
 USER = PASSWORD = "guest"  # noqa: S105 - RabbitMQ makes this user, and lets it in from the loopback interface
 CONNECT = f"CONNECT\naccept-version:1.2\nhost:/\nlogin:{USER}\npasscode:{PASSWORD}\nheart-beat:0,0\n\n\0".encode()
@@ -57,10 +58,7 @@ def _environment(data: Path) -> Mapping[str, str]:
 def _fill(_: Toolchain, __: Path, data: Path) -> None:
     """Choose both ports, which stay the same through an outage."""
     data.mkdir(parents=True)
-    with socket.socket() as register, socket.socket() as node:
-        for probe in (register, node):
-            probe.bind((LOOPBACK, 0))
-        (data / OWN_PORTS).write_text(f"{register.getsockname()[1]} {node.getsockname()[1]}")
+    (data / OWN_PORTS).write_text(f"{free_port()} {free_port()}")
 
 
 def _ready(host: str, port: int) -> bool:

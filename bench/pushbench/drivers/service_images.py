@@ -44,28 +44,28 @@ class ServiceImage:
         """The publisher's reference, by digest if there is one."""
         return self._at(self.reference.rpartition(":")[0]) if self.digest else self.reference
 
-    def mirror_name(self, registry: str | None = None) -> str:
+    def mirror_name(self) -> str:
         """Its name in the project's own registry; it cannot clash with a server, whose name has no dot."""
-        return f"{registry_prefix(registry)}/service.{self.service}:{self.reference.rpartition(':')[2]}"
+        return f"{registry_prefix()}/service.{self.service}:{self.reference.rpartition(':')[2]}"
 
-    def mirror(self, registry: str | None = None) -> str:
+    def mirror(self) -> str:
         """The reference in the project's own registry, by digest if there is one."""
-        name = self.mirror_name(registry)
+        name = self.mirror_name()
         return self._at(name.rpartition(":")[0]) if self.digest else name
 
     def _at(self, name: str) -> str:
         return f"{name}@{self.digest}"
 
 
-def service_images(names: Iterable[str] = tuple(KNOWN), policy: Path = POLICY, lock: Path = LOCK) -> list[ServiceImage]:
+def service_images(names: Iterable[str] = tuple(KNOWN), lock: Path = LOCK) -> list[ServiceImage]:
     """The images of the services `names`, from the policy and its lock. Raises UserError."""
     locked = _read_lock(lock)
-    declared = read_yaml(policy).data["services"]
+    declared = read_yaml(POLICY).data["services"]
     images = []
     for name in names:
         reference = declared.get(name, {}).get("image", "")
         if not REFERENCE.fullmatch(reference):
-            raise UserError(f"the service {name} has no image with a tag", where=str(policy))
+            raise UserError(f"the service {name} has no image with a tag", where=str(POLICY))
         images.append(ServiceImage(name, reference, locked.get(reference)))
     return images
 

@@ -11,6 +11,8 @@ _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)
 
 MESSAGE = 500
 """characters of somebody else's message that a report can bear in one place"""
+WIDTH = 200
+"""characters of a line of a log"""
 
 
 def one_line(text: str, limit: int | None = None) -> str:
@@ -29,10 +31,10 @@ def inert(text: str) -> str:
     return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
 
 
-def last_lines(text: str, count: int, width: int = 200) -> list[str]:
-    """The last `count` lines of `text` that are not blank, each cut at `width`."""
+def last_lines(text: str, count: int) -> list[str]:
+    """The last `count` lines of `text` that are not blank, each cut at WIDTH."""
     lines = [_printable(line.expandtabs(4)).rstrip() for line in text.splitlines()]
-    return [line[:width] for line in lines if line][-count:]
+    return [line[:WIDTH] for line in lines if line][-count:]
 
 
 def _printable(text: str) -> str:

@@ -8,16 +8,12 @@ from collections.abc import Sequence
 
 from pushbench.foundation.errors import UserError
 from pushbench.generator.needs import Limits
+from pushbench.machine.ports import outgoing_ports
 from pushbench.machine.processes import most_open_files
-from pushbench.machine.procfs import read
-
-PORT_RANGE = "/proc/sys/net/ipv4/ip_local_port_range"
-LINUX_PORTS = (32768, 60999)  # https://docs.kernel.org/networking/ip-sysctl.html, ip_local_port_range
 
 
 def read_limits() -> Limits:
-    first, last = map(int, (read(PORT_RANGE) or "").split() or LINUX_PORTS)
-    return Limits(open_files=most_open_files(), ports=last - first + 1)
+    return Limits(open_files=most_open_files(), ports=len(outgoing_ports()))
 
 
 def require_own(addresses: Sequence[str]) -> None:

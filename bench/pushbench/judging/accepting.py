@@ -19,8 +19,8 @@ from yaml.events import CollectionEndEvent, CollectionStartEvent, NodeEvent
 
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.yamlfile import YamlFile, parse_yaml
-from pushbench.judging.thresholds import CAPACITY, KnownSuite, checked
-from pushbench.judging.thresholds_file import LONGEST_ACCEPTANCE
+from pushbench.judging.thresholds_file import CAPACITY, LONGEST_ACCEPTANCE
+from pushbench.judging.thresholds_reader import KnownSuite, checked
 from pushbench.records.record import Accepting
 
 FILE = "thresholds.yml"

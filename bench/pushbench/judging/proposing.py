@@ -18,8 +18,8 @@ from pushbench.foundation.errors import UserError
 from pushbench.foundation.yamlfile import compose
 from pushbench.judging.accepting import FILE, parse
 from pushbench.judging.judged_changes import JudgedChange, share_of
-from pushbench.judging.thresholds import LARGEST_CHANGE
 from pushbench.judging.thresholds_file import LONGEST_ACCEPTANCE
+from pushbench.judging.thresholds_reader import LARGEST_CHANGE
 from pushbench.judging.verdict import JudgedLimit, Verdict
 from pushbench.metrics.definitions import Unit, metrics_of
 from pushbench.metrics.units import parse_quantity

@@ -1,4 +1,4 @@
-"""The keys of `thresholds.yml`, as people write them. `thresholds` decides their meaning."""
+"""The keys of `thresholds.yml`, as people write them. `thresholds_reader` reads them."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, Positiv
 from pushbench.catalog.limits import LimitEntry, MetricName, Quantity, SuiteEntry
 from pushbench.foundation.model import Document
 
+CAPACITY = "capacity"
+"""in the place of a metric: what `pushbench capacity` finds, which no run measures"""
 LONGEST_ACCEPTANCE = timedelta(days=90)
 """from the day on which a line that accepts a regression is written to the last day on which it may hold"""
 

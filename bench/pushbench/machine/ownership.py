@@ -23,6 +23,8 @@ from pushbench.foundation.errors import UserError
 from pushbench.machine.procfs import read, read_stat, stats
 
 OWNER = "PUSHBENCH_OWNER"
+PATIENCE_SECONDS = 5.0
+"""for the end of killed processes"""
 
 
 def owner_marker(pid: int | None = None) -> str:
@@ -92,12 +94,12 @@ def only_run_on_machine(note: Callable[[str], None], *, wait: bool = False) -> I
             kill_all([stat.pid for stat in stats() if _owner_of(stat.pid) == own])
 
 
-def kill_all(pids: Sequence[int], patience: float = 5.0) -> None:
+def kill_all(pids: Sequence[int]) -> None:
     """SIGKILL each process and wait until none runs any more: a zombie holds no port and no memory."""
     for pid in pids:
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
-    deadline = time.monotonic() + patience
+    deadline = time.monotonic() + PATIENCE_SECONDS
     while any((stat := read_stat(pid)) and stat.state != "Z" for pid in pids) and time.monotonic() < deadline:
         time.sleep(0.01)
 

@@ -19,16 +19,17 @@ from pushbench.catalog.servers import Server, of_suite, read_catalog
 from pushbench.catalog.suites import Load, read_suites
 from pushbench.drivers.choice import DriverChoice
 from pushbench.drivers.driver import Build, Driver
-from pushbench.drivers.process import require_free
 from pushbench.drivers.service_images import needed_by
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.project import Project
 from pushbench.generator import limits, needs
 from pushbench.generator.load import Generator
 from pushbench.generator.needs import Means
-from pushbench.judging.thresholds import NO_THRESHOLDS, Thresholds, digest, known_suites
+from pushbench.judging.thresholds import NO_THRESHOLDS, Thresholds
+from pushbench.judging.thresholds_reader import digest, known_suites
 from pushbench.machine.environment import read_environment
 from pushbench.machine.ownership import only_run_on_machine
+from pushbench.machine.ports import require_free
 from pushbench.machine.processes import raise_open_files
 from pushbench.measuring.company import Company
 from pushbench.measuring.live import open_stream
@@ -38,6 +39,7 @@ from pushbench.measuring.progress import LoadWatch, SearchWatch, Watch
 from pushbench.measuring.trial import Bench, failed_trial, run_trial
 from pushbench.records import store
 from pushbench.records.record import (
+    Cluster,
     Commit,
     Comparison,
     Elsewhere,
@@ -202,6 +204,7 @@ def new_record(
     plan: Sequence[PlannedTrial] = (),
     comparison: Comparison | None = None,
     elsewhere: dict[str, Elsewhere] | None = None,
+    cluster: Cluster | None = None,
 ) -> Record:
     """A record of nothing yet."""
     return Record(
@@ -223,6 +226,7 @@ def new_record(
         skipped=list(skipped),
         comparison=comparison,
         elsewhere=elsewhere,
+        cluster=cluster,
         plan=list(plan),
         trials=[],
     )

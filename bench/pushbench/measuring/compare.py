@@ -17,7 +17,8 @@ from pushbench.foundation.project import Project
 from pushbench.foundation.trees import content_at, resolve
 from pushbench.judging import accepting
 from pushbench.judging.foresight import too_short
-from pushbench.judging.thresholds import Thresholds, known_suites
+from pushbench.judging.thresholds import Thresholds
+from pushbench.judging.thresholds_reader import known_suites
 from pushbench.judging.verdict import judge
 from pushbench.measuring import preparation
 from pushbench.measuring.arms import prepare_arms

@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from math import inf
 
 from pushbench.catalog.servers import Server
-from pushbench.catalog.suites import Load, Offered
+from pushbench.catalog.suites import Load, Offered, Suite
 from pushbench.foundation.errors import UserError
 from pushbench.records.record import Elsewhere
 
 MOST_CLIENTS = 100
 MOST_DELIVERIES = 1_000
 """a second: a small server carries that beside its own users"""
+CEILING = f"{MOST_CLIENTS} clients and {MOST_DELIVERIES:,} deliveries/s"
 
 
 def elsewhere_of(servers: Sequence[Server], *, owner_agreed: bool) -> dict[str, Elsewhere] | None:
@@ -30,23 +31,49 @@ def elsewhere_of(servers: Sequence[Server], *, owner_agreed: bool) -> dict[str, 
     return found or None
 
 
-def require_consent(load: Load, offered: Offered | None, elsewhere: Mapping[str, Elsewhere] | None) -> None:
+def needs_no_consent(elsewhere: Mapping[str, Elsewhere] | None) -> bool:
+    """Whether every load may be played: Pushbench starts the servers, or their owners agreed."""
+    return all(each.owner_agreed for each in (elsewhere or {}).values())
+
+
+def require_consent(
+    load: Load,
+    offered: Offered | None,
+    elsewhere: Mapping[str, Elsewhere] | None,
+    smaller: Sequence[str] = (),
+) -> None:
     """Raises UserError if the load is above the ceiling and nobody says that the owner agreed. A load whose rate is not
-    known is above it."""
-    if not elsewhere or all(each.owner_agreed for each in elsewhere.values()):
+    known is above it; `smaller` are profiles that are not."""
+    if not elsewhere or needs_no_consent(elsewhere):
         return
-    stages = load.schedule.stages
-    clients = max(stage.clients for stage in stages)
-    deliveries = inf
-    if offered:
-        deliveries = max(
-            offered.deliveries_per_second(stage.clients, {**load.parameters, **stage.parameters}) for stage in stages
-        )
-    if clients > MOST_CLIENTS or deliveries > MOST_DELIVERIES:
+    clients, deliveries = _largest(load, offered)
+    if not _is_below(clients, deliveries):
         rate = f"{deliveries:,.0f} deliveries/s" if offered else "an unknown rate"
-        ceiling = f"{MOST_CLIENTS} clients and {MOST_DELIVERIES:,} deliveries/s"
+        instead = f", or take --profile {smaller[0]}" if smaller else ""
         raise UserError(
             f"{next(iter(elsewhere))} runs elsewhere, and the load of {clients:,} clients and {rate} is above the "
-            f"ceiling of {ceiling}",
-            hint="ask the owner of the server, and add --owner-agreed if the owner agrees, or take --profile smoke",
+            f"ceiling of {CEILING}",
+            hint=f"ask the owner of the server, and add --owner-agreed if the owner agrees{instead}",
         )
+
+
+def profiles_below(suite: Suite, parameters: Mapping[str, str]) -> list[str]:
+    """The profiles whose load with these parameters needs no consent, the one with the most clients first."""
+    loads = [suite.load(profile, parameters) for profile in suite.spec.profiles]
+    largest = {load.profile: _largest(load, suite.spec.offered) for load in loads}
+    return sorted((each for each in largest if _is_below(*largest[each])), key=lambda each: largest[each], reverse=True)
+
+
+def _largest(load: Load, offered: Offered | None) -> tuple[int, float]:
+    """The most clients, and the most deliveries a second."""
+    stages = load.schedule.stages
+    clients = max(stage.clients for stage in stages)
+    if offered is None:
+        return clients, inf
+    parameters = [{**load.parameters, **stage.parameters} for stage in stages]
+    rates = [offered.deliveries_per_second(stage.clients, of) for stage, of in zip(stages, parameters, strict=True)]
+    return clients, max(rates)
+
+
+def _is_below(clients: int, deliveries: float) -> bool:
+    return clients <= MOST_CLIENTS and deliveries <= MOST_DELIVERIES

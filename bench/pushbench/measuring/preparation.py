@@ -29,7 +29,8 @@ from pushbench.drivers.driver import Build, Driver
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.files import write_atomically
 from pushbench.foundation.project import Project
-from pushbench.measuring.verifying import Built, conversing, lanes_of, verify_built
+from pushbench.measuring.conversing import conversing
+from pushbench.measuring.verifying import Built, lanes_of, verify_built
 from pushbench.records.record import Failure, Skipped
 
 BUILDS_AT_ONCE = 2  # npm, pip and Maven wait for the network half of the time

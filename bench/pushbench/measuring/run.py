@@ -14,6 +14,7 @@ from pushbench.catalog.elsewhere import server_at
 from pushbench.catalog.servers import Server
 from pushbench.catalog.suites import Load, Suite, find_suite
 from pushbench.drivers.choice import DriverChoice
+from pushbench.drivers.kubernetes import ClusterChoice
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.project import Project
 from pushbench.foundation.text import counted
@@ -32,7 +33,7 @@ from pushbench.measuring.common import (
     require_live,
     streaming,
 )
-from pushbench.measuring.consenting import elsewhere_of, require_consent
+from pushbench.measuring.consenting import CEILING, elsewhere_of, needs_no_consent, profiles_below, require_consent
 from pushbench.measuring.conversing import require_conversations
 from pushbench.measuring.plan import make_plan, trial_seconds
 from pushbench.measuring.preparation import Prepared, Selection
@@ -41,7 +42,7 @@ from pushbench.measuring.sides import root_of
 from pushbench.measuring.trial import Bench
 from pushbench.metrics.validity import is_disturbed
 from pushbench.records import store
-from pushbench.records.record import Environment, Record, Trial
+from pushbench.records.record import Cluster, Elsewhere, Environment, Record, Trial
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,8 @@ class RunRequest:
     seed: int = 1
     given: Server | None = None
     """a server that is not of the catalog, instead of `servers`"""
+    or_smaller: bool = False
+    """nobody asked for the profile: where its load needs the consent of an owner, a smaller one is played instead"""
 
 
 def run(project: Project, request: RunRequest, options: Options, watch: Watch) -> Record:
@@ -68,7 +71,7 @@ def run(project: Project, request: RunRequest, options: Options, watch: Watch) -
     else:
         chosen = preparation.select_servers(project, suite, request.servers, watch.note, options.driver)
     elsewhere = elsewhere_of(chosen.servers, owner_agreed=options.owner_agreed)
-    require_consent(load, suite.spec.offered, elsewhere)
+    load = _allowed(load, suite, request, elsewhere, watch.note)
     means = means_of(load, chosen.driver, options, watch.note)
     with holding_machine(options, watch):
         binary, prepared = _prepare(project, chosen, options, watch)
@@ -82,6 +85,7 @@ def run(project: Project, request: RunRequest, options: Options, watch: Watch) -
             live=options.live is not None,
             watched=options.watched,
             elsewhere=elsewhere,
+            cluster=cluster_of(chosen.driver.name, options.driver.cluster),
             plan=make_plan([each.server.id for each in prepared], rounds=request.rounds, seed=request.seed),
         )
         bench = streaming(bench, options, record, watch)
@@ -100,7 +104,7 @@ def resume(project: Project, path: Path, options: Options, watch: Watch) -> Reco
     require_live(options)
     suite = find_suite(project.scenarios, record.suite)
     load = Load(record.suite, record.profile, suite.scenario, record.schedule, record.parameters, record.words)
-    chosen = _chosen_again(project, suite, record, options.driver.port, watch.note)
+    chosen = _chosen_again(project, suite, record, options, watch.note)
     require_consent(load, suite.spec.offered, record.elsewhere)
     if chosen.skipped:
         first = chosen.skipped[0]
@@ -118,10 +122,43 @@ def resume(project: Project, path: Path, options: Options, watch: Watch) -> Reco
         return _measure(path.parent, record, bench, prepared, watch, give_way=options.give_way)
 
 
-def _chosen_again(project: Project, suite: Suite, record: Record, port: int | None, note: Note) -> Selection:
+def _allowed(
+    load: Load, suite: Suite, request: RunRequest, elsewhere: Mapping[str, Elsewhere] | None, note: Note
+) -> Load:
+    """The load that is asked for, or a smaller one. Raises UserError for one that needs the consent of an owner."""
+    if needs_no_consent(elsewhere):
+        return load
+    smaller = profiles_below(suite, request.parameters)
+    if request.or_smaller and smaller and request.profile not in smaller:
+        load = suite.load(smaller[0], request.parameters)
+        note(f"profile {load.profile}: {request.profile} is above the ceiling of {CEILING}, which --owner-agreed lifts")
+    require_consent(load, suite.spec.offered, elsewhere, smaller)
+    return load
+
+
+def cluster_of(driver: str, choice: ClusterChoice) -> Cluster | None:
+    """What a record keeps of the options of a cluster."""
+    return Cluster(context=choice.context, namespace_prefix=choice.prefix) if driver == "kubernetes" else None
+
+
+def _cluster_again(record: Record, now: ClusterChoice) -> ClusterChoice:
+    """The cluster of a record, but for what is said now."""
+    then = record.cluster or Cluster()
+    prefix = then.namespace_prefix if now.prefix is None else now.prefix
+    generators = max(now.generators, record.environment.generators or 1)
+    return replace(now, context=now.context or then.context, prefix=prefix, generators=generators)
+
+
+def _chosen_again(project: Project, suite: Suite, record: Record, options: Options, note: Note) -> Selection:
     """The servers of a record."""
     environment = record.environment
-    choice = DriverChoice(environment.driver, port, environment.workers, elsewhere=environment.remote)
+    choice = DriverChoice(
+        environment.driver,
+        options.driver.port,
+        environment.workers,
+        elsewhere=environment.remote,
+        cluster=_cluster_again(record, options.driver.cluster),
+    )
     for name, each in (record.elsewhere or {}).items():
         if each.protocol is not None:
             server = server_at(each.url, suite.id, each.protocol, name=name, authorities=each.ca or "")
@@ -134,7 +171,7 @@ def _prepare(project: Project, chosen: Selection, options: Options, watch: Watch
     """The generator, and the servers built and verified. One that runs elsewhere has a conversation instead."""
     binary, prepared = preparation.build_all(project, chosen, watch.note)
     if chosen.driver.name == "remote":
-        require_conversations(project, binary, prepared, watch.note)
+        require_conversations(project, binary, [each.server for each in prepared], watch.note)
     elif options.verify and chosen.driver.name != "kubernetes":  # the rules see a server's memory and sockets
         prepared = preparation.verify_all(project, prepared, chosen.driver, watch.note)
     return binary, prepared

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from pushbench import conformance
-from pushbench.building.builds import Note, build_generator
 from pushbench.catalog.servers import Server
 from pushbench.conformance import Conformance, Converse
 from pushbench.conformance.side_by_side import Watch, verify_each
@@ -16,8 +14,6 @@ from pushbench.conformance.target import Subject
 from pushbench.drivers.driver import Build, Driver
 from pushbench.drivers.lanes import in_lane
 from pushbench.drivers.process import ProcessDriver
-from pushbench.foundation.project import Project
-from pushbench.generator import talking
 from pushbench.machine.environment import physical_cores
 
 MOST_LANES = 4
@@ -37,13 +33,6 @@ class Built:
 
     def in_lane(self, lane: int) -> Subject:
         return conformance.subject(self.server, self.build, in_lane(self.driver, lane), self.converse)
-
-
-def conversing(project: Project, servers: Iterable[Server], note: Note) -> Converse | None:
-    """Plays conversations by the generator of this checkout; None if none of the servers declares its protocol."""
-    if not any(server.protocol_file for server in servers):
-        return None
-    return partial(talking.converse, build_generator(project, note), project.generator)
 
 
 def lanes_of(driver: Driver) -> int:

@@ -305,6 +305,13 @@ class Elsewhere(Document):
     owner_agreed: bool = Field(False, description="--owner-agreed: the ceiling was lifted")
 
 
+class Cluster(Document):
+    """Where in Kubernetes the trials ran, as the command line said it."""
+
+    context: str | None = Field(None, description="--context; null for the one that was current")
+    namespace_prefix: str | None = Field(None, description="--namespace-prefix; null for the usual one")
+
+
 class OneSided(Skipped):
     """A server that cannot be compared."""
 
@@ -367,6 +374,7 @@ class Record(Document):
     skipped: list[Skipped] = []
     comparison: Comparison | None = Field(None, description="null for a run of one arm")
     elsewhere: dict[str, Elsewhere] | None = Field(None, description="servers that run elsewhere, by id; null for none")
+    cluster: Cluster | None = Field(None, description="of the driver kubernetes; null for others, and in older records")
     plan: list[PlannedTrial]
     trials: list[Trial]
 

@@ -26,8 +26,8 @@ LARGEST_BYTES = 256 << 20
 """of a record that was compressed, a hundred times what is usual: a file of a few kilobytes may claim any size"""
 
 
-def new_id(now: datetime | None = None) -> str:
-    return f"{(now or datetime.now(UTC)):%Y%m%dT%H%M%SZ}-{secrets.token_hex(3)}"
+def new_id() -> str:
+    return f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{secrets.token_hex(3)}"
 
 
 def record_path(records: Path, record_id: str) -> Path:

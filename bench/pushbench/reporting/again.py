@@ -61,6 +61,10 @@ def _how(record: Record) -> Iterator[str]:
     environment, compared = record.environment, record.comparison
     if not environment.remote:
         yield from ("--driver", environment.driver)
+    if record.cluster and record.cluster.context:
+        yield from ("--context", record.cluster.context)
+    if record.cluster and record.cluster.namespace_prefix:
+        yield from ("--namespace-prefix", record.cluster.namespace_prefix)
     if any(each.owner_agreed for each in (record.elsewhere or {}).values()):
         yield "--owner-agreed"
     if compared and compared.injected:

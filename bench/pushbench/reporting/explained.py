@@ -15,9 +15,9 @@ def heading(found: Explanation) -> str:
     return f"{found.server}: where the CPU per {found.unit} went"
 
 
-def table(found: Explanation, most: int = SHOWN) -> Table:
+def table(found: Explanation) -> Table:
     """The functions that gained more than chance explains; where none did, those that gained most."""
-    functions = (found.gained or found.functions)[:most]
+    functions = (found.gained or found.functions)[:SHOWN]
     return Table(
         headings=["base", "head", "change", "share"],
         lines=[_line(each) for each in functions],

@@ -15,19 +15,19 @@ from numpy.typing import NDArray
 Differences = NDArray[np.float64]
 
 
-def p_greater(differences: Differences, than: float = 0.0) -> float:
-    """The probability of ranks as high as these if the centre of the differences were `than` or less; 1 without any.
+def p_greater(differences: Differences) -> float:
+    """The probability of ranks as high as these if the centre of the differences were 0 or less; 1 without any.
 
-    A difference of exactly `than` counts against the claim.
+    A difference of exactly 0 counts against the claim.
     """
     if not len(differences):
         return 1.0
-    shifted = differences - than
-    return float(_survival(len(shifted))[int(np.ceil(_midranks(np.abs(shifted))[shifted > 0].sum() - 1e-9))])
+    ranks = _midranks(np.abs(differences))
+    return float(_survival(len(differences))[int(np.ceil(ranks[differences > 0].sum() - 1e-9))])
 
 
-def p_less(differences: Differences, than: float = 0.0) -> float:
-    return p_greater(-differences, -than)
+def p_less(differences: Differences) -> float:
+    return p_greater(-differences)
 
 
 def centre(differences: Differences) -> float:

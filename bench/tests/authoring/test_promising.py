@@ -9,7 +9,8 @@ import pytest
 
 from pushbench.authoring.promising import thresholds_yml
 from pushbench.foundation.yamlfile import parse_yaml
-from pushbench.judging.thresholds import KnownSuite, Thresholds, checked
+from pushbench.judging.thresholds import Thresholds
+from pushbench.judging.thresholds_reader import KnownSuite, checked
 from pushbench.metrics.definitions import metrics_of
 from pushbench.records.record import Failure, Record, Validity
 from tests.factories import STAGES, make_record, make_stage, make_trial

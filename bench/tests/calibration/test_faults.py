@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -22,6 +21,7 @@ from pushbench.building.builds import build_faults
 from pushbench.building.toolchains import Missing
 from pushbench.calibration.faults import parse_fault
 from pushbench.foundation.project import Project
+from pushbench.machine.ports import free_port
 from pushbench.machine.procfs import stats
 
 pytestmark = [
@@ -52,9 +52,7 @@ def binary() -> Path:
 def wrapped(
     binary: Path, fault: str, program: str, *, active: bool = True
 ) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     command = [*parse_fault(fault).wrapper(binary, active=active), sys.executable, "-c", program]
     with subprocess.Popen(command, env={**os.environ, "PORT": str(port)}) as process:
         try:

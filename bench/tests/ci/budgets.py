@@ -9,7 +9,8 @@ from pushbench.catalog.servers import Server, read_catalog
 from pushbench.catalog.suites import Suite, read_suites
 from pushbench.ci.budget import Budget, Turn
 from pushbench.foundation.project import Project
-from pushbench.judging.thresholds import Thresholds, read_thresholds
+from pushbench.judging.thresholds import Thresholds
+from pushbench.judging.thresholds_reader import read_thresholds
 from tests.factories import STAGES, known_suite
 from tests.support import make_project
 

@@ -14,7 +14,6 @@ from typing import Any
 from tests.ci.github_double import Answer, Double, route
 
 WORKFLOW = Path(__file__).parents[3] / ".github" / "workflows" / "bench.yml"
-RUN_NAME = "bench pull request {} at {}"
 REACTIONS = {"+1", "-1", "laugh", "confused", "heart", "hooray", "rocket", "eyes"}
 MOST_INPUTS = 25
 

@@ -32,8 +32,9 @@ PYTHON = "python:3.14-slim"
 
 
 def rewritten(tmp_path: Path, files: Files | bytes) -> dict[str, bytes]:
-    made = rewrite(write(tmp_path / "alpha.tar", files), tmp_path / "written.tar", OWN, [LATEST])
-    with tarfile.open(made.path, "r:") as opened:
+    written = tmp_path / "written.tar"
+    rewrite(write(tmp_path / "alpha.tar", files), written, OWN, [LATEST])
+    with tarfile.open(written, "r:") as opened:
         members = opened.getmembers()
         assert all(member.isreg() for member in members)
         found = {member.name: opened.extractfile(member).read() for member in members}  # type: ignore[union-attr]

@@ -133,6 +133,7 @@ def test_points_of_the_trend_are_judged_by_the_history_and_the_first_ones_have_n
 
 
 @pytest.mark.slow
+@pytest.mark.alone
 def test_a_job_that_is_cancelled_leaves_what_is_known(tmp_path: Path) -> None:
     project = make_project(tmp_path / "checkout", alpha="")
     prepare(project, make_record([make_trial("node-ws")]))

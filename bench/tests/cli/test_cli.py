@@ -192,7 +192,7 @@ def with_tests(project: Project, name: str, program: str) -> None:
 
 
 def test_servers_are_tested_two_at_a_time(project: Project, pushbench: Pushbench) -> None:
-    waits = "import os, time; open('target/tested', 'w').close(); end = time.monotonic() + 10\n"
+    waits = "import os, time; open('target/tested', 'w').close(); end = time.monotonic() + 60\n"
     waits += "while not os.path.exists('../{}/target/tested'): assert time.monotonic() < end; time.sleep(0.005)"
     with_tests(project, "alpha", waits.format("beta"))
     with_tests(project, "beta", waits.format("alpha"))

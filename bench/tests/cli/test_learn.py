@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from websockets.sync.client import ClientConnection, connect
 
-from pushbench.drivers.process import free_port
+from pushbench.machine.ports import free_port
 from tests.cli.test_protocol_check import EXAMPLES
 from tests.serving import await_port
 
@@ -71,9 +71,9 @@ def client_of(stack: contextlib.ExitStack, program: str, url: str, name: str) ->
     """A client in the room where the other one is."""
     client = stack.enter_context(connect(f"{url}{'/' if program == 'json.js' else '/chat/lobby'}", proxy=None))
     if program == "json.js":
-        client.recv(timeout=5)
+        client.recv(timeout=60)
         client.send(f'{{"type": "join", "room": "lobby", "name": "{name}"}}')
-        client.recv(timeout=5)
+        client.recv(timeout=60)
     return client
 
 
@@ -93,8 +93,8 @@ def test_what_two_clients_say_becomes_a_protocol(server: tuple[str, int], tmp_pa
                     if program == "json.js":
                         text = f'{{"type": "say", "nr": {number}, "text": "{words}"}}'
                     clients[number % 2].send(text)
-                    assert all(words in str(client.recv(timeout=5)) for client in clients)
-            out, errors = learn.communicate(timeout=20)
+                    assert all(words in str(client.recv(timeout=60)) for client in clients)
+            out, errors = learn.communicate(timeout=60)
         finally:
             learn.kill()
     assert learn.returncode == 0, errors

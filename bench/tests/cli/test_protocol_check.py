@@ -14,8 +14,8 @@ import pytest
 
 from pushbench.building.builds import build_generator
 from pushbench.cli import main
-from pushbench.drivers.process import free_port
 from pushbench.foundation.project import Project
+from pushbench.machine.ports import free_port
 
 pytestmark = [pytest.mark.slow]
 

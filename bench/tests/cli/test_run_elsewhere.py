@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 
 import pytest
 
 from pushbench.building.builds import build_generator
+from pushbench.catalog.elsewhere import server_at
 from pushbench.cli.conclusion import thresholds_of
+from pushbench.foundation.errors import UserError
 from pushbench.foundation.project import Project
 from pushbench.judging.verdict import judge
 from pushbench.records.record import Record
@@ -23,10 +25,10 @@ from pushbench.records.store import read_record
 from pushbench.reporting import report
 from pushbench.reporting.comment import Message, Part, comment
 from pushbench.reporting.summary import summarize
+from tests.bare_checkouts import CHECKOUT, environment_of, make_bare_checkout
 
 pytestmark = [pytest.mark.slow]
 
-CHECKOUT = Project.at(Path(__file__).parents[3])
 WHITEBOARD = (CHECKOUT.root / "docs" / "examples" / "whiteboard" / "protocol.yml").read_text()
 TOKEN = "s3cret-t0ken-of-the-owner"
 SECRETS = "secrets: {who: {file_env: PUSHBENCH_SECRET_FILE}}\n"
@@ -72,7 +74,7 @@ class Ran:
     said: str
     """on stdout and on stderr"""
     folder: Path
-    """the checkout, whose only part is the generator"""
+    """the checkout, which has no servers"""
 
     @property
     def records(self) -> list[Path]:
@@ -81,20 +83,11 @@ class Ran:
 
 def run(folder: Path, *arguments: str, **environment: str) -> Ran:
     """The whole command in a process of its own, so that its arguments can be seen."""
-    checkout = folder / "checkout"
-    (checkout / ".cache" / "pushbench").mkdir(parents=True)
-    (checkout / "k6").symlink_to(CHECKOUT.generator)
-    (checkout / ".cache" / "pushbench" / "k6").symlink_to(CHECKOUT.cache / "k6")
-    command = [sys.executable, "-m", "pushbench", "run", "--profile", "smoke", "--wait", *arguments]
+    checkout = make_bare_checkout(folder / "checkout")
+    command = [sys.executable, "-m", "pushbench", "run", "--wait", *arguments]
     done = subprocess.run(
         command,
-        env={
-            **os.environ,
-            "PYTHONPATH": str(CHECKOUT.root / "bench"),
-            "PUSHBENCH_ROOT": str(checkout),
-            "PUSHBENCH_LOCK": str(folder / "lock"),
-            **environment,
-        },
+        env=environment_of(checkout, **environment),
         capture_output=True,
         text=True,
         timeout=300,
@@ -152,8 +145,10 @@ def test_a_token_is_sent_and_found_nowhere(urls: Urls, tmp_path: Path) -> None:
     ran = run(tmp_path, *how, PUSHBENCH_SECRET_FILE=str(token))
     seen = processes.stop()
     assert ran.code == 0, ran.said
+    assert "profile smoke: quick is above the ceiling of 100 clients and 1,000 deliveries/s, which" in ran.said
     [file] = ran.records
     record = read_record(file)
+    assert record.profile == "smoke"
     assert any("{secret:who}" in error.reason for error in record.trials[0].errors), "the token did not come back"
     assert any(b"whiteboard.js" in each for each in seen), "the generator was not seen"
     assert [each for each in seen if TOKEN.encode() in each] == []
@@ -230,3 +225,35 @@ def test_what_cannot_be_meant_is_one_line(more: list[str], what: str, urls: Urls
     assert ran.code == 2
     assert what in ran.said.splitlines()[-1]
     assert ran.records == []
+
+
+LIMITS = """\
+version: 1
+servers:
+  my-chat:
+    whiteboard:
+      limits: {delivery_seconds.p95: {max: 80ms, reason: its owner says so}}
+"""
+DESCRIBED = """\
+title: My chat
+link: https://chat.example.org
+language: Elixir
+suite: whiteboard
+protocol: protocol.yml
+tier: baseline
+url: wss://chat.example.org
+"""
+
+
+def test_limits_by_name_hold_once_the_catalog_knows_the_name(tmp_path: Path) -> None:
+    project = Project.at(make_bare_checkout(tmp_path))
+    project.thresholds.unlink()
+    project.thresholds.write_text(LIMITS)
+    with pytest.raises(UserError, match=r"unknown server 'my-chat'; .*needs a folder in servers/: docs/"):
+        thresholds_of(project)
+    folder = project.servers / "my-chat"
+    folder.mkdir(parents=True)
+    (folder / "server.yml").write_text(DESCRIBED)
+    by_name = server_at("ws://127.0.0.1:1", "whiteboard", "protocol.yml", name="my-chat")
+    limits = thresholds_of(project).limits("whiteboard", by_name.id, "20", date(2026, 11, 24))
+    assert [limit.bound.value for limit in limits if limit.metric == "delivery_seconds.p95"] == [0.08]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import logging
 import os
 import re
 import signal
@@ -21,6 +22,7 @@ from pushbench.drivers.process import ProcessInstance
 from pushbench.machine import processes
 from pushbench.machine.resources import Tree
 
+logging.getLogger("asyncio").setLevel(logging.ERROR)  # it warns of each message to a client that has left
 SERVER = "tests.conformance.whiteboard_server"
 BENCH = Path(__file__).parents[2]
 Subjects = Callable[..., Subject]
@@ -94,7 +96,7 @@ def whiteboard(tmp_path: Path) -> Subjects:
 
 def _port_of(program: processes.Program) -> int:
     """The port that the server says it listens on: one that was free before its start may be another's by then."""
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while time.monotonic() < deadline and program.exit_code() is None:
         if told := re.search(r"^listens on (\d+)$", program.log.read_text(), re.MULTILINE):
             return int(told[1])

@@ -15,11 +15,12 @@ from pushbench.building.toolchains import Toolset
 from pushbench.catalog.failures import ServerFailed
 from pushbench.catalog.servers import read_servers
 from pushbench.drivers.driver import Build, WrongServer, await_health
-from pushbench.drivers.process import ProcessDriver, free_port, require_free
+from pushbench.drivers.process import ProcessDriver
 from pushbench.drivers.workers import NotKilled
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.project import Project
 from pushbench.machine.environment import CpuSplit
+from pushbench.machine.ports import free_port, require_free
 from pushbench.machine.procfs import read_stat, socket_inodes, stats
 from tests.support import add_server, make_project
 

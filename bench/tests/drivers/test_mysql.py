@@ -19,12 +19,12 @@ from pushbench.drivers import mysql, services
 from pushbench.drivers.docker import DockerDriver
 from pushbench.drivers.driver import Build
 from pushbench.drivers.mysql import MYSQL, product
-from pushbench.drivers.process import free_port
 from pushbench.drivers.service_images import POLICY, service_images
 from pushbench.drivers.services import Place, ServiceProcess, content_of
 from pushbench.foundation.project import Project
 from pushbench.machine import filesystems
 from pushbench.machine.environment import CpuSplit
+from pushbench.machine.ports import free_port
 from pushbench.machine.procfs import read_stat, stats
 from tests.support import add_server, make_project
 

@@ -17,10 +17,11 @@ import pytest
 
 from pushbench.catalog.servers import Server, read_catalog
 from pushbench.drivers import services
-from pushbench.drivers.process import ProcessDriver, free_port
+from pushbench.drivers.process import ProcessDriver
 from pushbench.drivers.services import Place
 from pushbench.foundation.project import Project
 from pushbench.machine.environment import CpuSplit
+from pushbench.machine.ports import free_port
 from tests.fakes.mysql_8_4 import Front
 
 CHECKOUT = Project.current()

@@ -19,12 +19,12 @@ from pushbench.catalog.servers import read_servers
 from pushbench.drivers import services
 from pushbench.drivers.docker import DockerDriver
 from pushbench.drivers.driver import Build
-from pushbench.drivers.process import free_port
 from pushbench.drivers.rabbitmq import RABBITMQ
 from pushbench.drivers.service_images import POLICY, service_images
 from pushbench.drivers.services import Place
 from pushbench.foundation.project import Project
 from pushbench.machine.environment import CpuSplit
+from pushbench.machine.ports import free_port
 from pushbench.machine.procfs import Stat, read_stat, socket_inodes, stats
 from tests.support import add_server, make_project
 
@@ -83,7 +83,7 @@ def listeners(pids: list[int]) -> set[str]:
 
 
 def await_end(processes: Sequence[Stat]) -> None:
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 60
     while left := [each for each in processes if (now := read_stat(each.pid)) and now.state != "Z"]:
         assert time.monotonic() < deadline, left
         time.sleep(0.01)

@@ -15,10 +15,11 @@ from pushbench.catalog.failures import ServerFailed
 from pushbench.catalog.servers import read_servers
 from pushbench.drivers import services
 from pushbench.drivers.driver import Build
-from pushbench.drivers.process import ProcessDriver, free_port
+from pushbench.drivers.process import ProcessDriver
 from pushbench.drivers.services import Place
 from pushbench.foundation.project import Project
 from pushbench.machine.environment import CpuSplit
+from pushbench.machine.ports import free_port
 from pushbench.machine.procfs import read_stat, stats
 from tests.support import add_server, make_project
 

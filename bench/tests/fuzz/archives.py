@@ -17,8 +17,8 @@ def _read(raw: bytes) -> bool:
     with tempfile.TemporaryDirectory() as folder:
         source, target = Path(folder) / "alpha.tar", Path(folder) / "written.tar"
         source.write_bytes(raw)
-        made = rewrite(source, target, OWN, [LATEST])
-        with tarfile.open(made.path, "r:") as opened:
+        rewrite(source, target, OWN, [LATEST])
+        with tarfile.open(target, "r:") as opened:
             names = opened.getnames()
             file = opened.extractfile("manifest.json")
             assert file

@@ -17,10 +17,10 @@ import pytest
 from pushbench.building.builds import build_generator
 from pushbench.catalog.protocols import read_protocol
 from pushbench.catalog.suites import find_suite
-from pushbench.drivers.process import free_port
 from pushbench.foundation.project import Project
 from pushbench.generator.load import Generator, LoadPlan, playing
 from pushbench.generator.talking import converse
+from pushbench.machine.ports import free_port
 from pushbench.records.record import Schedule, StagePlan
 from tests.serving import await_port
 

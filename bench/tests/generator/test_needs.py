@@ -10,6 +10,7 @@ from pushbench.catalog.suites import Load
 from pushbench.foundation.errors import UserError
 from pushbench.generator import limits
 from pushbench.generator.needs import Limits, Means, generators_for, parse_addresses, server_doubt, sources_for, spin_us
+from pushbench.machine import ports
 from pushbench.measuring.common import Options, means_of
 from pushbench.records.record import Schedule, StagePlan
 from pushbench.records.vocabulary import ORIGINAL
@@ -125,9 +126,9 @@ def test_the_limits_of_this_machine_are_read(monkeypatch: pytest.MonkeyPatch) ->
     found = limits.read_limits()
     assert found.open_files > 0
     assert 0 < found.ports <= 65_536
-    monkeypatch.setattr(limits, "read", lambda _: "1024\t1123\n")
+    monkeypatch.setattr(ports, "read", lambda _: "1024\t1123\n")
     assert limits.read_limits().ports == 100
-    monkeypatch.setattr(limits, "read", lambda _: None)
+    monkeypatch.setattr(ports, "read", lambda _: None)
     assert limits.read_limits().ports == 28_232
 
 

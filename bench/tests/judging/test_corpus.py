@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from pushbench.judging.thresholds import Thresholds, read_thresholds
+from pushbench.judging.thresholds import Thresholds
+from pushbench.judging.thresholds_reader import read_thresholds
 from pushbench.judging.verdict import judge
 from pushbench.records import store
 from tests.factories import known_suite

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from pushbench.judging.asking import margins
-from pushbench.judging.thresholds import KnownSuite, Thresholds, read_thresholds
+from pushbench.judging.thresholds import Thresholds
+from pushbench.judging.thresholds_reader import KnownSuite, read_thresholds
 from pushbench.judging.verdict import judge
 from pushbench.metrics.definitions import metrics_of
 from pushbench.metrics.recovery import outage_result

@@ -32,7 +32,7 @@ def run(tmp_path: Path, code: str, environment: dict[str, str] | None = None, cp
 
 
 def until_it_says(program: Program, text: str) -> None:
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while text not in program.log_tail():
         assert time.monotonic() < deadline, program.log_tail()
         time.sleep(0.01)
@@ -47,7 +47,7 @@ def test_a_program_sees_its_cpus_from_its_first_instruction(tmp_path: Path) -> N
     mine = os.sched_getaffinity(0)
     one = {min(mine)}
     program = run(tmp_path, "import os; print(os.sched_getaffinity(0))", cpus=one)
-    assert program.wait(10) == 0
+    assert program.wait(60) == 0
     assert program.log_tail().strip() == str(one)
     assert os.sched_getaffinity(0) == mine
 
@@ -55,7 +55,7 @@ def test_a_program_sees_its_cpus_from_its_first_instruction(tmp_path: Path) -> N
 def test_nothing_of_the_users_shell_reaches_a_measured_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NODE_OPTIONS", "--inspect")
     program = run(tmp_path, "import os; print(sorted(os.environ))", {"PORT": "1"})
-    program.wait(10)
+    program.wait(60)
     names = eval(program.log_tail())
     assert set(names) - {"LC_CTYPE"} == {"HOME", "LANG", "PATH", "PORT", OWNER}
 
@@ -63,9 +63,9 @@ def test_nothing_of_the_users_shell_reaches_a_measured_program(tmp_path: Path, m
 def test_stopping_says_how_and_how_fast_it_ended(tmp_path: Path) -> None:
     program = run(tmp_path, SLEEPS)
     until_it_says(program, "up")
-    stopped = program.stop(5)
+    stopped = program.stop(30)
     assert (ending(stopped.code), stopped.killed) == ("signal SIGTERM", False)
-    assert stopped.seconds < 2
+    assert stopped.seconds < 20
 
 
 def test_what_does_not_end_is_killed(tmp_path: Path) -> None:
@@ -89,7 +89,7 @@ def test_the_whole_session_ends_with_its_first_process(tmp_path: Path) -> None:
 def test_a_program_whose_owner_was_killed_is_ended_by_the_next_command(tmp_path: Path) -> None:
     gone = run(tmp_path, "pass")
     gone_marker = owner_marker(gone.pid)
-    gone.wait(10)
+    gone.wait(60)
     orphan = run(tmp_path, SLEEPS)
     until_it_says(orphan, "up")
     mine = orphan.pid
@@ -105,7 +105,7 @@ def test_a_program_whose_owner_was_killed_is_ended_by_the_next_command(tmp_path:
         (abandoned.pid, "sleep")
     ]
     assert alive(mine)
-    assert abandoned.wait(5) == -9
+    assert abandoned.wait(60) == -9
     orphan.stop(0)
 
 
@@ -142,7 +142,7 @@ def test_a_run_may_wait_for_the_one_before(tmp_path: Path, monkeypatch: pytest.M
     with only_run_on_machine(notes.append):
         thread.start()
         assert not waited.wait(0.3)
-    assert waited.wait(5)
+    assert waited.wait(60)
     thread.join()
     assert notes == [f"waiting: another pushbench run is measuring on this machine (pid {os.getpid()})"]
 

@@ -10,7 +10,7 @@ from pushbench.catalog.elsewhere import server_at
 from pushbench.catalog.suites import Load, find_suite
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.project import Project
-from pushbench.measuring.consenting import elsewhere_of, require_consent
+from pushbench.measuring.consenting import elsewhere_of, profiles_below, require_consent
 
 CHECKOUT = Project.at(Path(__file__).parents[3])
 SUITE = find_suite(CHECKOUT.scenarios, "whiteboard")
@@ -52,7 +52,16 @@ def test_a_load_above_the_ceiling_needs_the_consent_of_the_owner(wanted: Load, w
         UserError, match=f"^chat runs elsewhere, and the load of {what} is above the ceiling"
     ) as refused:
         require_consent(wanted, offered, strange)
-    assert "add --owner-agreed if the owner agrees" in str(refused.value)
+    assert str(refused.value).endswith("; ask the owner of the server, and add --owner-agreed if the owner agrees")
+    with pytest.raises(UserError, match=r", or take --profile smoke$"):
+        require_consent(wanted, offered, strange, ["smoke"])
+
+
+def test_profiles_that_need_no_consent_are_known() -> None:
+    assert profiles_below(SUITE, {}) == ["smoke"]
+    assert profiles_below(SUITE, {"board_size": "20", "pattern": "stroke"}) == [], "1,200 deliveries/s"
+    small = {"board_size": "1"}
+    assert profiles_below(SUITE, small) == ["smoke"], "no other has at most 100 clients"
 
 
 def test_a_load_of_an_unknown_rate_needs_it_too() -> None:

@@ -280,8 +280,9 @@ def test_a_stream_waits_for_nothing_but_its_last_request(victoria: Store) -> Non
         feed.begin([(1.0, 3.0), (4.0, 6.0)])
         for _ in range(1000):
             feed.sample(Sample(time.monotonic(), usage(1), None, None, None))
-        assert time.monotonic() - began < 1
-    assert time.monotonic() - began < PATIENCE_SECONDS + 1
+        sampled = time.monotonic()
+    assert sampled - began < 100 * PATIENCE_SECONDS, "a request for each sample would take ten times as long"
+    assert time.monotonic() - sampled < 20 * PATIENCE_SECONDS
 
 
 def test_a_stream_that_nobody_wants_gives_k6_nothing() -> None:

@@ -117,7 +117,7 @@ def test_a_load_that_ends_leaves_nothing_down_and_kills_nothing_more() -> None:
     began = time.monotonic()
     with stopping([outages]):
         pass
-    assert time.monotonic() - began < 1
+    assert time.monotonic() - began < 20
     assert notes.words == ["down", "up"]
 
 

@@ -20,7 +20,7 @@ class Builder:
     """A driver whose build of `first` and of `other` each wait for the other one."""
 
     def __init__(self) -> None:
-        self.both = threading.Barrier(2, timeout=5)
+        self.both = threading.Barrier(2, timeout=60)
         self.folders: dict[Path, threading.Lock] = {}
 
     def build(self, server: Any, _: object) -> Build:

@@ -17,7 +17,7 @@ from pushbench.drivers.choice import DriverChoice
 from pushbench.drivers.driver import Build
 from pushbench.drivers.process import ProcessDriver
 from pushbench.foundation.errors import UserError
-from pushbench.judging.thresholds import read_thresholds
+from pushbench.judging.thresholds_reader import read_thresholds
 from pushbench.judging.verdict import Verdict, judge
 from pushbench.machine.environment import CpuSplit
 from pushbench.measuring import preparation, run

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pushbench.catalog.suites import Load
+from pushbench.drivers.choice import DriverChoice
 from pushbench.drivers.driver import Driver
+from pushbench.drivers.kubernetes import ClusterChoice
 from pushbench.foundation.errors import UserError
-from pushbench.measuring import run
+from pushbench.measuring import preparation, run
 from pushbench.measuring.common import GaveWay, Interrupted, Options
+from pushbench.measuring.run import cluster_of
 from pushbench.records import store
+from pushbench.records.record import Cluster
 from tests.factories import ENVIRONMENT, make_record, make_trial
 from tests.support import make_project
 from tests.tiny_runs import UNVERIFIED, Notebook, measure, request
@@ -124,3 +129,37 @@ def test_a_resumed_run_has_the_generators_that_it_began_with(tmp_path: Path, mon
         run.resume(project, path, UNVERIFIED, Notebook())
     with pytest.raises(UserError, match="5 generators"):
         run.resume(project, path, replace(UNVERIFIED, generators=5), Notebook())
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        (ClusterChoice(), ClusterChoice("stage", "team", 2)),
+        (ClusterChoice("test", generators=5), ClusterChoice("test", "team", 5)),
+        (ClusterChoice(prefix="mine"), ClusterChoice("stage", "mine", 2)),
+    ],
+)
+def test_a_resumed_run_goes_on_in_its_cluster(
+    said: ClusterChoice, meant: ClusterChoice, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = make_project(tmp_path / "checkout", x="")
+    environment = ENVIRONMENT.model_copy(update={"driver": "kubernetes", "generators": 2})
+    cluster = Cluster(context="stage", namespace_prefix="team")
+    changed: dict[str, Any] = {"suite": "tiny", "profile": "smoke", "environment": environment, "cluster": cluster}
+    path = store.write_record(project.records, make_record([], planned=[make_trial("x")], **changed))
+    asked: list[DriverChoice] = []
+
+    def select_servers(*arguments: Any) -> None:
+        asked.append(arguments[-1])
+        raise UserError("no cluster")
+
+    monkeypatch.setattr(preparation, "select_servers", select_servers)
+    with pytest.raises(UserError, match="no cluster"):
+        run.resume(project, path, Options(DriverChoice(cluster=said)), Notebook())
+    assert [(each.wanted, each.cluster) for each in asked] == [("kubernetes", meant)]
+
+
+def test_a_record_keeps_what_was_said_of_the_cluster() -> None:
+    said = ClusterChoice("stage", "team", 2)
+    assert cluster_of("kubernetes", said) == Cluster(context="stage", namespace_prefix="team")
+    assert cluster_of("docker", said) is None

@@ -11,7 +11,7 @@ import typer
 
 from pushbench.cli import app
 from pushbench.judging.verdict import judge
-from pushbench.records.record import Comparison, Environment, OneSided, Record
+from pushbench.records.record import Cluster, Comparison, Environment, OneSided, Record
 from pushbench.reporting import report
 from pushbench.reporting.again import command, command_from_anywhere
 from pushbench.site.runfile import run
@@ -31,6 +31,11 @@ def compared(record: Record = RUN, **changed: object) -> Record:
 def measured_in(**changed: object) -> Record:
     environment: Environment = RUN.environment.model_copy(update=changed)
     return RUN.model_copy(update={"environment": environment})
+
+
+IN_CLUSTER = measured_in(driver="kubernetes", generators=3).model_copy(
+    update={"cluster": Cluster(context="stage", namespace_prefix="team")}
+)
 
 
 def test_a_run_is_done_again_with_its_order_and_driver() -> None:
@@ -62,6 +67,12 @@ def test_how_the_machine_was_used_is_part_of_it() -> None:
     assert "--parameter board=true" in command(RUN.model_copy(update={"parameters": {"board": True}}))
 
 
+def test_the_cluster_is_part_of_it() -> None:
+    assert "--driver kubernetes --context stage --namespace-prefix team --generators 3" in command(IN_CLUSTER)
+    usual = IN_CLUSTER.model_copy(update={"cluster": Cluster()})
+    assert "--driver kubernetes --generators 3" in command(usual)
+
+
 def test_a_comparison_that_measured_nothing_names_what_it_could_not_compare() -> None:
     left_out = OneSided(server="node-ws", reason="no image")
     assert "--servers node-ws" in command(compared(make_record([]), one_sided=[left_out]))
@@ -79,8 +90,8 @@ def test_who_reads_it_elsewhere_checks_the_commit_out_first() -> None:
 
 @pytest.mark.parametrize(
     "record",
-    [RUN, compared(), compared(injected="none"), measured_in(driver="docker", workers=2, generators=3)],
-    ids=["run", "compare", "calibrate", "used otherwise"],
+    [RUN, compared(), compared(injected="none"), measured_in(driver="docker", workers=2, generators=3), IN_CLUSTER],
+    ids=["run", "compare", "calibrate", "used otherwise", "cluster"],
 )
 def test_the_command_line_takes_it(record: Record) -> None:
     _, *arguments = shlex.split(command(record))

@@ -79,13 +79,6 @@ class Forge:
     def read(self, branch: str, path: str) -> str:
         return _git(self.origin, "show", f"{branch}:{path}")
 
-    def change_main(self, change: Callable[[Path], object], subject: str) -> None:
-        """Push a commit to main."""
-        _git(self.work, "checkout", "--quiet", "main")
-        change(self.work)
-        self._commit(subject)
-        _git(self.work, "push", "--quiet", "origin", "main")
-
     def pull_request(self, change: Callable[[Path], object], subject: str) -> dict[str, Any]:
         """The payload of a pull request whose one commit is `change`."""
         _git(self.work, "checkout", "--quiet", "-B", "change", "main")

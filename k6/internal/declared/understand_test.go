@@ -27,20 +27,47 @@ func whiteboard(t testing.TB) *Protocol {
 
 var own = Values{Group: "b-17", Client: 42}
 
+// change replaces a part of a message. Key is the part of the declaration that says what is wrong with the new one.
+type change struct {
+	Old, New, Key string
+}
+
+// changes are those of testdata/changed-draws.json, which the clients of `pushbench verify` read, too.
+func changes(t *testing.T) (equal, wrong []change) {
+	t.Helper()
+	text, err := os.ReadFile("testdata/changed-draws.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found struct{ Equal, Wrong []change }
+	if err := json.Unmarshal(text, &found); err != nil {
+		t.Fatal(err)
+	}
+	if len(found.Equal) == 0 || len(found.Wrong) == 0 {
+		t.Fatal("the file has no changes")
+	}
+	return found.Equal, found.Wrong
+}
+
+// changed is the message with a change that has something to replace.
+func changed(t *testing.T, message string, c change) string {
+	t.Helper()
+	if !strings.Contains(message, c.Old) {
+		t.Fatalf("%s is not in %s", c.Old, message)
+	}
+	return strings.Replace(message, c.Old, c.New, 1)
+}
+
 func TestEqualJSONIsTheSameMessage(t *testing.T) {
 	p := whiteboard(t)
 	writer, reader := p.NewWriter(own), p.NewReader(Values{Group: "b-17", Client: 41})
 	draw := string(writer.Message(nil, 7, 1000))
 	want := Meaning{Kind: Delivered, ID: 42_000_000_007, Time: 1000}
-	spaced := strings.NewReplacer(":", " : ", ",", " ,\n", "[", "[ ").Replace(draw)
-	for name, text := range map[string]string{
-		"the same": draw, "with blanks": spaced,
-		"with escapes":    strings.Replace(draw, `"b-17"`, `"\u0062-17"`, 1),
-		"in other order":  strings.Replace(draw, `{"type":"draw",`, `{"extra":[1,{}],"type":"draw",`, 1),
-		"an id as string": strings.Replace(draw, `42000000007`, `"42000000007"`, 1),
-	} {
+	equal, _ := changes(t)
+	for _, each := range equal {
+		text := changed(t, draw, each)
 		if got := reader.Read([]byte(text), 0); got != want {
-			t.Errorf("%s: %+v, expected %+v of %s", name, got, want, text)
+			t.Errorf("%+v, expected %+v of %s", got, want, text)
 		}
 	}
 }
@@ -49,26 +76,15 @@ func TestWhatIsWrongWithAMessageIsToldWithTheKeyThatSaysSo(t *testing.T) {
 	p := whiteboard(t)
 	writer, reader := p.NewWriter(own), p.NewReader(own)
 	draw := string(writer.Message(nil, 7, 1000))
-	for _, test := range []struct {
-		old, new string
-		kind     Kind
-		at       string
-	}{
-		{`"seq":42000000007,`, ``, Altered, "message.id"},
-		{`"seq":42000000007,`, `"seq":"x",`, Altered, "message.id"},
-		{`"seq":42000000007,`, `"seq":-42000000007,`, Altered, "message.id"},
-		{`"sentAt":1000,`, ``, Altered, "message.time"},
-		{`"sentAt":1000,`, `"sentAt":1e3,`, Altered, "message.time"},
-		{`u-42`, `u-43`, Altered, "message.same"},
-		{`b-17`, `b-18`, Altered, "message.same"},
-		{`[[412,`, `[[1412,`, Altered, "message.same"},
-		{`,"stroke"`, `,"strokes"`, Altered, "message.same"},
-		{`"draw"`, `"drew"`, Foreign, "ignore"},
-		{`{"type"`, `{{"type"`, Foreign, "format"},
-	} {
-		text := strings.Replace(draw, test.old, test.new, 1)
-		if got := reader.Read([]byte(text), 0); got.Kind != test.kind || got.At != test.at || got.Reason == "" {
-			t.Errorf("%s: %+v, expected %d at %s", text, got, test.kind, test.at)
+	_, wrong := changes(t)
+	for _, each := range wrong {
+		kind := Altered
+		if each.Key == "ignore" || each.Key == "format" {
+			kind = Foreign
+		}
+		text := changed(t, draw, each)
+		if got := reader.Read([]byte(text), 0); got.Kind != kind || got.At != each.Key || got.Reason == "" {
+			t.Errorf("%s: %+v, expected %d at %s", text, got, kind, each.Key)
 		}
 	}
 }

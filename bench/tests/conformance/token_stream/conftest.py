@@ -98,10 +98,10 @@ def serving(faults: Sequence[str]) -> Iterator[Thread]:
         return server, await server.start()
 
     try:
-        server, port = asyncio.run_coroutine_threadsafe(start(), loop).result(5)
+        server, port = asyncio.run_coroutine_threadsafe(start(), loop).result(60)
         target = Thread(server, loop, f"http://127.0.0.1:{port}")
         yield target
-        target.terminate(5)
+        target.terminate(60)
     finally:
         loop.call_soon_threadsafe(loop.stop)
         thread.join()

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from pushbench.conformance import rules_for, verify
+from pushbench.conformance import rules_for
 from pushbench.conformance.typing_game.text import TEXT
+from tests.conformance.patiently import verify_expecting
 from tests.conformance.typing_game.conftest import Subjects
 
 RULES = rules_for("typing-game", "typing-game-socketio")
@@ -109,7 +110,7 @@ WIDE: list[Fault] = [
 
 @pytest.mark.slow
 def test_a_good_server_keeps_all_rules(game: Subjects) -> None:
-    found = verify(game())
+    found = verify_expecting((), game())
     assert {result.name: result.detail for result in found.failures} == {}
     assert [result.name for result in found.rules] == [rule.name for rule in RULES]
 
@@ -118,14 +119,14 @@ def test_a_good_server_keeps_all_rules(game: Subjects) -> None:
 @pytest.mark.parametrize(("fault", "broken"), FAULTS, ids=lambda value: value if isinstance(value, str) else "")
 def test_a_fault_breaks_its_rules_and_no_others(game: Subjects, fault: str, broken: set[str]) -> None:
     at_the_end = PROBED_AT_THE_END if any(name.startswith("sigterm") for name in broken) else set()
-    found = verify(game(fault), PROBED | at_the_end | broken)
+    found = verify_expecting(broken, game(fault), PROBED | at_the_end | broken)
     assert {result.name for result in found.failures} == broken, found.failures
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("fault", "broken"), WIDE, ids=lambda value: value if isinstance(value, str) else "")
 def test_a_wide_fault_breaks_these_rules(game: Subjects, fault: str, broken: set[str]) -> None:
-    found = verify(game(fault), broken)
+    found = verify_expecting(broken, game(fault), broken)
     assert {result.name for result in found.failures} == broken, found.failures
 
 
