@@ -60,8 +60,9 @@ test-images: images $(DEV)/stamp ## verify every server in its container, measur
 
 test-cluster: $(DEV)/stamp ## play loads on Kubernetes (CLUSTER=current: of kubectl, with images of PUSHBENCH_REGISTRY; CLUSTER=PROGRAM: starts one)
 	@mkdir -p .cache/pushbench
-	$(if $(filter-out current,$(CLUSTER)),./pushbench bake node-ws k6 > .cache/pushbench/bake-cluster.json && \
-		docker buildx bake --file .cache/pushbench/bake-cluster.json)
+	$(if $(filter-out current,$(CLUSTER)),./pushbench bake node-ws node-cluster-redis spring-mvc-sse k6 > .cache/pushbench/bake-cluster.json && \
+		docker buildx bake --file .cache/pushbench/bake-cluster.json && \
+		(docker image inspect redis:8-alpine >/dev/null 2>&1 || ./pushbench services))
 	cd bench && CLUSTER=$(if $(filter current,$(CLUSTER)),current,$(abspath $(CLUSTER))) ../$(BIN)/python -m pytest -m cluster tests/cluster
 
 bench-judge: $(DEV)/stamp ## measure what judging by a history of 5,000 runs takes

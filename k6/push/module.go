@@ -277,6 +277,7 @@ func (m *module) newEngine(l *Load, state *lib.State) (*engine.Engine, error) {
 	}
 	if fd, err := strconv.Atoi(os.Getenv("PUSH_EVENTS_FD")); err == nil {
 		config.Events = os.NewFile(uintptr(fd), "events")
+		config.Meters = strings.Fields(os.Getenv("PUSH_METERS"))
 	}
 	e, err := engine.New(config)
 	m.engine = e

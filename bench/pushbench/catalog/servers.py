@@ -93,6 +93,7 @@ class ServerSpec(Document):
     supervises_workers: bool = Field(
         default=False, description="has WORKERS processes where that is more than one, and starts one that ended anew"
     )
+    replicas: int = Field(default=1, ge=1, le=100, description="pods of it in a cluster; other drivers start one")
     outage: Outage = Field(default="keeps-clients", description="what a lost service does to the clients")
     env: dict[str, str] = Field(default={}, description="beside PORT, WORKERS and the services' URLs, in every driver")
     ready: str = Field(
@@ -147,6 +148,7 @@ class Variant(Document):
     protocol: ProtocolName | None = None
     tier: Tier | None = None
     services: list[Name] | None = None
+    replicas: int | None = Field(default=None, ge=1, le=100)
     outage: Outage | None = None
     env: dict[str, str] | None = None
     image: Image | None = None

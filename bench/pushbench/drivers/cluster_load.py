@@ -6,21 +6,25 @@ import contextlib
 import json
 import shutil
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from pushbench.drivers import manifests
+from pushbench.drivers.cluster_account import Heard, Meter, account_of, starts_here
+from pushbench.drivers.cluster_clocks import Compared, parse_compared
+from pushbench.drivers.cluster_faults import faults, is_over
 from pushbench.drivers.kubectl import Kubectl, KubectlFailed
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.text import one_line
 from pushbench.generator.load import (
     MARGIN_SECONDS,
+    Account,
     Generator,
     LoadFailed,
     LoadPlan,
     Second,
     Started,
-    moved,
     parse_event,
     planned_seconds,
     together,
@@ -34,12 +38,21 @@ from pushbench.records.record import Finding
 
 BEGIN_SECONDS = 120.0
 """for the operator to check the scenario, start the runners and have them begin: 15 with images that are there"""
-APART_MOST = 1.0
-"""seconds between the starts of the generators: the operator's starter calls one after the other, within some 100 ms"""
 LOOK_SECONDS = 0.5
-EVENT = b'{"at":'
-"""how the generator begins an event"""
+EVENTS = (b'{"at":', b'{"ahead_us":')
+"""how the generator begins an event: its keys are in alphabetical order"""
+NOTICED_SECONDS = 20.0
+"""beside the margin, after which a cluster has noticed that a node is gone: 40 after its last word, by default"""
 RUNNERS = f"k6_cr={manifests.LOAD},runner=true"
+
+
+@dataclass(frozen=True)
+class Beside:
+    """The meters beside the server."""
+
+    meters: Sequence[Meter] = ()
+    without: str = "there is no meter"
+    """why there are none"""
 
 
 @dataclass
@@ -49,27 +62,52 @@ class _Runner:
     pod: str
     following: Program
     place: int = 0
-    started: Started | None = None
+    started: tuple[Started, float] | None = None
+    """by its own clock, and when that was read here"""
+    compared: list[Compared] = field(default_factory=list)
     second: Second | None = None
+
+    @property
+    def heard(self) -> Heard | None:
+        return Heard(*self.started, self.compared) if self.started else None
 
 
 class ClusterLoad:
-    """A load in progress. Moments of the runners' clocks become those of this machine when their log arrives."""
+    """A load in progress. Moments of the runners' clocks become those of this machine when all have begun."""
 
     pids: tuple[int, ...] = ()
 
-    def __init__(self, kubectl: Kubectl, generator: Generator, plan: LoadPlan) -> None:
-        self._kubectl, self._generator = kubectl, generator
+    def __init__(self, kubectl: Kubectl, generator: Generator, plan: LoadPlan, beside: Beside) -> None:
+        self._kubectl, self._generator, self._beside = kubectl, generator, beside
         self._longest = planned_seconds(plan.schedule) + MARGIN_SECONDS
         self._runners: list[_Runner] = []
-        self._apart = 0.0
+        self._starts: list[Started] = []
         self._cut: int | None = None
+        self._before: list[manifests.Manifest] = []
+        """the pods when the load began"""
 
     @property
-    def findings(self) -> list[Finding]:
-        apart = f"the generators began {self._apart:.2f} s apart by their nodes' clocks"
-        unknown = "CPU and memory of the server were not measured: the driver kubernetes has no meter yet"
-        return [Finding(code="start_skew", message=apart), Finding(code="not_accounted", message=unknown)]
+    def account(self) -> Account:
+        if not self._starts:
+            return Account()
+        logs = {}
+        for meter in self._beside.meters:
+            try:
+                logs[meter] = self._kubectl.patiently("logs", meter.pod, f"--container={manifests.METER}")
+            except KubectlFailed as error:
+                logs[meter] = str(error)
+        account = account_of(logs, self._heard(), self._starts, self._beside.without)
+        account.reasons += self._faults()
+        return account
+
+    def _faults(self) -> list[Finding]:
+        """What the cluster did to the pods since the load began."""
+        try:
+            now = json.loads(self._kubectl.patiently("get", "--output", "json", "pods"))["items"]
+            nodes = json.loads(self._kubectl.patiently("get", "--output", "json", "nodes"))["items"]
+        except KubectlFailed as error:
+            return [Finding(code="cluster_lost", message=f"the cluster does not answer after the load: {error}")]
+        return faults(self._before, now, nodes)
 
     def events(self) -> Iterator[Started | Second | None]:
         """As of a load on this machine. Raises LoadFailed."""
@@ -80,31 +118,27 @@ class ClusterLoad:
             raise LoadFailed(f"the cluster does not answer: {error}") from None
 
     def end_of_stage(self, moment: float) -> float:
-        starts = [runner.started for runner in self._runners if runner.started]
-        return window_end(starts, moment) if starts and len(starts) == len(self._runners) else moment
+        return window_end(self._starts, moment) if self._starts else moment
 
     def interrupt(self) -> None:
         """Leave out the stages that have not ended. The runners go on: k6 gets no signal through the operator."""
-        starts = [runner.started for runner in self._runners if runner.started]
-        if self._cut is None and starts:
+        if self._cut is None and self._starts:
             now = time.monotonic()
-            self._cut = sum(end <= now for _, end in together(starts).windows)
+            self._cut = sum(end <= now for _, end in together(self._starts).windows)
 
     def report(self) -> LoadReport:
         parts = []
         try:
             for runner in self._runners:
-                for line, report in reports_in(self._kubectl.run("logs", runner.pod)):
+                for line, report in reports_in(self._kubectl.patiently("logs", runner.pod)):
                     parts.append(Part(f"{runner.pod}:{line}", report))
             if len(parts) != len(self._runners):
-                raise LoadFailed(f"{len(parts)} of {len(self._runners)} generators reported; {self._last_words()}")
+                raise LoadFailed(f"{len(parts)} of {len(self._runners)} generators reported; {self._why()}")
             merged = merge_parts(parts, "the runners")
         except (KubectlFailed, UserError, ValueError) as error:
             raise LoadFailed(str(error)) from None
-        self._apart = merged.apart_seconds
-        if self._apart > APART_MOST:
-            raise LoadFailed(f"the generators began {self._apart:.1f} s apart, more than {APART_MOST:g} s")
-        report = merged.report
+        began = round(min(start.at for start in self._starts) * 1e6) if self._starts else 0
+        report = merged.report.model_copy(update={"started_monotonic_us": began})
         return report if self._cut is None else report.model_copy(update={"stages": report.stages[: self._cut]})
 
     def stop(self) -> None:
@@ -126,50 +160,106 @@ class ClusterLoad:
                 raise LoadFailed(f"the runners did not begin within {BEGIN_SECONDS:g} s{_why(found)}")
             yield None
             time.sleep(LOOK_SECONDS)
+        self._before = [pod for pod in self._kubectl.get("pods")["items"] if _stays(pod)]
         for pod in sorted(each["metadata"]["name"] for each in found):
-            log = self._generator.workspace / f"{pod}.log"
-            self._runners.append(_Runner(pod, self._kubectl.start("logs", "--follow", pod, log=log)))
+            self._runners.append(_Runner(pod, self._follower(pod)))
 
     def _follow(self) -> Iterator[Started | Second | None]:
         """The events until all logs have ended."""
         deadline = time.monotonic() + BEGIN_SECONDS + self._longest
-        told = False
         while True:
-            ended = all(runner.following.exit_code() is not None for runner in self._runners)
+            ended = all(self._has_ended(runner) for runner in self._runners)
             for runner in self._runners:
-                for event in self._read(runner):
-                    if isinstance(event, Started):
-                        runner.started = event
-                    else:
-                        runner.second = event
+                for content in self._read(runner):
+                    if second := _hear(runner, content):
+                        runner.second = second
                         yield Second.total(each.second for each in self._runners if each.second)
-            starts = [runner.started for runner in self._runners if runner.started]
-            if not told and len(starts) == len(self._runners):
-                told = True
+            if not self._starts and (starts := self._begun()):
+                self._starts = starts
+                deadline = max(start.end for start in starts) + MARGIN_SECONDS + NOTICED_SECONDS
                 yield together(starts)
             if ended:
+                if not self._starts:
+                    raise LoadFailed(f"the generators did not tell when they began; {self._last_words()}")
                 return
             if time.monotonic() > deadline:
-                raise LoadFailed(f"the generators did not end within the planned time; {self._last_words()}")
+                raise LoadFailed(f"the generators did not end within the planned time; {self._why()}")
             yield None
             time.sleep(LOOK_SECONDS)
 
-    def _read(self, runner: _Runner) -> Iterator[Started | Second]:
+    def _follower(self, pod: str) -> Program:
+        return self._kubectl.start("logs", "--follow", pod, log=self._generator.workspace / f"{pod}.log")
+
+    def _has_ended(self, runner: _Runner) -> bool:
+        """Whether a runner has ended well. Where only its log ended, that is followed again, from its beginning.
+
+        Raises LoadFailed if the runner ended otherwise.
+        """
+        code = runner.following.exit_code()
+        if code is None:
+            return False
+        with contextlib.suppress(KubectlFailed):
+            now = self._kubectl.get("pods", "--selector", RUNNERS)["items"]
+            if code == 0 and any(is_over(pod) for pod in now if pod["metadata"]["name"] == runner.pod):
+                return True
+            nodes = self._kubectl.get("nodes")["items"]
+            lost = [each for each in faults(self._before, now, nodes) if runner.pod in each.message]
+            if lost:
+                raise LoadFailed(lost[0].message)
+            runner.following.stop(0)
+            runner.following, runner.place = self._follower(runner.pod), 0
+        return False
+
+    def _why(self) -> str:
+        found = self._faults()
+        return found[0].message if found else self._last_words()
+
+    def _heard(self) -> list[Heard]:
+        return [heard for runner in self._runners if (heard := runner.heard)]
+
+    def _begun(self) -> list[Started]:
+        """The starts of all generators here; none before all have begun and compared their clocks with the meters'."""
+        heard, meters = self._heard(), self._beside.meters
+        if len(heard) < len(self._runners) or not all(each.answered(meters) for each in heard):
+            return []
+        return starts_here(heard, meters)
+
+    def _read(self, runner: _Runner) -> Iterator[dict[str, Any]]:
         """The events of the lines that are new in a runner's log."""
         with runner.following.log.open("rb") as log:
             log.seek(runner.place)
             lines, _, _ = log.read().rpartition(b"\n")
         runner.place += len(lines) + bool(lines)
         for line in lines.splitlines():
-            if line.startswith(EVENT):
-                with contextlib.suppress(ValueError, KeyError, TypeError):  # a line that another one interrupts
+            if line.startswith(EVENTS):
+                with contextlib.suppress(ValueError):  # a line that another one interrupts
                     content = json.loads(line)
-                    if event := parse_event(content):
-                        yield moved(event, time.monotonic() - event.at)
+                    if isinstance(content, dict):
+                        yield content
 
     def _last_words(self) -> str:
         said = [line for runner in self._runners for line in runner.following.log_tail().splitlines() if line.strip()]
         return f"their last words: {one_line(' | '.join(said[-3:]), 500)}" if said else "they printed nothing"
+
+
+def _hear(runner: _Runner, content: dict[str, Any]) -> Second | None:
+    """Note an event; a second, moved to this machine's clock, is returned for who watches."""
+    with contextlib.suppress(ValueError, KeyError, TypeError):
+        if compared := parse_compared(content):
+            runner.compared.append(compared)
+            return None
+        event = parse_event(content)
+        if isinstance(event, Second):
+            return replace(event, at=time.monotonic())
+        if event:
+            runner.started = runner.started or (event, time.monotonic())
+    return None
+
+
+def _stays(pod: manifests.Manifest) -> bool:
+    """Whether a pod is a part of the trial: the operator's initializer and starter end by themselves."""
+    labels = pod["metadata"].get("labels", {})
+    return "app" in labels and (labels["app"] != "k6" or labels.get("runner") == "true")
 
 
 def _why(pods: list[manifests.Manifest]) -> str:
@@ -181,15 +271,17 @@ def _why(pods: list[manifests.Manifest]) -> str:
 
 @contextlib.contextmanager
 def playing_in(
-    kubectl: Kubectl, generator: Generator, plan: LoadPlan, *, image: str, not_on: str
+    kubectl: Kubectl, generator: Generator, plan: LoadPlan, *, image: str, not_on: Sequence[str], beside: Beside
 ) -> Iterator[ClusterLoad]:
     """Have the operator play a load in a namespace; forget it at the end of the block."""
     shutil.rmtree(generator.workspace, ignore_errors=True)
     generator.workspace.mkdir(parents=True)
     whole = plan.model_copy(update={"generators": generator.processes})
     scenario = generator.scenario.relative_to(generator.folder).as_posix()
-    objects = manifests.load(image, scenario, whole.model_dump_json(by_alias=True), generator.processes, not_on=not_on)
-    running = ClusterLoad(kubectl, generator, plan)
+    given = whole.model_dump_json(by_alias=True)
+    asked = [meter.address for meter in beside.meters]
+    objects = manifests.load(image, scenario, given, generator.processes, not_on=not_on, meters=asked)
+    running = ClusterLoad(kubectl, generator, plan, beside)
     try:
         kubectl.apply(objects)
         yield running

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,8 @@ from pushbench.machine.commands import CommandFailed, answer
 from pushbench.machine.ownership import OWNER, owner_marker
 from pushbench.machine.processes import Program
 
+NOT_FOUND = "(NotFound)"
+PATIENCE_SECONDS = 60.0  # a control plane that is restarted, or a node until it counts as gone
 COMMAND_SECONDS = 60.0  # for an API server that answers at all
 
 
@@ -50,6 +53,17 @@ class Kubectl:
         except CommandFailed as error:
             raise KubectlFailed(str(error)) from None
         return done.stdout.decode(errors="replace")
+
+    def patiently(self, *arguments: str) -> str:
+        """As `run`, again and again while the cluster does not answer. Raises KubectlFailed after a time."""
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while True:
+            try:
+                return self.run(*arguments)
+            except KubectlFailed as error:
+                if time.monotonic() > deadline or NOT_FOUND in str(error):
+                    raise
+            time.sleep(1.0)
 
     def get(self, *arguments: str) -> Any:
         return json.loads(self.run("get", "--output", "json", *arguments))

@@ -1,54 +1,44 @@
 """The driver kubernetes: a server is a pod in a namespace of its own, and the k6 operator plays the load beside it.
 
-It starts no services yet, kills nothing, and accounts neither CPU nor memory: the trial says so.
+A meter beside the server accounts it. The driver kills nothing yet.
 """
 
 from __future__ import annotations
 
 import contextlib
 import json
+import math
 import re
 import secrets
 import shutil
-import signal
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from pushbench.building.builds import Note
 from pushbench.building.images import generator_image, image_of
 from pushbench.catalog.failures import ServerFailed
 from pushbench.catalog.servers import NO_PROCESS, Server
-from pushbench.drivers import manifests, nodes
-from pushbench.drivers.cluster_load import playing_in
-from pushbench.drivers.driver import START_SECONDS, STOP_SECONDS, Build, DriverName, await_health, reported_by
+from pushbench.drivers import cluster_services, manifests, nodes
+from pushbench.drivers.cluster_account import Meter
+from pushbench.drivers.cluster_load import Beside, playing_in
+from pushbench.drivers.cluster_services import running_in
+from pushbench.drivers.driver import Build, DriverName, await_health, reported_by
 from pushbench.drivers.kubectl import Kubectl, KubectlFailed
 from pushbench.drivers.manifests import OURS, OWNER, PORT, SERVER, Place
 from pushbench.drivers.nodes import Node
-from pushbench.drivers.service import Running
-from pushbench.drivers.unaccounted import Unaccounted
-from pushbench.drivers.workers import NotKilled
+from pushbench.drivers.pods import PodInstance, Refused, await_pods, forwarding
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.project import Project
-from pushbench.foundation.text import one_line
 from pushbench.generator.load import Generator, Load, LoadPlan, Player
 from pushbench.machine.environment import CpuSplit, shorten_kernel
 from pushbench.machine.ownership import machine_marker, owner_lives, owner_marker
-from pushbench.machine.processes import Exit
-from pushbench.records.record import ReportedVersions
 
 OPERATOR = "https://raw.githubusercontent.com/grafana/k6-operator/v1.5.0/bundle.yaml"
-SELECTOR = f"app={SERVER}"
 PREFIX = "pushbench"
 """of namespaces, where nobody says another"""
-LOOK_SECONDS = 2.0
-"""between two looks at a pod: each starts a kubectl"""
-EXIT_CODE = '{.status.containerStatuses[0].state.terminated.exitCode}{"\\n"}'
-KILLED = 128 + signal.SIGKILL
-FORWARDED = re.compile(r"Forwarding from 127\.0\.0\.1:(\d+)")
 NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,38}[a-z0-9])?")
 
 
@@ -63,77 +53,16 @@ class ClusterChoice:
     generators: int = 1
 
 
-class PodInstance:
-    """A server in a pod. This machine reaches it through a forwarded port, the generators by its Service."""
-
-    services: ClassVar[Sequence[Running]] = ()
-    reported: ReportedVersions | None
-
-    def __init__(self, kubectl: Kubectl, pod: str, url: str, *, player: Player, logs: Path) -> None:
-        self._kubectl, self._pod, self._logs = kubectl, pod, logs
-        self.url, self.player = url, player
-        self.tree = Unaccounted()
-        self._exit: Exit | None = None
-        self._looked, self._ended = 0.0, ""
-
-    def exited(self) -> str | None:
-        if not self._ended and time.monotonic() - self._looked > LOOK_SECONDS:
-            with contextlib.suppress(KubectlFailed):
-                self._ended = ended(self._kubectl.get("pods", "--selector", SELECTOR)["items"], self._pod) or ""
-            self._looked = time.monotonic()
-        return self._ended or None
-
-    @contextlib.contextmanager
-    def outage(self) -> Iterator[None]:
-        raise ServerFailed("load", "the driver kubernetes kills nothing yet")
-        yield
-
-    def kill_worker(self) -> None:
-        raise NotKilled("no worker was killed: the driver kubernetes kills nothing yet")
-
-    def terminate(self, timeout: float = STOP_SECONDS) -> Exit:
-        """SIGTERM by the kubelet, which sends SIGKILL after the pod's grace period. The exit code is what the API
-        server heard before the pod was forgotten; -1 where it heard nothing.
-        """
-        if self._exit is None:
-            began = time.monotonic()
-            said = ""
-            with contextlib.suppress(KubectlFailed):
-                watcher = self._kubectl.start(
-                    "get", "pod", self._pod, "--watch", f"--output=jsonpath={EXIT_CODE}", log=self._logs / "exit.log"
-                )
-                try:
-                    self._kubectl.run("scale", "deployment", SERVER, "--replicas=0")
-                    self._kubectl.run("wait", f"pod/{self._pod}", "--for=delete", f"--timeout={timeout + 10:g}s")
-                finally:
-                    watcher.stop(0)
-                    said = watcher.log_tail()
-            codes = [int(line) for line in said.splitlines() if line.strip().isdecimal()]
-            code = codes[-1] if codes else -1
-            self._exit = Exit(code, time.monotonic() - began, code == KILLED)
-        return self._exit
-
-    def log_tail(self) -> str:
-        try:
-            return self._kubectl.run("logs", self._pod, "--tail=50")
-        except KubectlFailed as error:
-            return str(error)
-
-    def output_bytes(self) -> int:
-        try:
-            return len(self._kubectl.run("logs", self._pod).encode())
-        except KubectlFailed as error:
-            raise OSError(f"the output of the pod cannot be read: {error}") from None
-
-
 @dataclass(frozen=True)
 class KubernetesDriver:
-    """Runs each server on `node`, with all its CPUs but one."""
+    """Runs each server on the nodes for servers, with all their CPUs but one."""
 
     project: Project
     split: CpuSplit
     """of this machine, which neither runs servers nor generates load"""
-    node: Node
+    nodes: Sequence[Node]
+    """that take pods"""
+    generators: int
     version: str
     _kubectl: Kubectl
     prefix: str
@@ -164,9 +93,14 @@ class KubernetesDriver:
             raise UserError(
                 f"the cluster has {len(found)} nodes that take pods: {what}", hint="give fewer --generators"
             )
-        node = nodes.for_server(found)
-        note(f"driver: kubernetes {version}, the server on the node {node.name}")
-        return cls(project, split, node, version, kubectl, prefix, workers)
+        names = " and ".join(node.name for node in nodes.for_servers(found))
+        note(f"driver: kubernetes {version}, servers on {names}")
+        return cls(project, split, found, choice.generators, version, kubectl, prefix, workers)
+
+    @property
+    def node(self) -> Node:
+        """The first one for servers."""
+        return nodes.for_servers(self.nodes)[0]
 
     @property
     def engine(self) -> str:
@@ -187,7 +121,12 @@ class KubernetesDriver:
     def lacks(self, server: Server) -> str | None:
         if server.spec.compose:
             return NO_PROCESS
-        return "the driver kubernetes starts no services yet" if server.spec.services else None
+        if without := cluster_services.missing(server.spec.services):
+            return without
+        rest = len(self.nodes) - len(self._place(server, self.nodes).nodes)
+        if rest < self.generators:
+            return f"its {server.spec.replicas} replicas leave {rest} nodes to {self.generators} generators"
+        return None
 
     def products(self, services: Sequence[str]) -> dict[str, str]:
         return {}
@@ -203,31 +142,76 @@ class KubernetesDriver:
         name = f"{self.prefix}-{secrets.token_hex(4)}"
         kubectl = self._kubectl.within(name)
         logs = self.project.logs / name
-        place = Place(self.node.name, self.node.server_cpus)
-        own = {"PORT": str(PORT), "WORKERS": str(self.workers or place.cpus)}
+        place = self._place(server, self._left())
+        own = {"PORT": str(PORT), "WORKERS": str(self.workers or max(1, int(place.cpus)))}
         with contextlib.ExitStack() as stack:
             stack.callback(self._remove, name, logs)
             try:
                 logs.mkdir(parents=True)
                 self._kubectl.apply([manifests.namespace(name, marker())])
-                kubectl.apply(manifests.server(build.digest, {**server.spec.env, **own, **(env or {})}, place))
-                pod = _await_pod(kubectl)
-                url = stack.enter_context(_forwarding(kubectl, pod, logs))
+                needed = server.spec.services
+                started = stack.enter_context(running_in(kubectl, needed, not_on=place.nodes, logs=logs))
+                own |= {service.variable: service.url for service in started}
+                pods, beside = self._start(kubectl, server, build, {**own, **(env or {})}, place=place)
+                urls = [f"http://127.0.0.1:{stack.enter_context(forwarding(kubectl, pod, PORT, logs))}" for pod in pods]
                 address = kubectl.get("service", SERVER)["spec"]["clusterIP"]
             except KubectlFailed as error:
                 raise ServerFailed("start", f"the pod does not start: {error}") from None
-            player = partial(self._playing, kubectl, f"http://{address}:{PORT}")
-            instance = PodInstance(kubectl, pod, url, player=player, logs=logs)
+            player = self._playing(kubectl, f"http://{address}:{PORT}", beside, place)
+            instance = PodInstance(kubectl, pods, urls[0], player=player, services=started, logs=logs)
             stack.callback(instance.terminate)
-            instance.reported = reported_by(server, await_health(instance, server.spec.ready))
+            for url in reversed(urls):
+                instance.url = url
+                instance.reported = reported_by(server, await_health(instance, server.spec.ready))
             yield instance
 
-    def _playing(
-        self, kubectl: Kubectl, url: str, generator: Generator, plan: LoadPlan
-    ) -> contextlib.AbstractContextManager[Load]:
-        image = generator_image(self.project).reference()
-        plan = plan.model_copy(update={"url": url, "spin_us": 0})
-        return playing_in(kubectl, replace(generator, sources=()), plan, image=image, not_on=self.node.name)
+    def _left(self) -> list[Node]:
+        """The nodes that still take pods and are like the first for servers. Raises ServerFailed if there is none."""
+        try:
+            found = nodes.usable(self._kubectl.get("nodes")["items"])
+        except KubectlFailed as error:
+            raise ServerFailed("start", f"the cluster does not answer: {error}") from None
+        like = [node for node in found if node.is_like(self.node)]
+        if not like:
+            raise ServerFailed("start", f"the cluster has no node like {self.node.name} any more")
+        return like
+
+    def _place(self, server: Server, found: Sequence[Node]) -> Place:
+        """On as many of the servers' nodes as there are replicas, which share their CPUs."""
+        replicas = server.spec.replicas
+        chosen = nodes.for_servers(found)[:replicas]
+        of_one_node = math.ceil(replicas / len(chosen))
+        cpus = min(node.server_cpus for node in chosen) / of_one_node
+        return Place([node.name for node in chosen], cpus, replicas)
+
+    def _start(
+        self, kubectl: Kubectl, server: Server, build: Build, env: Mapping[str, str], *, place: Place
+    ) -> tuple[list[str], Beside]:
+        """The server's pods with their meters; without where the cluster refuses that. Raises KubectlFailed and
+        ServerFailed.
+        """
+        objects = partial(manifests.server, build.digest, {**server.spec.env, **env}, place, ready=server.spec.ready)
+        try:
+            kubectl.apply(objects(generator_image(self.project).reference()))
+            pods = await_pods(kubectl, SERVER, place.replicas)
+        except Refused as refused:
+            kubectl.apply(objects())
+            names = [pod["metadata"]["name"] for pod in await_pods(kubectl, SERVER, place.replicas)]
+            return names, Beside(without=refused.failure.message)
+        meters = [
+            Meter(pod["metadata"]["name"], f"{pod['status']['podIP']}:{manifests.METER_PORT}", place.cpus)
+            for pod in pods
+        ]
+        return [meter.pod for meter in meters], Beside(meters)
+
+    def _playing(self, kubectl: Kubectl, url: str, beside: Beside, place: Place) -> Player:
+        def play(generator: Generator, plan: LoadPlan) -> contextlib.AbstractContextManager[Load]:
+            image = generator_image(self.project).reference()
+            given = plan.model_copy(update={"url": url, "spin_us": 0})
+            here = replace(generator, sources=())
+            return playing_in(kubectl, here, given, image=image, not_on=place.nodes, beside=beside)
+
+        return play
 
     def _remove(self, name: str, logs: Path) -> None:
         with contextlib.suppress(KubectlFailed):
@@ -256,61 +240,6 @@ def end_orphans(kubectl: Kubectl, note: Note) -> None:
     for name in left_behind(kubectl.get("namespaces", "--selector", f"{label}={value}")["items"], machine_marker()):
         note(f"removed namespace {name}, left by a pushbench that was killed")
         kubectl.run("delete", "namespace", name, "--wait=false")
-
-
-def ended(pods: Sequence[Mapping[str, Any]], name: str) -> str | None:
-    """How the server's pod ended, in words; None while it runs as it began."""
-    pod = next((each for each in pods if each["metadata"]["name"] == name), None)
-    if pod is None:
-        return "the removal of its pod"
-    if pod["status"].get("reason"):  # Evicted, NodeLost
-        return one_line(f"{pod['status']['reason']}: {pod['status'].get('message', '')}", 300)
-    for status in pod["status"].get("containerStatuses", []):
-        for state in (status.get("state", {}), status.get("lastState", {})):
-            if stopped := state.get("terminated"):
-                return f"exit code {stopped['exitCode']} ({stopped.get('reason', 'no reason given')})"
-    return None
-
-
-def _await_pod(kubectl: Kubectl) -> str:
-    """The name of the server's pod once it runs. Raises ServerFailed."""
-    deadline = time.monotonic() + START_SECONDS
-    why = "no pod was made"
-    while time.monotonic() < deadline:
-        for pod in kubectl.get("pods", "--selector", SELECTOR)["items"]:
-            name: str = pod["metadata"]["name"]
-            if how := ended([pod], name):
-                raise ServerFailed("start", f"ended with {how} before it was healthy", kubectl.run("logs", name))
-            if pod["status"]["phase"] == "Running":
-                return name
-            why = _waiting(pod)
-            if "ImagePull" in why or "ErrImage" in why or "CreateContainer" in why:
-                hint = "is the image in a registry that the nodes reach? docs/containers.md says how"
-                raise ServerFailed("start", f"the pod does not start: {why}; {hint}")
-        time.sleep(0.3)
-    raise ServerFailed("start", f"the pod did not start within {START_SECONDS:g} s: {why}")
-
-
-def _waiting(pod: Mapping[str, Any]) -> str:
-    states = [each.get("state", {}).get("waiting", {}) for each in pod["status"].get("containerStatuses", [])]
-    said = [*states, *pod["status"].get("conditions", [])]
-    told = [each for each in said if each.get("message")] or [each for each in states if each]
-    return one_line(f"{told[0].get('reason', '')}: {told[0].get('message', '')}", 300) if told else "it is pending"
-
-
-@contextlib.contextmanager
-def _forwarding(kubectl: Kubectl, pod: str, logs: Path) -> Iterator[str]:
-    """The URL of a pod on this machine."""
-    program = kubectl.start("port-forward", pod, f":{PORT}", "--address=127.0.0.1", log=logs / "forward.log")
-    try:
-        deadline = time.monotonic() + START_SECONDS
-        while not (found := FORWARDED.search(program.log_tail())):
-            if program.exit_code() is not None or time.monotonic() > deadline:
-                raise KubectlFailed(one_line(program.log_tail(), 300) or "no port is forwarded")
-            time.sleep(0.05)
-        yield f"http://127.0.0.1:{found[1]}"
-    finally:
-        program.stop(0)
 
 
 def _version(kubectl: Kubectl) -> str:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 ROLE = "pushbench.role"
-"""a label of nodes; the first one with the value `server` runs the servers"""
+"""a label of nodes; those with the value `server` run the servers"""
 TYPE = "node.kubernetes.io/instance-type"
 KEPT = ("NoSchedule", "NoExecute")
 KI = 1024
@@ -25,6 +25,10 @@ class Node:
     kernel: str
     runtime: str
     role: str
+
+    def is_like(self, other: Node) -> bool:
+        """Whether results do not depend on which of the two runs the server."""
+        return replace(self, name=other.name, role=other.role) == other
 
     @property
     def server_cpus(self) -> int:
@@ -44,9 +48,9 @@ def usable(items: Sequence[Mapping[str, Any]]) -> list[Node]:
     return sorted(found, key=lambda node: node.name)
 
 
-def for_server(nodes: Sequence[Node]) -> Node:
-    """The first node with the role, or the first of all."""
-    return next((node for node in nodes if node.role == "server"), nodes[0])
+def for_servers(nodes: Sequence[Node]) -> list[Node]:
+    """The nodes with the role, or the first of all."""
+    return [node for node in nodes if node.role == "server"] or [nodes[0]]
 
 
 def _node(item: Mapping[str, Any]) -> Node:

@@ -15,7 +15,7 @@ import signal
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -27,6 +27,7 @@ from pushbench.generator.merging import merge
 from pushbench.generator.reports import parse_report
 from pushbench.machine import processes
 from pushbench.machine.processes import Program
+from pushbench.machine.sampling import Sample
 from pushbench.records.load_report import Kind, LoadReport
 from pushbench.records.record import Finding, Schedule
 
@@ -123,6 +124,17 @@ class Second:
         )
 
 
+@dataclass
+class Account:
+    """What is known of a load elsewhere, beside its report."""
+
+    samples: list[Sample] = field(default_factory=list)
+    """of the server and its machine, as a sampler of this machine would have taken them"""
+    reasons: list[Finding] = field(default_factory=list)
+    """why the trial is invalid"""
+    warnings: list[Finding] = field(default_factory=list)
+
+
 class Load(Protocol):
     """A load in progress, wherever it is played."""
 
@@ -132,8 +144,8 @@ class Load(Protocol):
         ...
 
     @property
-    def findings(self) -> Sequence[Finding]:
-        """What a reader of the trial has to know of it, after `report`."""
+    def account(self) -> Account | None:
+        """What else is known of a load that was played elsewhere, after its end; None of one on this machine."""
         ...
 
     def events(self) -> Iterator[Started | Second | None]: ...
@@ -195,7 +207,7 @@ class _Player:
 class RunningLoad:
     """A load in progress."""
 
-    findings: Sequence[Finding] = ()
+    account = None
 
     def __init__(self, players: list[_Player], plan: LoadPlan) -> None:
         self._players = players
@@ -364,12 +376,10 @@ def parse_event(event: dict[str, Any]) -> Started | Second | None:
     return None
 
 
-def moved(event: Started | Second, seconds: float) -> Started | Second:
-    """The event by another clock, whose moments are `seconds` later."""
-    if isinstance(event, Second):
-        return replace(event, at=event.at + seconds)
-    windows = [(begin + seconds, end + seconds) for begin, end in event.windows]
-    return Started(event.at + seconds, windows, event.end + seconds)
+def moved(start: Started, seconds: float) -> Started:
+    """The start by another clock, whose moments are `seconds` later."""
+    windows = [(begin + seconds, end + seconds) for begin, end in start.windows]
+    return Started(start.at + seconds, windows, start.end + seconds)
 
 
 def _moment(microseconds: int) -> float:

@@ -30,6 +30,10 @@ class Usage:
     processes: int
     context_switches: Mapping[int, int] = field(default_factory=dict)
     """by thread, as the kernel counts them; empty unless they were asked for"""
+    throttled_seconds: float | None = None
+    """how long a CPU quota stopped it, summed over CPUs; None where nothing says it"""
+    quota_cores: float | None = None
+    """CPUs that its quota is worth; None without one"""
 
 
 class Accounted(Protocol):
@@ -90,6 +94,7 @@ def together(usages: Iterable[Usage | None]) -> Usage | None:
     present = [usage for usage in found if usage]
     if not present or len(present) < len(found):
         return None
+    throttled, quotas = [each.throttled_seconds for each in present], [each.quota_cores for each in present]
     return Usage(
         at=present[0].at,
         cpu_seconds=sum(usage.cpu_seconds for usage in present),
@@ -98,8 +103,24 @@ def together(usages: Iterable[Usage | None]) -> Usage | None:
         memory_bytes=sum(usage.memory_bytes for usage in present),
         threads=sum(usage.threads for usage in present),
         processes=sum(usage.processes for usage in present),
-        context_switches={thread: count for usage in present for thread, count in usage.context_switches.items()},
+        context_switches=_all_switches(present),
+        throttled_seconds=_sum_of_known(throttled),
+        quota_cores=_sum_of_known(quotas),
     )
+
+
+def _all_switches(usages: Sequence[Usage]) -> dict[int, int]:
+    """By thread; where two machines number theirs alike, the counts add up."""
+    found: dict[int, int] = {}
+    for usage in usages:
+        for thread, count in usage.context_switches.items():
+            found[thread] = found.get(thread, 0) + count
+    return found
+
+
+def _sum_of_known(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) if len(known) == len(values) else None
 
 
 def _total(members: Iterable[Stat], with_switches: bool) -> Usage | None:

@@ -34,6 +34,8 @@ class Sample:
     """of the server since the first sample; at borders, where the machine counts them"""
     parts: Mapping[str, Usage | None] = field(default_factory=dict)
     """what the server is the sum of, where it is a system"""
+    traffic: tuple[int, int] | None = None
+    """bytes that the server's pods have received and sent; None where the server has no network of its own"""
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from pushbench.catalog.servers import Server
 from pushbench.catalog.suites import Load
 from pushbench.drivers.driver import STOP_SECONDS, Build, Driver, Instance, WrongServer
 from pushbench.generator.load import Generator, LoadFailed, LoadPlan, Second, Started, playing
+from pushbench.generator.load import Load as PlayedLoad
 from pushbench.generator.needs import spin_us
 from pushbench.machine.environment import CpuSplit
 from pushbench.machine.processes import affinity, ending
@@ -62,6 +63,8 @@ class _Course:
     died: float | None = None
     """when the server ended under load"""
     invalid: Finding | None = None
+    reasons: list[Finding] = field(default_factory=list)
+    """others why the trial is invalid"""
     warnings: list[Finding] = field(default_factory=list)
     kills: Mapping[int, float] = field(default_factory=dict)
     """when something was killed, by the stage"""
@@ -233,8 +236,7 @@ def _drive(play: _Play, course: _Course, watch: LoadWatch) -> None:
                     load.interrupt()
             for each in outages:
                 course.kills = each.stop()
-            course.report = load.report()
-            course.warnings += load.findings
+            _take_report(course, load)
     except LoadFailed as failed:
         if death is None:
             raise
@@ -247,6 +249,17 @@ def _drive(play: _Play, course: _Course, watch: LoadWatch) -> None:
             course.told = listener.stop()
     if death:
         raise ServerFailed("load", f"the server ended under load with {death}", instance.log_tail())
+
+
+def _take_report(course: _Course, load: PlayedLoad) -> None:
+    """The report, and what else is known of a load elsewhere. Raises LoadFailed where there is no report."""
+    try:
+        course.report = load.report()
+    finally:
+        if account := load.account:
+            course.samples = account.samples
+            course.reasons += account.reasons
+            course.warnings += account.warnings
 
 
 def _sampling(play: _Play, generators: Sequence[int], started: Started, watch: LoadWatch) -> Sampler | None:
@@ -301,7 +314,7 @@ def _trial(bench: Bench, planned: PlannedTrial, build: str, course: _Course) -> 
     windows = results.windows(course.started, course.samples) if course.started else []
     reports = report.stages[: len(windows)] if report else []
     windows = windows[: len(reports)]
-    cpus = len({*environment.server_cpus, *environment.generator_cpus})
+    cpus = len({*environment.server_cpus, *environment.generator_cpus}) or environment.cpus
     words = bench.load.words
     told = [within(course.told, *window) for window in course.started.windows] if course.started else []
     happened = [_happened(course, index, each) for index, each in enumerate(reports)]
@@ -315,8 +328,8 @@ def _trial(bench: Bench, planned: PlannedTrial, build: str, course: _Course) -> 
     )
     if course.started and course.died is not None:
         judged = validity.without_server(judged, sum(end <= course.died for _, end in course.started.windows))
-    if course.invalid:
-        judged = judged.model_copy(update={"valid": False, "reasons": [course.invalid, *judged.reasons]})
+    if invalid := [*([course.invalid] if course.invalid else []), *course.reasons]:
+        judged = judged.model_copy(update={"valid": False, "reasons": [*invalid, *judged.reasons]})
     if course.warnings:
         judged = judged.model_copy(update={"warnings": [*course.warnings, *judged.warnings]})
     return Trial(

@@ -9,6 +9,7 @@ import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from math import ceil
+from typing import TypeVar
 
 from pushbench.generator.load import Started
 from pushbench.machine.resources import Usage, switches_between
@@ -21,7 +22,9 @@ from pushbench.records.record import Resources, StageResult, Timeline
 from pushbench.records.vocabulary import POINTS, Vocabulary
 from pushbench.statistics.histogram import Latencies
 
+Value = TypeVar("Value")
 Metrics = dict[str, float | None]
+Borders = tuple[Sample | None, Sample | None]
 
 
 @dataclass(frozen=True)
@@ -134,7 +137,26 @@ def resources(report: LoadReport, samples: Sequence[Sample]) -> Resources:
         threads=[later.server.threads if later.server else None for _, later in pairs],
         services_cpu_cores=[_rate(_services, pair, _cpu) for pair in pairs],
         generator_cpu_cores=[_rate(_generator, pair, _cpu) for pair in pairs],
+        throttled_seconds=_known([throttled_seconds(pair) for pair in pairs]),
+        pod_received_bytes=_known([_traffic(pair, 0) for pair in pairs]),
+        pod_sent_bytes=_known([_traffic(pair, 1) for pair in pairs]),
     )
+
+
+def throttled_seconds(borders: Borders) -> float | None:
+    """How long a quota stopped the server between two samples, summed over its CPUs."""
+    begin, end = (usage.throttled_seconds if (usage := _server(border)) else None for border in borders)
+    return None if begin is None or end is None else round(end - begin, 6)
+
+
+def _traffic(borders: Borders, way: int) -> int | None:
+    begin, end = (border.traffic if border else None for border in borders)
+    return None if begin is None or end is None else end[way] - begin[way]
+
+
+def _known(column: list[Value | None]) -> list[Value | None] | None:
+    """The column; None where it has nothing."""
+    return column if any(value is not None for value in column) else None
 
 
 def _load_metrics(report: StageReport, seconds: float) -> Metrics:
@@ -258,7 +280,6 @@ def _parts(window: Window, report: StageReport, per: str) -> dict[str, Metrics]:
     return found
 
 
-Borders = tuple[Sample | None, Sample | None]
 Program = Callable[[Sample | None], Usage | None]
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from pushbench.machine.disturbance import Machine
 from pushbench.metrics.definitions import Unit
-from pushbench.metrics.results import Window
+from pushbench.metrics.results import Window, throttled_seconds
 from pushbench.metrics.units import format_quantity
 from pushbench.records.load_report import Shortage, StageReport
 from pushbench.records.record import Environment, Finding, StageResult, Trial, Validity
@@ -26,6 +26,10 @@ IDLE_ENOUGH = 0.05
 SERVERS_CROWDED, GENERATORS_CROWDED = "servers_crowded", "generators_crowded"
 SHARED_CPU_MOST = 0.80
 """of the CPUs that the servers of two trials at the same time share: above that each waits for the other"""
+THROTTLED_MOST = 0.01
+"""of a window, in which the server's own CPU quota stopped it: as much as others may take"""
+QUOTA_SHARE_USED_UP = 0.90
+"""of its quota's CPUs: a server that uses more is stopped because it is overloaded, which is its result"""
 SWAPPED_BYTES_MOST = 1 << 20
 """in a window, by the whole machine: less is what idle pages of a desktop do"""
 CLOCK_STEP_MOST = 0.005
@@ -75,6 +79,9 @@ def judge(
         reasons += _receipts(index, report)
         reasons += _clients(index, report)
         reasons += _exchanges(index, report, words)
+        stopped, used_up = _at_quota(index, result, window)
+        reasons += stopped
+        warnings += used_up
         warnings += _lateness(index, result, words)
         warnings += _connect_failures(index, report)
         warnings += _other_processes(index, window)
@@ -208,6 +215,26 @@ def _machine(stage: int, result: StageResult, window: Window) -> Iterator[Findin
     if step > CLOCK_STEP_MOST:
         found = format_quantity(step, Unit.SECONDS)
         yield Finding(code="clock_step", message=f"the clock was set, by {found}", stage=stage)
+
+
+def _at_quota(stage: int, result: StageResult, window: Window) -> tuple[list[Finding], list[Finding]]:
+    """Reasons and warnings about a server whose CPU quota stopped it. A quota stops what a number of CPUs would not:
+    several threads at once, for the rest of a period of 100 ms.
+    """
+    seconds, cores = throttled_seconds((window.begin, window.end)), result.metrics["cpu_cores"]
+    quota = window.end.server.quota_cores if window.end and window.end.server else None
+    if not seconds or cores is None or quota is None:
+        return [], []
+    share = seconds / (result.end_seconds - result.begin_seconds)
+    if share <= THROTTLED_MOST:
+        return [], []
+    message = (
+        f"its CPU quota stopped the server for {_percent(share)} of the time, above {_percent(THROTTLED_MOST)}, "
+        f"while it used {cores:.2f} of {quota:g} CPUs"
+    )
+    if cores < QUOTA_SHARE_USED_UP * quota:
+        return [Finding(code="throttled", message=message, stage=stage)], []
+    return [], [Finding(code="quota_used_up", message=message, stage=stage)]
 
 
 def _taken_cpu(stage: int, window: Window, cpus: int) -> Iterator[Finding]:

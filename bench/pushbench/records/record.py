@@ -258,6 +258,11 @@ class Resources(Document):
     threads: list[int | None]
     services_cpu_cores: list[float | None]
     generator_cpu_cores: list[float | None]
+    throttled_seconds: list[float | None] | None = Field(
+        default=None, description="for which a CPU quota stopped the server, over its CPUs; null: it has no quota"
+    )
+    pod_received_bytes: list[int | None] | None = Field(default=None, description="null where there is no pod")
+    pod_sent_bytes: list[int | None] | None = None
 
 
 class Failure(Document):

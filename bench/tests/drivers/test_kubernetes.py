@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import json
+import os
 import stat
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from pushbench.catalog.servers import Server, read_catalog, select
 from pushbench.drivers import manifests, nodes
 from pushbench.drivers.choice import DriverChoice, choose_driver
-from pushbench.drivers.kubernetes import ClusterChoice, ended, left_behind
+from pushbench.drivers.kubernetes import ClusterChoice, left_behind
 from pushbench.drivers.manifests import OWNER, Place
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.project import Project
 from pushbench.machine.ownership import machine_marker, owner_marker
 from tests.support import make_project
 
-POLICY = yaml.safe_load((Path(__file__).parents[3] / "compose/bench.yml").read_text())["services"]["server"]
+SERVICES = yaml.safe_load((Path(__file__).parents[3] / "compose/bench.yml").read_text())["services"]
+POLICY = SERVICES["server"]
 GONE = "1:1"
 
 
@@ -38,23 +42,89 @@ def node(name: str, *, ready: str = "True", role: str = "", **spec: Any) -> dict
 
 
 def test_a_server_has_the_policy_of_the_containers() -> None:
-    deployment, _, policy = manifests.server("x/y:1", {"MODE": "$(HOME)"}, Place("node-1", 3))
+    deployment, _, policy = manifests.server("x/y:1", {"MODE": "$(HOME)"}, Place(["node-1"], 3))
     pod = deployment["spec"]["template"]["spec"]
     [container] = pod["containers"]
     confined = container["securityContext"]
     assert confined["readOnlyRootFilesystem"] is POLICY["read_only"]
     assert confined["capabilities"]["drop"] == POLICY["cap_drop"]
     assert confined["allowPrivilegeEscalation"] is False
-    assert container["resources"]["limits"] == container["resources"]["requests"] == {"cpu": "3", "memory": "2Gi"}
+    assert container["resources"]["limits"] == container["resources"]["requests"] == {"cpu": "3000m", "memory": "2Gi"}
     assert POLICY["mem_limit"] == "2g"
     assert pod["automountServiceAccountToken"] is False
     assert container["env"] == [{"name": "MODE", "value": "$$(HOME)"}], "nothing is expanded"
     assert policy["spec"]["policyTypes"] == ["Ingress", "Egress"]
-    assert "egress" not in policy["spec"], "nothing is allowed"
+    assert policy["spec"]["egress"] == [{"to": [{"podSelector": {"matchLabels": {"pushbench.service": "true"}}}]}]
+
+
+def test_a_meter_is_as_confined_as_the_server_and_sees_its_processes() -> None:
+    deployment, _, policy = manifests.server("x/y:1", {}, Place(["node-1"], 3), "x/k6:1")
+    pod = deployment["spec"]["template"]["spec"]
+    server, meter = pod["containers"]
+    assert pod["shareProcessNamespace"] is True
+    assert meter["securityContext"] == server["securityContext"]
+    assert meter["resources"]["requests"] == meter["resources"]["limits"], "the pod stays Guaranteed"
+    assert "env" not in meter, "it knows nothing"
+    [rule] = policy["spec"]["ingress"]
+    assert [each["port"] for each in rule["ports"]] == [manifests.PORT, manifests.METER_PORT]
+    # A process sees the cgroup of another only as the same user, and the policy `restricted` wants it to be no root.
+    assert pod["securityContext"] == {"runAsUser": 12345, "runAsGroup": 12345, "runAsNonRoot": True}
+    alone = manifests.server("x/y:1", {}, Place(["node-1"], 3))
+    assert [each["name"] for each in alone[0]["spec"]["template"]["spec"]["containers"]] == ["server"]
+    assert alone[0]["spec"]["template"]["spec"]["shareProcessNamespace"] is False
+    assert alone[2]["spec"]["ingress"][0]["ports"] == [{"port": manifests.PORT}]
+
+
+def test_generators_compare_clocks_with_the_meters_that_there_are() -> None:
+    def meters(*addresses: str) -> list[str]:
+        _, testrun = manifests.load("x/k6:1", "scenarios/a.js", "{}", 1, not_on=["node-1"], meters=addresses)
+        return [each["value"] for each in testrun["spec"]["runner"]["env"] if each["name"] == "PUSH_METERS"]
+
+    assert meters("10.0.0.1:18080", "10.0.0.2:18080") == ["10.0.0.1:18080 10.0.0.2:18080"]
+    assert meters() == []
+
+
+def test_replicas_are_spread_over_the_nodes_for_servers() -> None:
+    deployment, _, _ = manifests.server("x/y:1", {}, Place(["a", "b"], 1.5, 4))
+    assert deployment["spec"]["replicas"] == 4
+    pod = deployment["spec"]["template"]["spec"]
+    [spread] = pod["topologySpreadConstraints"]
+    assert (spread["maxSkew"], spread["whenUnsatisfiable"]) == (1, "DoNotSchedule")
+    assert spread["labelSelector"]["matchLabels"] == deployment["spec"]["selector"]["matchLabels"]
+    [term] = pod["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
+    assert term["matchExpressions"][0]["values"] == ["a", "b"]
+    assert pod["containers"][0]["resources"]["limits"]["cpu"] == "1500m"
+
+
+def test_a_service_has_the_policy_of_the_containers_and_only_the_server_reaches_it() -> None:
+    policy = SERVICES["redis"]
+    deployment, service, rules = manifests.service("redis", "redis:8", policy, 6379, ["node-1"])
+    pod = deployment["spec"]["template"]["spec"]
+    [container] = pod["containers"]
+    assert container["args"] == policy["command"]
+    assert container["securityContext"]["readOnlyRootFilesystem"] is policy["read_only"]
+    assert container["resources"]["limits"]["memory"] == "1Gi"
+    assert policy["mem_limit"] == "1g"
+    assert f"{pod['securityContext']['runAsUser']}:{pod['securityContext']['runAsGroup']}" == policy["user"]
+    [term] = pod["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
+    assert (term["matchExpressions"][0]["operator"], term["matchExpressions"][0]["values"]) == ("NotIn", ["node-1"])
+    [rule] = rules["spec"]["ingress"]
+    assert rule == {"from": [{"podSelector": {"matchLabels": {"app": "server"}}}], "ports": [{"port": 6379}]}
+    assert "egress" not in rules["spec"], "nothing is allowed"
+    assert service["spec"]["selector"] == {"app": "redis"}
+
+
+def test_a_probe_asks_as_the_server_says_and_only_until_it_is_ready() -> None:
+    probes = [("/up", "httpGet", {"path": "/up", "port": 8080}), ("port", "tcpSocket", {"port": 8080})]
+    for ready, way, question in probes:
+        deployment, *_ = manifests.server("x/y:1", {}, Place(["a"], 1), ready=ready)
+        [container] = deployment["spec"]["template"]["spec"]["containers"]
+        assert container["startupProbe"][way] == question
+        assert not {"readinessProbe", "livenessProbe"} & container.keys(), "nobody asks while it is measured"
 
 
 def test_runners_are_apart_and_never_beside_the_server() -> None:
-    _, testrun = manifests.load("x/k6:1", "scenarios/a.js", "{}", 4, not_on="node-1")
+    _, testrun = manifests.load("x/k6:1", "scenarios/a.js", "{}", 4, not_on=["node-1"])
     rules = testrun["spec"]["runner"]["affinity"]
     [term] = rules["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
     assert term["matchExpressions"] == [{"key": "kubernetes.io/hostname", "operator": "NotIn", "values": ["node-1"]}]
@@ -71,8 +141,8 @@ def test_only_nodes_that_take_pods_count_and_the_labelled_one_runs_servers() -> 
     ]  # fmt: skip
     found = nodes.usable(items)
     assert [each.name for each in found] == ["c", "d"]
-    assert nodes.for_server(found).name == "c"
-    assert nodes.for_server([found[1]]).name == "d"
+    assert [each.name for each in nodes.for_servers(found)] == ["c"]
+    assert [each.name for each in nodes.for_servers([found[1]])] == ["d"]
     assert (found[0].model, found[0].server_cpus, found[0].memory_bytes) == ("m7.large", 3, 8_192_000)
     assert found[0].runtime == "containerd 2.1"
 
@@ -92,21 +162,6 @@ def test_only_what_a_dead_process_of_this_machine_left_is_removed() -> None:
         namespace("odd", "x"),
     ]
     assert left_behind(found, here) == ["left"]
-
-
-def pod(**status: Any) -> dict[str, Any]:
-    return {"metadata": {"name": "server-1"}, "status": status}
-
-
-def test_the_end_of_a_pod_is_told_in_words() -> None:
-    killed = {"terminated": {"exitCode": 137, "reason": "OOMKilled"}}
-    running: dict[str, Any] = {"state": {"running": {}}}
-    assert ended([pod(phase="Running", containerStatuses=[running])], "server-1") is None
-    restarted = pod(phase="Running", containerStatuses=[{**running, "lastState": killed}])
-    assert ended([restarted], "server-1") == "exit code 137 (OOMKilled)"
-    evicted = pod(phase="Failed", reason="Evicted", message="low on memory")
-    assert ended([evicted], "server-1") == "Evicted: low on memory"
-    assert ended([], "server-1") == "the removal of its pod"
 
 
 KUBECTL = """#!/bin/sh
@@ -143,6 +198,21 @@ def test_a_cluster_is_described_by_the_servers_node(project: Project) -> None:
     assert driver.engine == "Kubernetes 1.34, containerd 2.1"
     assert driver.facts["cpus"] == 4
     assert driver.facts["kernel"] == "6.18"
+
+
+def with_spec(**spec: Any) -> Server:
+    [server] = select(read_catalog(Project.current().servers), ["node-ws"])
+    return replace(server, spec=server.spec.model_copy(update=spec))
+
+
+def test_a_server_is_skipped_for_a_service_or_nodes_that_lack(project: Project) -> None:
+    driver = choose(project, generators=1)
+    assert driver.lacks(with_spec(services=["redis"], replicas=3)) is None
+    assert driver.lacks(with_spec(services=["redis", "mysql"])) == "the driver kubernetes does not start mysql yet"
+    both = [node("one", role="server"), node("two", role="server")]
+    Path(os.environ["NODES"]).write_text(json.dumps({"items": both}))
+    assert choose(project, generators=1).lacks(with_spec()) is None, "one of the two is free"
+    assert choose(project).lacks(with_spec(replicas=2)) == "its 2 replicas leave 0 nodes to 1 generators"
 
 
 def test_a_cluster_without_the_operator_is_told_how_to_install_it(

@@ -187,6 +187,17 @@ def test_the_series_of_resources_has_rates_between_samples() -> None:
     assert series.seconds == [2.0, 3.0]
     assert series.cpu_cores == series.services_cpu_cores == [pytest.approx(0.5), None]
     assert series.memory_bytes == [50_000_000, None]
+    assert series.throttled_seconds is series.pod_sent_bytes is None, "nothing has them here"
+
+
+def test_a_pod_has_its_traffic_and_throttling_by_the_second() -> None:
+    samples = [
+        Sample(at, replace(usage(at, at), throttled_seconds=throttled), None, None, None, traffic=traffic)
+        for at, throttled, traffic in [(1.0, 0.5, (10, 100)), (2.0, 0.75, (30, 400)), (3.0, None, None)]
+    ]
+    series = resources(load_report([stage_report()]), samples)
+    assert series.throttled_seconds == [0.25, None]
+    assert (series.pod_received_bytes, series.pod_sent_bytes) == ([20, None], [300, None])
 
 
 def test_the_timeline_has_percentiles_of_each_second_and_gaps_where_nothing_came() -> None:

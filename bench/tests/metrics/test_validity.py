@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -204,3 +205,31 @@ def test_trials_at_the_same_time_are_invalid_where_they_are_too_much_for_their_c
     ]
     told = "generators_crowded: the generators of both arms used 81.7 % of the CPU that they share"
     assert together(1.0, 1.0, generators=4.9)[0].startswith(told)
+
+
+@pytest.mark.parametrize(
+    ("stopped", "used", "reasons", "warnings"),
+    [
+        (0.05, 3.0, [], []),
+        (0.07, 3.0, ["throttled"], []),
+        (0.07, 10.7, ["throttled"], []),
+        (0.07, 10.9, [], ["quota_used_up"]),
+    ],
+)
+def test_a_quota_that_stops_a_server_with_cpus_to_spare_disturbs_it(
+    stopped: float, used: float, reasons: list[str], warnings: list[str]
+) -> None:
+    """Of six seconds; 1 % of them are 0.06. The quota is two CPUs, 90 % of them 10.8 s."""
+    seen = window(server_cpu=used)
+    assert seen.begin
+    assert seen.begin.server
+    assert seen.end
+    assert seen.end.server
+    begin = replace(seen.begin, server=replace(seen.begin.server, throttled_seconds=4.0, quota_cores=2.0))
+    end = replace(seen.end, server=replace(seen.end.server, throttled_seconds=4.0 + stopped, quota_cores=2.0))
+    found = judge(seen=Window(begin, end, [begin, end]))
+    assert [each.code for each in found.reasons] == reasons
+    assert [each.code for each in found.warnings] == warnings
+    if reasons:
+        assert f"above 1 %, while it used {used / 6:.2f} of 2 CPUs" in found.reasons[0].message
+        assert validity.is_disturbed(make_trial("node-ws", validity=found))

@@ -7,8 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sys/unix"
-
+	"github.com/pushbench/pushbench/k6/internal/clock"
 	"github.com/pushbench/pushbench/k6/internal/histogram"
 )
 
@@ -82,7 +81,7 @@ func newCollector(e *Engine) *collector {
 
 // started announces the steady windows in the machine's monotonic time, so that others can measure the same ones.
 func (c *collector) started() {
-	origin := monotonic() - c.engine.now().Microseconds()
+	origin := clock.Monotonic() - c.engine.now().Microseconds()
 	type window struct {
 		Clients int   `json:"clients"`
 		Begin   int64 `json:"begin"`
@@ -100,7 +99,7 @@ func (c *collector) started() {
 }
 
 func (c *collector) drained() {
-	c.announce(map[string]any{"event": "drained", "at": monotonic()})
+	c.announce(map[string]any{"event": "drained", "at": clock.Monotonic()})
 }
 
 // announce writes one event. A listener that went away does not end the load.
@@ -175,7 +174,7 @@ func (c *collector) complete(second *Second) {
 // eventOf is what those who watch the load hear of a second. A second without a latency has no p95, least of all 0.
 func (c *collector) eventOf(second *Second) map[string]any {
 	event := map[string]any{
-		"event": "second", "at": monotonic(), "second": second.Index, "clients": second.Clients,
+		"event": "second", "at": clock.Monotonic(), "second": second.Index, "clients": second.Clients,
 		"sent": second.Sent, "received": second.Received, "owed": second.Owed,
 	}
 	if latency := second.Latencies()[c.engine.headline()]; latency != nil && latency.Count() > 0 {
@@ -204,14 +203,7 @@ func (c *collector) lack(what string) {
 	c.shortages[what]++
 }
 
-// monotonic is CLOCK_MONOTONIC in microseconds: the same clock for every process of the machine.
-func monotonic() int64 {
-	var t unix.Timespec
-	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &t)
-	return t.Nano() / 1000
-}
-
 // AtMonotonic is the moment of CLOCK_MONOTONIC, in microseconds.
 func AtMonotonic(microseconds int64) time.Time {
-	return time.Now().Add(time.Duration(microseconds-monotonic()) * time.Microsecond)
+	return time.Now().Add(time.Duration(microseconds-clock.Monotonic()) * time.Microsecond)
 }

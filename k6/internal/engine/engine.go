@@ -57,6 +57,8 @@ type Config struct {
 	Headline string
 	// Events takes the progress as JSON lines; nil for none.
 	Events io.Writer
+	// Meters are the addresses where the time of meters can be asked, with which Events says how clocks differ.
+	Meters []string
 	// OnSecond is called with what happened in each second; nil for no call.
 	OnSecond func(Second)
 }
@@ -161,6 +163,7 @@ func protocolOf(config Config) (protocol.Protocol, error) {
 func (e *Engine) Play(ctx context.Context, origin time.Time) {
 	defer close(e.finished)
 	e.origin = origin
+	e.compareClocks()
 	e.collector.started()
 	for _, l := range e.loops {
 		go l.run()

@@ -5,6 +5,7 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/pushbench/pushbench/k6/internal/clock"
 	"github.com/pushbench/pushbench/k6/internal/ledger"
 )
 
@@ -157,7 +158,7 @@ func (e *Engine) Report(k6 string, parameters map[string]any) (*Report, error) {
 		Protocol:  e.config.Protocol, URL: e.config.URL, Seed: e.config.Seed, Segment: e.config.Segment,
 		Parameters:         parameters,
 		StartedUnixUS:      e.origin.UnixMicro(),
-		StartedMonotonicUS: monotonic() - e.now().Microseconds(),
+		StartedMonotonicUS: clock.Monotonic() - e.now().Microseconds(),
 		Timeline:           e.timeline(),
 		Stages:             []StageReport{},
 		Errors:             e.collector.counted(e.collector.reasons),

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
+	"github.com/pushbench/pushbench/k6/internal/clock"
 	"github.com/pushbench/pushbench/k6/internal/ledger"
 	"github.com/pushbench/pushbench/k6/internal/schedule"
 	"github.com/pushbench/pushbench/k6/internal/scripted"
@@ -158,7 +159,7 @@ func TestALoadThatBeginsLaterIsTheSameLoad(t *testing.T) {
 	truthTest(t, func(t testing.TB) {
 		server := startScripted(t, scripted.Faults{})
 		e := newEngine(t, server, oneStage)
-		begin := AtMonotonic(monotonic() + 1_000_000)
+		begin := AtMonotonic(clock.Monotonic() + 1_000_000)
 		e.Play(context.Background(), begin)
 		stage := reportOf(t, e).Stages[0]
 		if want := int64(players * groupSize * 3); stage.Receipts.Received != want || stage.Clients.Late != 0 {

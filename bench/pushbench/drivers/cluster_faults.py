@@ -1,0 +1,96 @@
+"""What a cluster did to a trial: decided from its pods when the load began, and from pods and nodes now. Pure.
+
+A server that ends by itself, or is killed for its own memory, is no fault of the cluster: that is its result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from pushbench.drivers.manifests import METER, SERVER
+from pushbench.drivers.pod_status import containers
+from pushbench.foundation.text import one_line
+from pushbench.records.record import Finding
+
+Object = Mapping[str, Any]
+DISRUPTED = "DisruptionTarget"
+"""the condition of a pod that is evicted, preempted or removed with its node"""
+
+
+def faults(before: Sequence[Object], now: Sequence[Object], nodes: Sequence[Object]) -> list[Finding]:
+    """What made the trial invalid; each pod is named once."""
+    latest = {pod["metadata"]["uid"]: pod for pod in now}
+    by_name = {node["metadata"]["name"]: node for node in nodes}
+    found = []
+    for pod in before:
+        what = next(_faults_of(pod, latest.get(pod["metadata"]["uid"]), by_name), None)
+        if what:
+            found.append(what)
+    return found
+
+
+def is_over(pod: Object) -> bool:
+    """Whether all containers of a pod have ended well."""
+    return bool(pod["status"].get("phase") == "Succeeded")
+
+
+def _faults_of(pod: Object, now: Object | None, nodes: Mapping[str, Object]) -> Iterator[Finding]:
+    whose, node = _whose(pod), pod["spec"].get("nodeName", "")
+    if away := _away(nodes.get(node)):
+        yield Finding(code="node_gone", message=f"the node {node} of {whose} {away}")
+    if now is None:
+        yield Finding(code="pod_lost", message=f"the pod of {whose} was removed")
+        return
+    status = now["status"]
+    for condition in status.get("conditions", []):
+        if condition["type"] == DISRUPTED and condition["status"] == "True":
+            why = f"{condition.get('reason', DISRUPTED)}: {condition.get('message', '')}"
+            yield Finding(code="pod_lost", message=one_line(f"the cluster ended the pod of {whose}: {why}", 300))
+    if status.get("reason"):  # Evicted, NodeLost
+        why = f"{status['reason']}: {status.get('message', '')}"
+        yield Finding(code="pod_lost", message=one_line(f"the cluster ended the pod of {whose}: {why}", 300))
+    if "deletionTimestamp" in now["metadata"]:
+        yield Finding(code="pod_lost", message=f"the pod of {whose} was removed")
+    for container in status.get("containerStatuses", []):
+        name = container["name"]
+        if name != SERVER and (how := _how(container, _restarts(pod, name))):
+            code = "meter_lost" if name == METER else "generator_lost" if _is_runner(pod) else "service_lost"
+            what = "the meter" if name == METER else whose
+            yield Finding(code=code, message=f"{what} ended with {how}")
+
+
+def _whose(pod: Object) -> str:
+    name = pod["metadata"]["name"]
+    if _is_runner(pod):
+        return f"the generator {name}"
+    app = pod["metadata"].get("labels", {}).get("app", "")
+    return "the server" if app == SERVER else f"the service {app}"
+
+
+def _is_runner(pod: Object) -> bool:
+    return bool(pod["metadata"].get("labels", {}).get("runner") == "true")
+
+
+def _away(node: Object | None) -> str | None:
+    if node is None:
+        return "was removed"
+    for condition in node["status"].get("conditions", []):
+        if condition["type"] == "Ready" and condition["status"] != "True":
+            return one_line(f"is not ready: {condition.get('message', condition['status'])}", 300)
+    return None
+
+
+def _restarts(pod: Object, name: str) -> int:
+    return next((int(each.get("restartCount", 0)) for each in containers(pod, name)), 0)
+
+
+def _how(container: Object, restarts: int) -> str | None:
+    """How a container ended since the load began; None while it runs, or where it ended well."""
+    state = container.get("state", {})
+    if container.get("restartCount", 0) > restarts:
+        state = container.get("lastState", {})
+    ended = state.get("terminated")
+    if not ended or (ended["exitCode"] == 0 and container.get("restartCount", 0) == restarts):
+        return None
+    return f"exit code {ended['exitCode']} ({ended.get('reason', 'no reason given')})"
