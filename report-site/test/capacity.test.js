@@ -141,7 +141,7 @@ test('what a server carries is marked on its load curves, and only where the loa
   });
   await other.page.reload();
   await visit(other.page, `${run}?server=actix`);
-  await other.page.waitForTimeout(300);
+  await other.page.waitForFunction(() => window.written.length > 10);
   const written = await other.page.evaluate(() => window.written.map(String));
   assert.ok(written.length > 10 && !written.some((each) => each.startsWith('carries')), written.join());
   await other.close();

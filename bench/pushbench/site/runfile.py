@@ -215,7 +215,7 @@ def _timeline(trial: Trial) -> Data:
         "round": trial.round,
         "stages": [[each.begin_seconds, each.end_seconds, each.name] for each in trial.stages],
         "timeline": _columns(_by_second(timeline)) if timeline else None,
-        "resources": _columns(resources.model_dump()) if resources else None,
+        "resources": _columns(resources.model_dump(exclude_none=True)) if resources else None,
     }
 
 

@@ -15,7 +15,8 @@ from pushbench.measuring.verifying import Built, verify_built
 
 def test_servers_on_the_jvm_begin_and_each_result_is_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     def built(name: str, toolchain: str) -> Built:
-        server: Any = SimpleNamespace(id=name, process=SimpleNamespace(toolchains={toolchain: ">=1"}))
+        process = SimpleNamespace(toolchains={toolchain: ">=1"})
+        server: Any = SimpleNamespace(id=name, spec=SimpleNamespace(process=process, compose=None))
         nothing: Any = None
         return Built(server, nothing, nothing)
 
