@@ -47,6 +47,6 @@ def test_nobody_in_it_is_root_or_finds_more_programs() -> None:
     assert in_image(IMAGE, "version").startswith("k6 v")
     with_names = "for each in /bin/* /usr/bin/*; do echo ${each##*/}; done"
     found = in_image("--entrypoint=sh", IMAGE, "-c", with_names).split()
-    assert found == ["busybox", "cat", "dirname", "grep", "mkdir", "sh", "k6"]
+    assert found == ["busybox", "cat", "dirname", "grep", "mkdir", "sh", "k6", "meter"]
     assert ENGINE
     assert ENGINE.run("image", "inspect", "--format", "{{.Config.User}}", IMAGE).strip() == "12345:12345"
