@@ -25,6 +25,7 @@ type loop struct {
 	index              int
 	epoll, timer, wake int
 	armed              time.Duration
+	lead               lead
 
 	ledger    *ledger.Ledger
 	sidelines []sideline      // by the places in Protocol.Beside
@@ -167,14 +168,16 @@ func (l *loop) next() time.Duration {
 
 // wait sleeps until a socket is ready, work was posted or something is due, or spins when that is soon.
 func (l *loop) wait(events []unix.EpollEvent) (int, error) {
-	next, spin := l.next(), l.engine.config.Spin
-	var begin time.Duration
-	if spin > 0 {
-		begin = l.now()
-	}
-	if spin == 0 || next-begin > spin {
-		l.arm(next - spin)
-		return unix.EpollWait(l.epoll, events, -1)
+	next, early, begin := l.next(), l.engine.config.Spin+time.Duration(l.lead), l.now()
+	if next-begin > early {
+		l.arm(next - early)
+		n, err := unix.EpollWait(l.epoll, events, -1)
+		for _, event := range events[:max(n, 0)] {
+			if int(event.Fd) == l.timer {
+				l.lead.learn(l.now() - l.armed)
+			}
+		}
+		return n, err
 	}
 	n, err := unix.EpollWait(l.epoll, events, 0)
 	if n == 0 && next > begin {
