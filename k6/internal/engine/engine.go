@@ -44,8 +44,7 @@ type Config struct {
 	// Sources are the addresses that the clients connect from, in turn; none leaves the choice to the kernel.
 	Sources []netip.Addr
 	// Spin is how long before something is due a loop stops sleeping and asks the kernel again and again, so that it
-	// acts in time: waking up takes a processor of a virtual machine 50 us and more. It is for processors that nobody
-	// else needs.
+	// acts in time, beside the lead that it learns. It is for processors that nobody else needs.
 	Spin time.Duration
 	// Loops is the number of event loops; 0 means one for every two CPUs that the process may use. One loop takes well
 	// over 100,000 deliveries/s, and fewer, fuller loops cost less: two instead of one cost up to a fifth more CPU per
