@@ -45,13 +45,17 @@ TARGETS: Mapping[str, re.Pattern[str]] = {
 """the metrics in which a fault has to be noticed, any of them"""
 
 
+How = Literal["real", "resampled", "resampled and scaled", "this site"]
+
+
 class Case(Document):
     """Comparisons of one server with one injected fault."""
 
     server: str
     injected: str = Field(description="the fault; `none` for a server against itself")
-    how: Literal["real", "resampled", "resampled and scaled"] = Field(
-        description="scaled: a server against itself, the head's CPU per unit of work multiplied"
+    how: How = Field(
+        description="scaled: a server against itself, the head's CPU per unit of work multiplied; this site: real ones "
+        "that the site has the records of"
     )
     runs: NonNegativeInt
     campaigns: float | None = Field(
@@ -70,6 +74,7 @@ class Calibration(Document):
     environments: list[str] = Field(description="keys of those that the comparisons ran in")
     thresholds_digest: str
     cases: list[Case]
+    records: list[str] = Field(default=[], description="ids of the real comparisons")
     simulated: list[Simulated] = Field(default=[], description="comparisons with noise of a known kind")
     histories: list[SimulatedHistory] = Field(default=[], description="runs after histories with noise of a known kind")
 
@@ -82,11 +87,13 @@ def calibrate(
     """
     of_calibration = [record for record in records if record.comparison and record.comparison.injected]
     fixed = [record for record in of_calibration if record.comparison and record.comparison.fixed]
+    ended = _ended(of_calibration)
     random = np.random.default_rng(seed)
     return Calibration(
         environments=sorted({record.environment.key for record in of_calibration}),
         thresholds_digest=thresholds.digest,
-        cases=[*real_cases(of_calibration, thresholds), *_resampled(fixed, thresholds, runs, scaled, random)],
+        cases=[*_real(ended, thresholds), *_resampled(fixed, thresholds, runs, scaled, random)],
+        records=sorted({record.id for record in ended}),
     )
 
 
@@ -131,8 +138,11 @@ def known(record: Record, path: Path) -> Record:
 
 def real_cases(records: Sequence[Record], thresholds: Thresholds) -> list[Case]:
     """What was said in comparisons that ended when everything was decided."""
-    ended = [record for record in records if record.comparison and not record.comparison.fixed]
-    return list(_real(ended, thresholds))
+    return list(_real(_ended(records), thresholds))
+
+
+def _ended(records: Sequence[Record]) -> list[Record]:
+    return [record for record in records if record.comparison and not record.comparison.fixed]
 
 
 def _real(records: Sequence[Record], thresholds: Thresholds) -> Iterator[Case]:
@@ -239,7 +249,7 @@ def _taken(pair: Pair, number: int, row: Row, factor: float, *, swapped: bool) -
 def _case(
     server: str,
     injected: str,
-    how: Literal["real", "resampled", "resampled and scaled"],
+    how: How,
     runs: Sequence[_Run],
     campaigns: float | None = None,
 ) -> Case:
@@ -263,7 +273,7 @@ def _case(
 
 def of_real(cases: Sequence[Case], injected: Collection[str]) -> Rate:
     """How many real comparisons with one of these faults had a row that was called worse, over all servers."""
-    known = [case for case in cases if case.how == "real" and case.injected in injected]
+    known = [case for case in cases if case.how in ("real", "this site") and case.injected in injected]
     return rate(sum(case.failed.count for case in known), sum(case.runs for case in known))
 
 

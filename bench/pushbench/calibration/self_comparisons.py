@@ -50,6 +50,9 @@ def calibrate(
     driver = chosen.driver
     if not isinstance(driver, ProcessDriver) and request.fault.kind not in ALIKE:
         raise UserError("faults are injected by the process driver", hint="add --driver process")
+    if not isinstance(driver, ProcessDriver) and request.fault.kind == REBUILT:
+        what = f"the driver {driver.name} has one image of a commit, so nothing is built apart"
+        raise UserError(what, hint="add --driver process, or compare one build with --fault none")
     means = means_of(load, driver, options, watch.note)
     with holding_machine(options, watch):
         binary, built = preparation.build_all(project, chosen, watch.note)

@@ -123,12 +123,16 @@ def run(servers: Sequence[Server], profile: str, why: str, *, named: bool = True
 
 
 def control(catalog: Sequence[Server], settings: Settings, day: date) -> Step:
-    """A server against itself: whatever it finds is the judge's mistake. Another one each night."""
-    candidates = [server.id for server in catalog if server.spec.tier == "baseline"]
-    server = candidates[day.toordinal() % len(candidates)]
-    why = "against itself: what it finds is a false alarm"
+    """A server against itself: whatever it finds is the judge's mistake. Another one each night.
+
+    Processes are built apart for it, at another path. Of an image there is one for each commit.
+    """
+    server = catalog[day.toordinal() % len(catalog)].id
+    apart = ["--fault", "rebuilt"] if settings.driver == "process" else []
+    code = "the same code, built apart" if apart else "itself"
+    why = f"against {code}: what it finds is a false alarm; every server has its turn within {len(catalog)} nights"
     load = ["--profile", settings.compare_profile, "--max-time", settings.max_time]
-    arguments = ["calibrate", "measure", "--servers", server, *load]
+    arguments = ["calibrate", "measure", *apart, "--servers", server, *load]
     return Step(kind="control", arguments=arguments, servers=[server], why=why)
 
 

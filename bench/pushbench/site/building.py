@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
+from pushbench.calibration import own_runs
 from pushbench.foundation.errors import UserError
 from pushbench.metrics.definitions import Metrics, metrics_of
 from pushbench.records.vocabulary import ORIGINAL, Vocabulary
@@ -48,6 +49,8 @@ def build(inputs: Inputs, out: Path, note: Note) -> Built:
     known = context.read_context(inputs.project, inputs.repository)
     filing = Filing(inputs, folder, state, note)
     filing.file()
+    judged = own_runs.with_own_runs(known.calibration, state.own_cases(), inputs.thresholds.digest)
+    known = replace(known, calibration=judged)
     released = _write_releases(inputs, folder, note)
     described, moved = [], []
     metrics: dict[str, Metrics] = {}

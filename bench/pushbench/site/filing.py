@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
+from pushbench.calibration import own_runs
 from pushbench.foundation.errors import UserError
 from pushbench.judging.verdict import judge
 from pushbench.records import history, store
@@ -115,6 +116,7 @@ class Filing:
         if record.comparison is None and record.trials:
             self._keep_entry(record)
         self._state.keep_tools(record.id, tools_of(record))
+        self._state.keep_self_comparison(record.id, own_runs.cases_of(record, self._inputs.thresholds))
         return runfile.row(record, verdict)
 
     def _keep(self, path: Path, kept: set[str]) -> str:

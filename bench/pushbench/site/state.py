@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from pushbench.calibration.error_rates import Case
 from pushbench.foundation.files import write_atomically
 from pushbench.records.record import Record
 from pushbench.records.tools import Tools
@@ -33,6 +35,8 @@ class State:
         self._tools: dict[str, Data] = before.get("tools", {})
         self._measured_with: dict[str, str] = before.get("measured_with", {})
         """by the run's id its key in `_tools`: thousands of runs have the same"""
+        self._self_comparisons: dict[str, list[Data]] = before.get("self_comparisons", {})
+        """what runs say of the judge, by their ids: cases of `calibration.own_runs`"""
         self._before_capacities: dict[str, Data] = before.get("capacities", {})
         self.capacities: dict[str, Data] = {}
         """what capacity records are about, by their ids"""
@@ -47,7 +51,7 @@ class State:
     def read(cls, root: Path, judged_by: str) -> State:
         try:
             found = json.loads((root / NAME).read_bytes())
-            usable = (found["schema"], found["judged_by"]) == (SCHEMA, judged_by) and "measured_with" in found
+            usable = (found["schema"], found["judged_by"]) == (SCHEMA, judged_by) and {"measured_with", "self_comparisons"} <= set(found)
         except (OSError, ValueError, KeyError, TypeError):
             usable, found = False, {}
         return cls(judged_by, found if usable else None)
@@ -90,6 +94,16 @@ class State:
         key = self._measured_with.get(run)
         return self._tools[key] if key else None
 
+    def keep_self_comparison(self, run: str, cases: Sequence[Case]) -> None:
+        self._self_comparisons.pop(run, None)
+        if cases:
+            self._self_comparisons[run] = [case.model_dump(mode="json") for case in cases]
+
+    def own_cases(self) -> dict[str, list[Case]]:
+        """What the runs that are there say of the judge, by their ids."""
+        known = {run: cases for run, cases in self._self_comparisons.items() if run in self.runs}
+        return {run: [Case.model_validate(case) for case in cases] for run, cases in known.items()}
+
     def capacity(self, record: str, version: str) -> bool:
         """Whether its files were made of this version before; then it stays known."""
         before = self._before_capacities.get(record)
@@ -110,6 +124,9 @@ class State:
             "words": dict(sorted(self._words.items())),
             "tools": {key: self._tools[key] for key in sorted(set(measured_with.values()))},
             "measured_with": measured_with,
+            "self_comparisons": {
+                run: cases for run, cases in sorted(self._self_comparisons.items()) if run in self.runs
+            },
             "capacities": {
                 record: {"version": self._capacity_versions[record], "about": about}
                 for record, about in sorted(self.capacities.items())

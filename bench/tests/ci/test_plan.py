@@ -79,8 +79,19 @@ def test_a_night_measures_again_and_one_server_against_itself(tmp_path: Path, ca
     assert commands(plan)[0] == "run --suite tiny --profile full"
     assert commands(plan)[1].endswith(" --profile compare --max-time 10m")
     assert plan.event == "schedule", "a point of the trend, whoever started it"
+    assert control.why.endswith("every server has its turn within 3 nights")
     nights = {make_plan(event, catalog, None, Settings(), date(2026, 11, day)).steps[1].servers[0] for day in (1, 2, 3)}
     assert nights == {"alpha", "beta", "gamma"}
+
+
+@pytest.mark.parametrize(("driver", "apart"), [("process", True), ("docker", False), ("auto", False)])
+def test_a_night_builds_both_arms_apart_where_they_are_processes(
+    tmp_path: Path, catalog: Sequence[Server], driver: str, apart: bool
+) -> None:
+    event = read(tmp_path, "workflow_dispatch", {"inputs": {"night": "true"}})
+    control = planned(catalog, event, settings=Settings(driver=driver)).steps[-1]
+    assert ("--fault rebuilt" in " ".join(control.arguments)) is apart
+    assert ("built apart" in control.why) is apart
 
 
 def test_a_night_measures_everything_or_is_refused(tmp_path: Path, catalog: Sequence[Server]) -> None:

@@ -12,6 +12,7 @@ from pushbench.calibration.rates import rate
 from pushbench.records import store
 from pushbench.site.trust import error_rates
 from pushbench.statistics.ties import alike
+from tests.comparisons import arms, compared
 from tests.factories import invalid, make_record, make_trial, measured
 from tests.site.checkouts import Site
 
@@ -37,6 +38,52 @@ def test_error_rates_are_those_of_real_comparisons_over_all_servers() -> None:
 
 def test_without_a_calibration_nobody_knows() -> None:
     assert error_rates(None) is None
+
+
+def night(site: Site, number: int, *, cpu: float = 0.0, injected: str = "rebuilt", fixed: bool = False) -> None:
+    record = compared(arms("node-ws", cpu=cpu), injected=injected, fixed=fixed)
+    store.write_record(site.records, record.model_copy(update={"id": f"20261122T03000{number}Z-aaaaaa"}))
+
+
+def equal(site: Site) -> dict[str, float]:
+    site.build()
+    found = site.manifest["judge"]["equal"]
+    assert isinstance(found, dict)
+    return found
+
+
+def test_each_comparison_of_a_server_with_itself_counts_and_shrinks_the_bound(tmp_path: Path) -> None:
+    site = Site(tmp_path)
+    night(site, 1)
+    assert equal(site) == {"count": 0, "of": 1, "most": rate(0, 1).high}
+    night(site, 2, injected="none")
+    assert equal(site) == {"count": 0, "of": 2, "most": rate(0, 2).high}
+    assert equal(site) == {"count": 0, "of": 2, "most": rate(0, 2).high}, "what was built before is known"
+    night(site, 3, cpu=0.5)
+    assert equal(site) == {"count": 1, "of": 3, "most": rate(1, 3).high}, "a false alarm"
+    rows = {(each["injected"], each["how"]): each["runs"] for each in site.data("method")["calibration"]["cases"]}
+    assert rows == {("none", "this site"): 1, ("rebuilt", "this site"): 2}
+
+
+def test_other_comparisons_say_nothing_of_false_alarms(tmp_path: Path) -> None:
+    site = Site(tmp_path)
+    night(site, 1, injected="burn=50%", cpu=0.5)
+    night(site, 2, fixed=True)
+    record = compared(arms("node-ws", cpu=0.5))
+    store.write_record(site.records, record.model_copy(update={"id": "20261122T030003Z-aaaaaa"}))
+    site.build()
+    assert site.manifest["judge"] is None
+
+
+def test_a_comparison_that_the_checkout_counts_does_not_count_twice(tmp_path: Path) -> None:
+    site = Site(tmp_path)
+    for number in (1, 2):
+        night(site, number)
+    counted = calibration(case("rebuilt", 0, 10)).model_copy(update={"records": ["20261122T030001Z-aaaaaa"]})
+    file = site.project.root / "docs" / "calibration.json"
+    file.parent.mkdir()
+    file.write_text(counted.model_dump_json(by_alias=True))
+    assert equal(site)["of"] == 11
 
 
 @pytest.mark.parametrize(("loss", "outcome"), [(0.0, "pass"), (0.5, "fail")])
