@@ -51,7 +51,8 @@ class State:
     def read(cls, root: Path, judged_by: str) -> State:
         try:
             found = json.loads((root / NAME).read_bytes())
-            usable = (found["schema"], found["judged_by"]) == (SCHEMA, judged_by) and {"measured_with", "self_comparisons"} <= set(found)
+            usable = (found["schema"], found["judged_by"]) == (SCHEMA, judged_by)
+            usable = usable and {"measured_with", "self_comparisons"} <= set(found)
         except (OSError, ValueError, KeyError, TypeError):
             usable, found = False, {}
         return cls(judged_by, found if usable else None)
