@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pushbench.authoring.guessing import Commands, language_of, toolchains_of
-from pushbench.catalog.protocols import MESSAGE
+from pushbench.catalog.protocol_reading import MESSAGE
 from pushbench.catalog.servers import PORT_OPENS
 from pushbench.catalog.templates import JsonTemplate, parse
 from pushbench.foundation.errors import UserError

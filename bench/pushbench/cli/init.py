@@ -110,13 +110,10 @@ class _Given:
 
 
 def _suite(project: Project) -> str:
-    """The suite that plays declared protocols."""
-    from pushbench.catalog.suites import read_suites
+    """The suite that plays what `init` drafts."""
+    from pushbench.catalog.suites import declaring_suite
 
-    found = [suite.id for suite in read_suites(project.scenarios) if suite.spec.declared_protocols]
-    if not found:
-        raise UserError("no suite plays declared protocols", where=str(project.scenarios))
-    return found[0]
+    return declaring_suite(project.scenarios, "websocket").id
 
 
 def _answers(home: Path, name: str, suite: str, given: _Given, *, asks: bool) -> Answers:

@@ -53,7 +53,9 @@ def chat(tmp_path: Path) -> Path:
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
     made = make_project(tmp_path / "checkout")
     suite = made.scenarios / "tiny.yml"
-    suite.write_text(f"declared_protocols: true\n{suite.read_text()}regressions: {{loss_ratio: {{margin: 10%}}}}\n")
+    suite.write_text(
+        f"declared_protocols: websocket\n{suite.read_text()}regressions: {{loss_ratio: {{margin: 10%}}}}\n"
+    )
     git(made.root, "init", "--quiet")
     monkeypatch.setenv("PUSHBENCH_ROOT", str(made.root))
     return made

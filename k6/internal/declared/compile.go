@@ -16,10 +16,13 @@ type Protocol struct {
 	Others bool
 	// KeepAlive is how often members send what keeps a connection alive; 0 for never.
 	KeepAlive time.Duration
-	// Stream is the answer to each message where that is a request; nil where clients are members of groups.
-	Stream *Stream
+	// Request is how each message is a request; nil where clients are members of groups.
+	Request *Request
+	// Varies says that the target or the header of each request is another one.
+	Varies bool
 
 	json        bool
+	number      int // the pointer of a receipt's number; -1 where none has it
 	rows        map[string][]string
 	finder      *finder
 	secrets     secrets
@@ -67,11 +70,11 @@ func Compile(d Declaration) (*Protocol, error) {
 	}
 	c := compiler{made: &Protocol{
 		Subprotocol: d.Subprotocol, Separator: []byte(d.Separator), Others: d.Message.Others, json: d.Format == "json",
-		secrets: known, rows: d.Rows, finder: newFinder(), reason: -1,
+		secrets: known, rows: d.Rows, finder: newFinder(), reason: -1, number: -1,
 	}}
 	c.transport(d)
 	c.conversation(d)
-	c.stream(d.Stream)
+	c.request(d.Request)
 	c.receipt(d.Message.Received) // last, for what a receipt has at a pointer is the likeliest value there
 	if c.err != nil {
 		return nil, c.err
@@ -115,19 +118,14 @@ func (c *compiler) conversation(d Declaration) {
 func (c *compiler) receipt(r Receipt) {
 	p := c.made
 	p.received = *c.pattern(r.Pattern)
-	if !p.json || p.Stream != nil {
+	if !p.json {
 		return
 	}
-	if r.ID == nil {
+	if r.ID == nil && p.Request == nil {
 		c.fail(fmt.Errorf("message: nothing says where the id of a receipt is"))
 		return
 	}
-	id := c.condition(*r.ID)
-	p.id = &id
-	if r.Time != nil {
-		at := c.condition(*r.Time)
-		p.time = &at
-	}
+	p.id, p.time = c.place(r.ID), c.place(r.Time)
 	for _, each := range r.Same {
 		made := c.condition(each)
 		p.same = append(p.same, made)
@@ -135,6 +133,15 @@ func (c *compiler) receipt(r Receipt) {
 			p.finder.expect(made.pointer, text)
 		}
 	}
+}
+
+// place is where an id or a time is; nil for nowhere.
+func (c *compiler) place(d *Condition) *condition {
+	if d == nil {
+		return nil
+	}
+	made := c.condition(*d)
+	return &made
 }
 
 // OpenKey is the key of what acknowledges a step of the opening.
@@ -213,7 +220,7 @@ func (p *Protocol) Location(v Values) (path, query string) {
 	return string(p.path.append(nil, &v)), string(p.query.append(nil, &v))
 }
 
-// Header is the header of a client's opening handshake.
+// Header is the header of a client's opening handshake, or of a request.
 func (p *Protocol) Header(v Values) http.Header {
 	made := http.Header{}
 	for _, each := range p.headers {

@@ -30,7 +30,9 @@ func completion() declared.Declaration {
 			Pattern: declared.Pattern{Where: []declared.Condition{is("/type", `"error"`)}}, Reason: "/message",
 		},
 		Ignore: []declared.Pattern{{Where: []declared.Condition{is("/choices/0/finish_reason", `"stop"`)}}},
-		Stream: &declared.Stream{Method: "POST", Receipts: 2, End: "[DONE]"},
+		Request: &declared.Request{
+			Method: "POST", Status: 200, Stream: &declared.Stream{Receipts: 2, End: "[DONE]"},
+		},
 	}
 }
 
@@ -125,11 +127,11 @@ func TestWhatTheEventsOfADeclaredStreamMean(t *testing.T) {
 func TestAStreamThatCannotBeAskedForIsNoProtocol(t *testing.T) {
 	line := func(text string) declared.Template { return declared.Template{{Literal: text}} }
 	for want, change := range map[string]func(*declared.Declaration){
-		"expected GET or POST": func(d *declared.Declaration) { d.Stream.Method = "PUT" },
-		"0 receipts":           func(d *declared.Declaration) { d.Stream.Receipts = 0 },
-		"a GET sends nothing":  func(d *declared.Declaration) { d.Stream.Method = "GET" },
-		"has no open":          func(d *declared.Declaration) { d.Join = &declared.Step{Send: line("{}")} },
-		"not one line":         func(d *declared.Declaration) { d.Headers[0].Value = line("a\r\nb") },
+		"expected one of":     func(d *declared.Declaration) { d.Request.Method = "TRACE" },
+		"0 receipts":          func(d *declared.Declaration) { d.Request.Stream.Receipts = 0 },
+		"a GET sends nothing": func(d *declared.Declaration) { d.Request.Method = "GET" },
+		"has no open":         func(d *declared.Declaration) { d.Join = &declared.Step{Send: line("{}")} },
+		"not one line":        func(d *declared.Declaration) { d.Headers[0].Value = line("a\r\nb") },
 		"writer itself sets": func(d *declared.Declaration) {
 			d.Headers = append(d.Headers, declared.Header{Name: "Content-Length", Value: line("1")})
 		},
