@@ -155,6 +155,9 @@ class SuiteFile(SuiteEntry):
         description="the transport of the protocols that its servers may declare: messages to the members of groups "
         "(websocket), streams of tokens (sse), or requests with one answer (http)",
     )
+    undeclared_parameters: list[str] = Field(
+        default=[], description="numbers that only the suite's own protocols follow, where they are not 0"
+    )
     offered: Offered | None = Field(None, description="what clients send, where protocols may be declared")
     parameters: Parameters = Field(description="with their defaults")
     choices: dict[str, list[Value]] = Field(default={}, description="of a parameter, where not every value will do")
@@ -173,6 +176,13 @@ class SuiteFile(SuiteEntry):
             for name in (*self.capacity.parameters, *rate):
                 if name not in self.parameters:
                     raise ValueError(f"capacity: {name} is no parameter of the suite")
+        return self
+
+    @model_validator(mode="after")
+    def _undeclared_are_known(self) -> Self:
+        for name in self.undeclared_parameters:
+            if name not in self.parameters:
+                raise ValueError(f"undeclared_parameters: {name} is no parameter of the suite")
         return self
 
     @model_validator(mode="after")

@@ -124,14 +124,13 @@ class Reader:
             return Meaning(Kind.FOREIGN)
         message = _Message(text, document)
         known: Found = {"client": asked.client, "id": asked.id, "time": asked.time}
+        if any(self._matches(each, message, self._own) is not None for each in declaration.ignore):
+            return Meaning(Kind.IGNORED)
         if self._matches(receipt, message, asked, known) is not None:
             return Meaning(Kind.DELIVERED, asked.id, altered=self._differs(receipt, message, asked, known))
-        kinds: list[tuple[Pattern | None, Kind]] = [
-            (declaration.error, Kind.REFUSED),
-            *((each, Kind.IGNORED) for each in declaration.ignore),
-        ]
-        fits = (kind for pattern, kind in kinds if pattern and self._matches(pattern, message, self._own) is not None)
-        return Meaning(next(fits, Kind.FOREIGN))
+        if declaration.error and self._matches(declaration.error, message, self._own) is not None:
+            return Meaning(Kind.REFUSED)
+        return Meaning(Kind.FOREIGN)
 
     def number(self, text: str, event_id: str | None) -> int | None:
         """The number of a token, where the declaration says where it is; None where nothing is there."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 
 import pytest
 
+from pushbench.catalog.protocol_file import TRANSPORTS
 from pushbench.catalog.protocols import declared_by, read_protocol
 from pushbench.catalog.servers import read_servers
 from pushbench.catalog.suites import find_suite
@@ -68,6 +70,24 @@ def test_the_examples_are_what_the_generators_tests_play(name: str) -> None:
 def test_an_example_has_at_most_thirty_lines(file: Path) -> None:
     assert len(file.read_text().splitlines()) <= 30
     assert file.read_text().startswith("# yaml-language-server: $schema=../../schemas/protocol.json\n")
+
+
+DOCUMENTED = re.findall(
+    r"^```yaml\n((?:#[^\n]*\n)?(?:websocket|sse|http):.*?)^```",
+    (CHECKOUT.root / "docs" / "own-server.md").read_text(),
+    re.MULTILINE | re.DOTALL,
+)
+
+
+@pytest.mark.parametrize("text", DOCUMENTED, ids=range(len(DOCUMENTED)))
+def test_a_protocol_of_the_documentation_can_be_read(text: str, tmp_path: Path) -> None:
+    file = tmp_path / "protocol.yml"
+    file.write_text(text)
+    read_protocol(file)
+
+
+def test_the_documentation_shows_each_transport() -> None:
+    assert {text.partition(":")[0].splitlines()[-1] for text in DOCUMENTED if text[0] != "#"} == set(TRANSPORTS)
 
 
 def test_a_chat_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -99,6 +99,11 @@ func (r *Reader) Answer(text []byte, asked Values) Meaning {
 	if p.json && p.finder.count > 0 && !p.finder.find(text, r.found) {
 		return r.meaning(Foreign, "format", "no JSON: %.60q", text)
 	}
+	for i := range p.ignored { // first, for the chunk that begins a stream may look like a token
+		if r.concerns(&p.ignored[i], m) {
+			return Meaning{Kind: Ignored}
+		}
+	}
 	if p.received.matches(m, &v) {
 		meaning := r.delivered(m, v)
 		meaning.Index = unsaid
@@ -106,11 +111,6 @@ func (r *Reader) Answer(text []byte, asked Values) Meaning {
 	}
 	if p.refusal != nil && r.concerns(p.refusal, m) {
 		return Meaning{Kind: Refused, At: "error", Reason: p.Redact(r.reason(m))}
-	}
-	for i := range p.ignored {
-		if r.concerns(&p.ignored[i], m) {
-			return Meaning{Kind: Ignored}
-		}
 	}
 	if p.Request.Stream == nil {
 		return r.meaning(Foreign, "message.received", "another answer: %.60q", text)
