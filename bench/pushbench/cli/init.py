@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -17,6 +17,7 @@ from pushbench.foundation.errors import UserError
 if TYPE_CHECKING:
     from pushbench.authoring.describing import Answers
     from pushbench.authoring.settling import Settled
+    from pushbench.catalog.protocol_file import Transport
     from pushbench.foundation.project import Project
 
 FOLDER = "bench"
@@ -26,6 +27,7 @@ _EXAMPLES = examples(
     "./pushbench init ~/chat",
     "./pushbench init ~/chat --path '/rooms/{group}' --start 'node server.js'",
     './pushbench init ~/chat --message \'{"type": "chat", "id": {id}}\'',
+    "./pushbench init ~/model --over sse --path /v1/chat/completions",
     "./pushbench init ~/chat --no-run --json",
     "(again, after a change of its files: what is missing is written)",
 )
@@ -64,6 +66,10 @@ def init(
     message: Annotated[
         str, typer.Option("--message", help="What they send, with an {id} and {text:200}.", metavar="TEMPLATE")
     ] = "",
+    over: Annotated[
+        Literal["websocket", "sse", "http"],
+        typer.Option("--over", help="What clients speak: conversations, streams of events, or single answers."),
+    ] = "websocket",
     run: Annotated[
         bool, typer.Option("--run/--no-run", help="Play a conversation and a first run, for limits.")
     ] = True,
@@ -85,8 +91,8 @@ def init(
     folder = home / FOLDER / name
     answers = None
     if force or not (folder / "server.yml").exists():
-        given = _Given(build, start, path, message)
-        answers = _answers(home, name, _suite(project), given, asks=asks)
+        given = _Given(build, start, path, message, over)
+        answers = _answers(home, name, _suite(project, over), given, asks=asks)
     settled = _write(project, top, folder, answers, force=force)
     if not as_json:
         _tell(project, top, settled)
@@ -105,15 +111,15 @@ def init(
 class _Given:
     """What the options answer."""
 
-    def __init__(self, build: list[str] | None, start: str, path: str, message: str) -> None:
-        self.build, self.start, self.path, self.message = build, start, path, message
+    def __init__(self, build: list[str] | None, start: str, path: str, message: str, over: Transport) -> None:
+        self.build, self.start, self.path, self.message, self.over = build, start, path, message, over
 
 
-def _suite(project: Project) -> str:
-    """The suite that plays what `init` drafts."""
+def _suite(project: Project, over: Transport) -> str:
+    """The suite that plays protocols over a transport."""
     from pushbench.catalog.suites import declaring_suite
 
-    return declaring_suite(project.scenarios, "websocket").id
+    return declaring_suite(project.scenarios, over).id
 
 
 def _answers(home: Path, name: str, suite: str, given: _Given, *, asks: bool) -> Answers:
@@ -129,11 +135,13 @@ def _answers(home: Path, name: str, suite: str, given: _Given, *, asks: bool) ->
     start = given.start or _ask(asks, "What starts it? It gets PORT.", as_line(guessed.start) if guessed.start else "")
     if not start:
         raise UserError("nothing says what starts the server", where=str(home), hint="--start 'node server.js'")
-    path = given.path or _ask(asks, "Where do clients connect? {group} is a room.", "/")
-    message = given.message or _ask(asks, "What do they send?", ANYTHING)
+    where = "Where do clients connect? {group} is a room." if given.over == "websocket" else "Which path do they ask?"
+    path = given.path or _ask(asks, where, "/")
+    message = given.message or _ask(asks, "What do they send?", ANYTHING[given.over])
     for product in settling.not_ignored(home, guessed.products if build == guessed.build else ()):
         options.note(f"git does not ignore {product}: every run will build again; add it to .gitignore")
-    return Answers(name, suite, build, _argv("--start", start), path, message, link=settling.page_of(home) or NOWHERE)
+    link = settling.page_of(home) or NOWHERE
+    return Answers(name, suite, build, _argv("--start", start), path, message, given.over, link)
 
 
 def _commands(told: str) -> list[list[str]]:

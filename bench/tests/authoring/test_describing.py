@@ -50,7 +50,7 @@ def test_a_server_that_needs_no_build_has_none() -> None:
 
 
 def test_a_message_of_text_is_received_as_it_is_sent() -> None:
-    found = protocol(ANYTHING, "/rooms/{group}").declaration
+    found = protocol(ANYTHING["websocket"], "/rooms/{group}").declaration
     assert found.format == "text"
     assert joined(found.message.received.like) == joined(found.message.send)
     assert [part.value for part in found.path if part.value] == ["group"]

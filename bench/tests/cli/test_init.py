@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from pushbench.authoring.settling import exclude
+from pushbench.catalog.protocols import read_protocol
 from pushbench.catalog.servers import read_catalog
 from pushbench.cli import main
 from pushbench.cli.conclusion import thresholds_of
@@ -86,6 +87,17 @@ def test_the_files_are_written_and_the_server_is_one_of_the_catalog(init: Any, c
     assert git(project.root, "check-ignore", "servers/my-chat"), "git would add a link to another repository"
     assert "written   bench/my-chat/server.yml\n" in said
     assert said.splitlines()[-2] == "next: ./pushbench protocol check my-chat"
+
+
+@pytest.mark.parametrize(("over", "suite"), [("sse", "streams"), ("http", "answers")])
+def test_requests_are_described_for_their_suite(over: str, suite: str, init: Any, chat: Path, project: Project) -> None:
+    tiny = (project.scenarios / "tiny.yml").read_text()
+    (project.scenarios / f"{suite}.yml").write_text(tiny.replace("protocols: websocket", f"protocols: {over}"))
+    init("--start", START, "--over", over, "--path", "/v1/answers")
+    folder = chat / "bench" / "my-chat"
+    assert read_yaml(folder / "server.yml").data["suite"] == suite
+    declared = read_protocol(folder / "protocol.yml")
+    assert (declared.transport, declared.declaration.path[0].literal) == (over, "/v1/answers")
 
 
 def test_what_is_there_is_kept_until_somebody_says_otherwise(init: Any, chat: Path) -> None:
