@@ -1,6 +1,13 @@
 package conversation
 
 import (
+	"encoding/pem"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -137,5 +144,38 @@ func TestWhatIsWrongWithAnAnswerIsAFaultOfItsKey(t *testing.T) {
 				t.Errorf("%+v, expected %q at %q", fault, test.what, test.at)
 			}
 		})
+	}
+}
+
+func TestRequestsAreMadeOverTLS(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/post" {
+			w.WriteHeader(http.StatusCreated)
+			_, _ = io.Copy(w, r.Body)
+			return
+		}
+		w.Header().Set("Content-Type", "text/event-stream")
+		for token := range 213 {
+			_, _ = fmt.Fprintf(w, "id: %d\ndata: a\n\n", token)
+		}
+	}))
+	defer server.Close()
+	authority := filepath.Join(t.TempDir(), "own.pem")
+	encoded := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
+	if err := os.WriteFile(authority, encoded, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, example := range []string{"posts", "token-stream"} {
+		config := Config{
+			URL: server.URL, Declaration: declaration(t, example), Within: 3 * time.Second, Authorities: authority,
+		}
+		if report, err := Play(config); err != nil || report.Fault != nil {
+			t.Errorf("%v %+v", err, report)
+		}
+		config.Authorities = ""
+		if _, err := Play(config); err == nil || !strings.Contains(err.Error(), "TLS: ") {
+			t.Errorf("%v, expected that nobody knows the authority", err)
+		}
 	}
 }
