@@ -100,7 +100,7 @@ class Secret(Document):
 
 
 class Declaration(Document):
-    format: Literal["json", "text"]
+    format: Literal["json", "text", "msgpack"]
     path: Template
     query: Template = []
     subprotocol: str = ""

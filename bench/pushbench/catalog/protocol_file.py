@@ -188,7 +188,9 @@ class ProtocolFile(Document):
     websocket: WebSocket | None = None
     sse: EventStreams | None = None
     http: Requests | None = None
-    format: Literal["json", "text"] = Field(default="json", description="what the messages are")
+    format: Literal["json", "text", "msgpack"] = Field(
+        default="json", description="what the messages are; templates and patterns of msgpack are written as JSON"
+    )
     open: Openings | None = Field(default=None, description="one step, or a list of steps")
     join: Joining | None = Field(default=None, description="when left out, who is connected is a member")
     message: MessageEntry = MessageEntry()

@@ -82,7 +82,7 @@ class _Reading:
         self.file, self.spec, self.at = file, spec, at
         self._transport, self._text = transport, text
         self._secrets = list(spec.secrets)
-        self.json = spec.format == "json"
+        self.json = spec.format != "text"
         self._rows = read_rows(file.path.parent / spec.rows) if spec.rows else {}
 
     def common(self, known: Collection[str]) -> dict[str, Any]:
@@ -237,6 +237,9 @@ class _Groups(_Reading):
 
     def declaration(self) -> Declaration:
         spec, alive = self.spec, self.spec.keep_alive
+        for name, given in (("separator", self._socket.separator), ("terminator", self._socket.terminator)):
+            if given and spec.format == "msgpack":
+                raise self.file.error(("websocket", name), "a frame of MessagePack is one message")
         return Declaration(
             **self.common(SENT),
             subprotocol=self._socket.subprotocol or "",
@@ -327,6 +330,8 @@ class _Requests(_Reading):
         ):
             if given:
                 raise self.file.error(key, f"only members of groups have it, over websocket; found {self.at}")
+        if spec.format == "msgpack":
+            raise self.file.error(("format",), f"MessagePack is spoken over websocket only; found {self.at}")
         if spec.ignore and isinstance(self._asked, Requests):
             raise self.file.error(("ignore",), "a request has one answer, which is a receipt or an error")
 

@@ -66,7 +66,7 @@ class Reader:
 
     def __init__(self, declaration: Declaration, secrets: Mapping[str, str], own: Values) -> None:
         self._declaration, self._secrets, self._own = declaration, secrets, own
-        self._in_messages: Escape = _inside_json if declaration.format == "json" else str
+        self._in_messages: Escape = str if declaration.format == "text" else _inside_json
 
     def filled(self, template: Template, values: Values | None = None, escape: Escape | None = None) -> str:
         """The text of a template; secrets are escaped as messages need it, or by `escape`."""
@@ -91,7 +91,7 @@ class Reader:
         """What a message says to a client that has done so many steps of the opening; all by default."""
         declaration = self._declaration
         try:
-            document = parsed(text) if declaration.format == "json" else None
+            document = parsed(text) if declaration.format != "text" else None
         except (ValueError, RecursionError):
             return Meaning(Kind.FOREIGN)
         message = _Message(text, document)
@@ -119,7 +119,7 @@ class Reader:
         receipt = declaration.message.received
         looked_at = (receipt.where, receipt.id, receipt.time, receipt.same, declaration.error, declaration.ignore)
         try:
-            document = parsed(text) if declaration.format == "json" and any(looked_at) else None
+            document = parsed(text) if declaration.format != "text" and any(looked_at) else None
         except (ValueError, RecursionError):
             return Meaning(Kind.FOREIGN)
         message = _Message(text, document)

@@ -124,6 +124,11 @@ def test_a_chat_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
         ('"id": "{id}", ', "", "9: message.send: no {id}"),
         ('"at": {time}, ', "", "12: message.time: what is sent has no {time}"),
         ("  id: /id\n", "", "8: message: id: missing"),
+        (
+            "websocket:",
+            "format: msgpack\nwebsocket:\n  separator: x",
+            "3: websocket.separator: a frame of MessagePack is",
+        ),
         ("  id: /id\n", '  id: {at: /id, like: "m-{any}"}\n', "11: message.id.like: expected one {id} in it"),
         ("open: {", "open:\n - {}\n - {", "5: open.0: expected send, acknowledged, or both"),
         ("open: {", "open:\n - {acknowledged: {/a: b}}\n - {send: oh, ", "6: open.1.send: with values in their places"),
@@ -268,6 +273,7 @@ def test_streams_and_answers_are_read(tmp_path: Path) -> None:
         (TOKENS, "error:", "open: {send: '{}'}\nerror:", "12: open: only members of groups"),
         (TOKENS, "error:", "join: {send: '{}'}\nerror:", "12: join: only members of groups"),
         (TOKENS, "error:", "keep_alive: {send: '{}', every_seconds: 1}\nerror:", "12: keep_alive: only members"),
+        (PLAIN, "format: text", "format: msgpack", "2: format: MessagePack is spoken over websocket only; found sse"),
         (PLAIN, "event-id", "/n", "1: sse.number: the format is text: expected event-id"),
         (TOKENS, "same: {/text: /prompt}", "same: [/text]", "11: message.same.0: the pointer /text finds nothing"),
         (

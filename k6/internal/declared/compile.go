@@ -12,6 +12,8 @@ type Protocol struct {
 	Subprotocol string
 	// Separator stands between the messages of one frame, and may end the last one; empty where a frame is a message.
 	Separator []byte
+	// Packed says that messages are MessagePack, which are read and written as JSON here.
+	Packed bool
 	// Others says that a message is owed to the other members alone.
 	Others bool
 	// KeepAlive is how often members send what keeps a connection alive; 0 for never.
@@ -61,15 +63,20 @@ type compiler struct {
 
 // Compile reads the secrets and makes a protocol.
 func Compile(d Declaration) (*Protocol, error) {
-	if d.Format != "json" && d.Format != "text" {
-		return nil, fmt.Errorf("format %q: expected json or text", d.Format)
+	packed := d.Format == "msgpack"
+	if d.Format != "json" && d.Format != "text" && !packed {
+		return nil, fmt.Errorf("format %q: expected json, text or msgpack", d.Format)
+	}
+	if packed && (d.Separator != "" || d.Request != nil) {
+		return nil, fmt.Errorf("format msgpack: each frame of a WebSocket is a message")
 	}
 	known, err := read(d.Secrets)
 	if err != nil {
 		return nil, err
 	}
 	c := compiler{made: &Protocol{
-		Subprotocol: d.Subprotocol, Separator: []byte(d.Separator), Others: d.Message.Others, json: d.Format == "json",
+		Subprotocol: d.Subprotocol, Separator: []byte(d.Separator), Packed: packed, Others: d.Message.Others,
+		json:    d.Format != "text",
 		secrets: known, rows: d.Rows, finder: newFinder(), reason: -1, number: -1,
 	}}
 	c.transport(d)

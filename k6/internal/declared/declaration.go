@@ -6,7 +6,7 @@ package declared
 // Declaration is a protocol.yml as `pushbench` passes it on: templates are split into their parts, and lengths of text
 // are written out. docs/own-server.md describes the file.
 type Declaration struct {
-	// Format is json or text: what messages are.
+	// Format is json, text or msgpack: what messages are. Templates and patterns of MessagePack are JSON.
 	Format      string   `json:"format"`
 	Path        Template `json:"path"`
 	Query       Template `json:"query"`

@@ -44,7 +44,7 @@ func (p *Protocol) NewReader(own Values) Reader {
 func (r *Reader) Read(text []byte, steps int) Meaning {
 	p, m := r.protocol, message{text, r.found}
 	if p.json && !p.finder.find(text, r.found) {
-		return r.meaning(Foreign, "format", "no JSON: %.60q", text)
+		return r.meaning(Foreign, "format", "no %s: %.60q", p.encoding(), text)
 	}
 	v := Values{r.own.Group, unsaid, unsaid, unsaid}
 	if p.received.matches(m, &v) {
@@ -71,6 +71,14 @@ func (r *Reader) Read(text []byte, steps int) Meaning {
 		}
 	}
 	return r.meaning(Foreign, "ignore", "a message that is not declared: %.60q", text)
+}
+
+// encoding is what messages are.
+func (p *Protocol) encoding() string {
+	if p.Packed {
+		return "MessagePack"
+	}
+	return "JSON"
 }
 
 func (r *Reader) meaning(kind Kind, at, format string, values ...any) Meaning {

@@ -18,8 +18,8 @@ func Declare(d declared.Declaration) (Protocol, error) {
 		return declareRequests(compiled)
 	}
 	return Protocol{
-		subprotocols: compiled.Subprotocol, separator: compiled.Separator, Others: compiled.Others, PollPeriod: compiled.KeepAlive,
-		mostParts: declared.MostParts,
+		subprotocols: compiled.Subprotocol, separator: compiled.Separator, packed: compiled.Packed,
+		Others: compiled.Others, PollPeriod: compiled.KeepAlive, mostParts: declared.MostParts,
 		locate: func(id Identity) (path, query string) {
 			return compiled.Location(valuesOf(id))
 		},

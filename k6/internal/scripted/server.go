@@ -6,6 +6,7 @@ package scripted
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"net"
 	"net/http"
 	"sync"
@@ -13,6 +14,8 @@ import (
 	"time"
 
 	"github.com/gorilla/websocket"
+
+	"github.com/pushbench/pushbench/k6/internal/msgpack"
 )
 
 // Faults are the faults of the server. Every n-th delivery is counted over the whole server.
@@ -103,9 +106,10 @@ type board struct {
 }
 
 type member struct {
-	mu   sync.Mutex
-	conn *websocket.Conn
-	held map[*member][]byte // by sender: the delivery that goes out after the next one
+	mu     sync.Mutex
+	conn   *websocket.Conn
+	packed bool               // speaks MessagePack, which is JSON here
+	held   map[*member][]byte // by sender: the delivery that goes out after the next one
 }
 
 // Start listens on the address, for example 127.0.0.1:0.
@@ -119,6 +123,7 @@ func Start(address string, faults Faults) (*Server, error) {
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /ws", s.serve(newPlain))
+	mux.HandleFunc("GET /packed", s.serve(newPacked))
 	mux.HandleFunc("GET /socket.io/", s.serve(newSocketIO))
 	mux.HandleFunc("GET /counts", func(w http.ResponseWriter, _ *http.Request) {
 		_ = json.NewEncoder(w).Encode(s.Counts())
@@ -194,7 +199,7 @@ func (s *Server) accept(w http.ResponseWriter, r *http.Request, speak func(*Serv
 	says.greet()
 	defer says.end()
 	for {
-		_, text, err := conn.ReadMessage()
+		text, err := m.read()
 		if err != nil {
 			return
 		}
@@ -258,7 +263,28 @@ func (b *board) snapshot() []*member {
 	return b.members
 }
 
-func (m *member) write(text []byte) { m.send(websocket.TextMessage, text) }
+func (m *member) read() ([]byte, error) {
+	kind, text, err := m.conn.ReadMessage()
+	if err != nil || !m.packed {
+		return text, err
+	}
+	text, ok := msgpack.AppendJSON(nil, text)
+	if !ok || kind != websocket.BinaryMessage {
+		return nil, errors.New("no MessagePack")
+	}
+	return text, nil
+}
+
+func (m *member) write(text []byte) { m.send(m.frame(text)) }
+
+// frame is what a message is sent as.
+func (m *member) frame(text []byte) (kind int, message []byte) {
+	if !m.packed {
+		return websocket.TextMessage, text
+	}
+	message, _ = msgpack.Append(nil, text) // clients sent it
+	return websocket.BinaryMessage, message
+}
 
 func (m *member) send(kind int, message []byte) {
 	m.mu.Lock()
@@ -291,7 +317,7 @@ func (s *Server) units(b *board, text []byte) int {
 }
 
 func (s *Server) deliver(b *board, sender *member, text []byte) {
-	message, err := websocket.NewPreparedMessage(websocket.TextMessage, text)
+	message, err := websocket.NewPreparedMessage(sender.frame(text))
 	if err != nil {
 		return
 	}
