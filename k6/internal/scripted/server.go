@@ -6,7 +6,6 @@ package scripted
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"net"
 	"net/http"
 	"sync"
@@ -14,8 +13,6 @@ import (
 	"time"
 
 	"github.com/gorilla/websocket"
-
-	"github.com/pushbench/pushbench/k6/internal/msgpack"
 )
 
 // Faults are the faults of the server. Every n-th delivery is counted over the whole server.
@@ -103,13 +100,6 @@ type Server struct {
 type board struct {
 	mu      sync.Mutex
 	members []*member
-}
-
-type member struct {
-	mu     sync.Mutex
-	conn   *websocket.Conn
-	packed bool               // speaks MessagePack, which is JSON here
-	held   map[*member][]byte // by sender: the delivery that goes out after the next one
 }
 
 // Start listens on the address, for example 127.0.0.1:0.
@@ -263,35 +253,6 @@ func (b *board) snapshot() []*member {
 	return b.members
 }
 
-func (m *member) read() ([]byte, error) {
-	kind, text, err := m.conn.ReadMessage()
-	if err != nil || !m.packed {
-		return text, err
-	}
-	text, ok := msgpack.AppendJSON(nil, text)
-	if !ok || kind != websocket.BinaryMessage {
-		return nil, errors.New("no MessagePack")
-	}
-	return text, nil
-}
-
-func (m *member) write(text []byte) { m.send(m.frame(text)) }
-
-// frame is what a message is sent as.
-func (m *member) frame(text []byte) (kind int, message []byte) {
-	if !m.packed {
-		return websocket.TextMessage, text
-	}
-	message, _ = msgpack.Append(nil, text) // clients sent it
-	return websocket.BinaryMessage, message
-}
-
-func (m *member) send(kind int, message []byte) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	_ = m.conn.WriteMessage(kind, message)
-}
-
 func (s *Server) broadcast(b *board, sender *member, text []byte) {
 	if b == nil || s.faults.Silent {
 		return
@@ -391,20 +352,3 @@ func (s *Server) outside(b *board) *member {
 }
 
 // hold keeps a delivery back, unless one is held already.
-func (m *member) hold(sender *member, text []byte) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.held[sender] != nil {
-		return false
-	}
-	m.held[sender] = text
-	return true
-}
-
-func (m *member) release(sender *member) []byte {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	held := m.held[sender]
-	delete(m.held, sender)
-	return held
-}
