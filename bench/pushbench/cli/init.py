@@ -68,7 +68,7 @@ def init(
     ] = "",
     over: Annotated[
         Literal["websocket", "sse", "http"],
-        typer.Option("--over", help="What clients speak: conversations, streams of events, or single answers."),
+        typer.Option("--over", help="What clients speak.", metavar="websocket|sse|http"),
     ] = "websocket",
     run: Annotated[
         bool, typer.Option("--run/--no-run", help="Play a conversation and a first run, for limits.")
