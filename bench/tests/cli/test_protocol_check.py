@@ -153,7 +153,12 @@ def over_http(scripted: Path) -> Iterator[str]:
     [
         ("token-stream", "tokens: 213", "tokens: 214", "3: sse.tokens: request 0 of client 0 gets 213 of 214 tokens"),
         ("token-stream", "GET,", "GET, end: over,", "3: sse.end: a stream without its end"),
-        ("token-stream", '"{any}"', "a{any}", "5: message.received: request 0 of client 0 gets nothing of that; what "),
+        (
+            "token-stream",
+            '"{any}"',
+            '"a{any}"',
+            "5: message.received: request 0 of client 0 gets nothing of that; what ",
+        ),
         ("posts", "status: 201", "status: 200", "3: http.status: request 0 of client 0 is refused: HTTP 201"),
         ("posts", "message: {", "message: {id: /nr, ", "4: message.id: the pointer /nr finds nothing in"),
         ("posts", "message: {", "message: {id: /content, ", "4: message.id: another id than that of the request at"),
