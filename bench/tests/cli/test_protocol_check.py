@@ -181,7 +181,7 @@ def test_people_see_the_first_and_the_last_tokens(check: Any, over_http: str) ->
     said = check(EXAMPLES / "token-stream" / "protocol.yml", "--to", over_http)
     assert said.code == 0, said.err
     lines = said.out.splitlines()
-    assert [line.split()[-8:-6] for line in lines if "is token" in line] == 3 * [
+    assert [line.split()[1:3] for line in lines if "is token" in line] == 3 * [
         ["token", "0"],
         ["token", "1"],
         ["token", "212"],
