@@ -117,7 +117,7 @@ def played(
         report = load.report()
     [stage] = report.stages
     assert (stage.receipts.received, stage.receipts.lost, stage.receipts.corrupt) == counts
-    assert [each.reason for each in report.errors] == ([] if counts[0] else ["{secret:token}"])
+    assert [each.reason for each in report.errors] == ([] if counts[0] else ["the server refused: {secret:token}"])
     assert b"scenarios" in commands, "the command lines were read"
     texts = [commands, report.model_dump_json().encode()]
     texts += [path.read_bytes() for path in (tmp_path / "load").rglob("*") if path.is_file()]
