@@ -16,7 +16,7 @@ from pushbench.foundation.yamlfile import parse_yaml
 ROOT = Path(__file__).parents[3]
 
 
-def answers(message: str = ANYTHING, path: str = "/") -> Answers:
+def answers(message: str = ANYTHING["websocket"], path: str = "/") -> Answers:
     return Answers("chat", "whiteboard", [["npm", "ci"]], ["node", "server.js"], path, message)
 
 

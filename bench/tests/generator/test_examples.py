@@ -22,7 +22,7 @@ from pushbench.foundation.project import Project
 from pushbench.generator.load import Generator, LoadPlan, playing
 from pushbench.generator.talking import converse
 from pushbench.machine.ports import free_port
-from pushbench.records.record import Schedule, StagePlan
+from pushbench.records.record import Parameters, Schedule, StagePlan
 from tests.serving import await_port
 
 pytestmark = [pytest.mark.slow]
@@ -44,7 +44,7 @@ class Played:
     """What a suite plays for a second, and what comes of it."""
 
     suite: str
-    parameters: dict[str, int | float | str | bool]
+    parameters: Parameters
     meanings: list[str]
     """of the conversation"""
     receipts: int
@@ -54,7 +54,7 @@ def played(protocol: DeclaredProtocol) -> Played:
     request = protocol.declaration.request
     if request is None:
         meanings = 2 * [f"message {n} of client {m}" for n, m in CONVERSATION]
-        parameters = {"board_size": BOARD, "pattern": "steady", "arrivals": "fixed"}
+        parameters: Parameters = {"board_size": BOARD, "pattern": "steady", "arrivals": "fixed"}
         return Played("whiteboard", parameters, meanings, CLIENTS * BOARD)
     assert request.stream
     tokens = request.stream.receipts

@@ -96,7 +96,7 @@ class Talker(Client):
         if self._packed and isinstance(message, bytes):
             with contextlib.suppress(ValueError, RecursionError):
                 message = unpacked(message)
-        elif self._packed:
+        elif self._packed and isinstance(message, str):
             message = message.encode()  # a text frame is nothing that it declares
         separator = self._declaration.separator
         for each in message.split(separator) if separator and isinstance(message, str) else [message]:
