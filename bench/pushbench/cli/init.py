@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -96,16 +97,17 @@ def init(
     settled = _write(project, top, folder, answers, force=force)
     if not as_json:
         _tell(project, top, settled)
-    limits, why = None, "no run was wanted"
+    first = _First(why="no run was wanted")
     if (folder / "thresholds.yml").exists() and not force:
-        limits, why = "", ""
+        first = _First(limits="", speaks=True)
     elif run:
-        limits, why = _first_run(project, name)
-    if limits is not None:
-        settled.append(settling.settle(folder / "thresholds.yml", limits, force=force))
-    _end(settled, name=name, why=why, as_json=as_json)
-    if why and not as_json:
-        print(f"when the conversation works, again: ./pushbench init {repository}")
+        first = _first_run(project, name)
+    if first.limits is not None:
+        settled.append(settling.settle(folder / "thresholds.yml", first.limits, force=force))
+    _end(settled, first, name=name, as_json=as_json)
+    if first.why and not as_json:
+        when = "for limits, on a quieter machine" if first.speaks else "when the conversation works"
+        print(f"{when}, again: ./pushbench init {repository}")
 
 
 class _Given:
@@ -206,14 +208,22 @@ def _require_readable(described: str, protocol: str) -> None:
     protocol_in(parse_yaml(protocol, Path("protocol.yml")))
 
 
-def _first_run(project: Project, name: str) -> tuple[str | None, str]:
-    """The thresholds.yml of a first run; without it why there is none."""
-    from pushbench.cli.first_run import first_run
+@dataclass(frozen=True)
+class _First:
+    """The thresholds.yml of a first run; without it why there is none, and whether the server speaks as declared."""
+
+    limits: str | None = None
+    why: str = ""
+    speaks: bool = False
+
+
+def _first_run(project: Project, name: str) -> _First:
+    from pushbench.cli.first_run import NothingUsual, first_run
 
     try:
-        return first_run(project, name), ""
+        return _First(first_run(project, name), speaks=True)
     except UserError as error:
-        return None, str(error)
+        return _First(why=str(error), speaks=isinstance(error, NothingUsual))
 
 
 def _tell(project: Project, top: Path, settled: list[Settled]) -> None:
@@ -227,15 +237,15 @@ def _shown(project: Project, top: Path, path: Path) -> str:
     return str(path.relative_to(top))
 
 
-def _end(settled: list[Settled], *, name: str, why: str, as_json: bool) -> None:
+def _end(settled: list[Settled], first: _First, *, name: str, as_json: bool) -> None:
     compared = f"./pushbench compare {name} --base HEAD~1"
-    following = f"./pushbench protocol check {name}" if why else compared
+    following = compared if first.speaks else f"./pushbench protocol check {name}"
     if as_json:
         files = [{"path": str(each.path), "state": each.state} for each in settled]
-        options.print_json({"server": name, "files": files, "no_limits": why or None, "next": following})
+        options.print_json({"server": name, "files": files, "no_limits": first.why or None, "next": following})
         return
-    if why:
-        print(f"no limits yet: {why}")
+    if first.why:
+        print(f"no limits yet: {first.why}")
     else:
         print(f"{settled[-1].state:8}  limits of a first run, {settled[-1].path}")
     print(f"next: {following}")

@@ -16,6 +16,7 @@ from pushbench.catalog.protocols import read_protocol
 from pushbench.catalog.servers import read_catalog
 from pushbench.cli import main
 from pushbench.cli.conclusion import thresholds_of
+from pushbench.cli.first_run import NothingUsual
 from pushbench.drivers.choice import DriverChoice
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.project import Project
@@ -137,6 +138,27 @@ def test_programs_get_one_document(init: Any, chat: Path) -> None:
     assert told["server"] == "my-chat"
     assert {"path": str(chat / "bench" / "my-chat" / "server.yml"), "state": "written"} in told["files"]
     assert (told["no_limits"], told["next"]) == ("no run was wanted", "./pushbench protocol check my-chat")
+
+
+@pytest.mark.parametrize(
+    ("error", "following"),
+    [
+        (
+            NothingUsual("too busy"),
+            "next: ./pushbench compare my-chat --base HEAD~1\nfor limits, on a quieter machine, again",
+        ),
+        (UserError("silence"), "next: ./pushbench protocol check my-chat\nwhen the conversation works, again"),
+    ],
+)
+def test_without_a_first_run_it_says_what_is_next(
+    error: UserError, following: str, init: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object) -> str:
+        raise error
+
+    monkeypatch.setattr("pushbench.cli.first_run.first_run", fails)
+    said, _ = init("--start", START, "--run")
+    assert f"no limits yet: {error}\n{following}: ./pushbench init " in said
 
 
 def test_on_a_terminal_it_asks_five_questions(init: Any, chat: Path, monkeypatch: pytest.MonkeyPatch) -> None:
