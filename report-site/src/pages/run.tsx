@@ -3,7 +3,8 @@
 import { useLoaded } from '../data/load';
 import { countedOtherwise } from '../data/method';
 import { loadRun } from '../data/run';
-import type { Manifest, Run, RunServer, StageNumbers, Words } from '../data/types';
+import type { Run, RunServer, StageNumbers } from '../data/run-types';
+import type { Manifest, Words } from '../data/types';
 import { metricTitle, wordsOf, worthShowing } from '../data/words';
 import { Changes, Environment, Reproduce } from '../parts/about-run';
 import { DistributionChart, LatencyChoice, latencyOf } from '../parts/distribution';
