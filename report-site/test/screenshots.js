@@ -1,4 +1,4 @@
-// Pictures of every page in every view, for people: `node test/screenshots.js SITE FOLDER`.
+// Pictures of every page in every view, or in some, for people: `node test/screenshots.js SITE FOLDER [VIEW...]`.
 
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -7,11 +7,12 @@ import { launch, open, visit } from './browser.js';
 import { addresses } from './pages.js';
 import { VIEWS } from './views.js';
 
-const [site, folder] = process.argv.slice(2);
+const [site, folder, ...views] = process.argv.slice(2);
 
 mkdirSync(folder, { recursive: true });
 const browser = await launch();
-for (const [view, { options, prepare }] of Object.entries(VIEWS)) {
+for (const view of views.length ? views : Object.keys(VIEWS)) {
+  const { options, prepare } = VIEWS[view];
   const { page, complaints, close } = await open(browser, pathToFileURL(resolve(site, 'index.html')).href, options);
   await prepare?.(page);
   await page.screenshot({ path: join(folder, `first-screen-${view}.png`) });

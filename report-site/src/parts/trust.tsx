@@ -3,7 +3,7 @@
 import type { Combination, Environment, Manifest, Overview } from '../data/types';
 import { href } from '../route';
 import { formatNumber, formatTime } from '../units';
-import { CommitLink, OutcomeMark, RunLink, Subject } from './page';
+import { AtCommit, OutcomeMark, RunLink, Subject } from './page';
 
 /** Where the facts leave room for the ranking below them. */
 const ROOMY = '(min-width: 44rem), print';
@@ -20,9 +20,8 @@ export function Trust({ manifest, overview, chosen }: Props) {
   return (
     <section class="panel trust" aria-label="What these numbers are worth">
       <p class="lead">
-        <OutcomeMark outcome={newest.outcome} /> <RunLink id={newest.id}>{formatTime(newest.created)}</RunLink>,
-        {' commit '}
-        <CommitLink manifest={manifest} commit={newest.commit} />
+        <OutcomeMark outcome={newest.outcome} /> <RunLink id={newest.id}>{formatTime(newest.created)}</RunLink>,{' '}
+        <AtCommit manifest={manifest} commit={newest.commit} />
         <span class="subject">
           : <Subject manifest={manifest} text={newest.subject} />
         </span>
