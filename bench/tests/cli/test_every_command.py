@@ -264,6 +264,21 @@ def test_servers_keep_to_the_width_and_say_what_is_missing(
     }
 
 
+@pytest.mark.parametrize("command", ["suites", "plan"])
+def test_lines_are_wrapped_in_a_terminal_and_whole_in_a_pipe(
+    project: Project, command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    assert call(command) == 0
+    narrow = capsys.readouterr().out
+    assert max(map(len, narrow.splitlines())) <= 40
+    monkeypatch.delenv("COLUMNS")
+    assert call(command) == 0
+    whole = capsys.readouterr().out
+    assert max(map(len, whole.splitlines())) > 40
+    assert narrow.split() == whole.split()
+
+
 def test_an_error_of_the_file_system_is_one_line_with_the_file(
     project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
