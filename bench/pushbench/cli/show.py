@@ -44,9 +44,9 @@ def show(
     out: OutOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show what a run or a search for capacities measured, and a run's verdict.
+    """Show what a run or a capacity search measured.
 
-    Exits with 0 whatever the verdict is; `pushbench judge` has an exit code for each verdict.
+    Of a run also its verdict. Exits with 0 whatever that is; `pushbench judge` has an exit code for each verdict.
     """
     from pushbench.cli.conclusion import color, thresholds_of, width
     from pushbench.cli.documents import read_named
