@@ -10,9 +10,11 @@ from typing import Any
 import pytest
 
 from pushbench.catalog.servers import Server, read_catalog
+from pushbench.ci.budget import cost_of
 from pushbench.ci.event import Event
 from pushbench.ci.plan import Change, Plan, make_plan, touched
 from pushbench.ci.result import Result, StepResult
+from pushbench.ci.sharding import only
 from pushbench.ci.steps import Settings
 from pushbench.foundation.errors import UserError
 from tests.ci.events import HEAD, HOSTILE, pull_request, push, read
@@ -221,6 +223,21 @@ def test_inputs_say_what_to_measure(
 ) -> None:
     event = read(tmp_path, "workflow_dispatch", {"inputs": inputs})
     assert commands(planned(catalog, event)) == [expected]
+
+
+def test_comparisons_share_the_time_of_their_job(tmp_path: Path, catalog: Sequence[Server]) -> None:
+    paths = ["servers/alpha/x", "servers/beta/x", "servers/gamma/x"]
+    event = read(tmp_path, "pull_request", pull_request())
+    plan = planned(catalog, event, *paths, settings=Settings(job_time="15m"))
+    assert [step.arguments[-2:] for step in plan.steps] == [["--total-time", "900s"]]
+    assert plan.notes[0].startswith(
+        "3 servers are compared, 10m at most each, in 15 min 00 s together: 5 min 00 s each"
+    )
+    assert [cost_of(step, Settings(), {}).most for step in plan.steps] == [900.0]
+    [one] = [only(step, ["beta"]) for step in plan.steps]
+    assert one.arguments[-2:] == ["--total-time", "300s"], "of one of three machines"
+    for enough in ("30m", ""):
+        assert "--total-time" not in commands(planned(catalog, event, *paths, settings=Settings(job_time=enough)))[0]
 
 
 def test_a_dispatched_pull_request_may_be_measured_otherwise(tmp_path: Path, catalog: Sequence[Server]) -> None:
