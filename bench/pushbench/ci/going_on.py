@@ -24,7 +24,9 @@ from pushbench.foundation.errors import UserError
 WORD = r"[a-z0-9][a-z0-9._/-]{0,99}"
 COMMANDS: Mapping[str, re.Pattern[str]] = {
     "run": re.compile(rf"run --suite {WORD} --profile {WORD}( --servers {WORD}(,{WORD})*)?", re.ASCII),
-    "control": re.compile(rf"calibrate measure --servers {WORD} --profile {WORD} --max-time {WORD}", re.ASCII),
+    "control": re.compile(
+        rf"calibrate measure( --fault rebuilt)? --servers {WORD} --profile {WORD} --max-time {WORD}", re.ASCII
+    ),
     "capacity": re.compile(rf"capacity --suite {WORD} --servers {WORD}(,{WORD})* --max-time {WORD}", re.ASCII),
 }
 """what pushes and nights measure, as `plan` makes it"""
