@@ -18,6 +18,8 @@ Files = Mapping[str, str]
 """texts by path, relative to the folder of the server"""
 
 DESCRIPTION = "server.yml"
+LANGUAGES = ("Go", "Java", "JavaScript", "Python", "Rust", "TypeScript")
+"""whose sources can get a comment and a function"""
 PADDING_BYTES = 3000
 """of environment; the stack of a process begins below it"""
 LAYOUT = 7
