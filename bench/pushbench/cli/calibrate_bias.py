@@ -53,15 +53,20 @@ def bias(
     ] = "",
     driver: DriverOption = "process",
     wait: WaitOption = False,
-    into: Annotated[Path, typer.Option("--into", help="Where the comparisons are kept.", metavar="FOLDER")] = CORPUS,
-    out: Annotated[Path, typer.Option("--out", help="Write NAME.json and NAME.md.", metavar="NAME")] = OUT,
+    into: Annotated[
+        Path | None,
+        typer.Option("--into", help="Where the comparisons are kept.", metavar="FOLDER", show_default=str(CORPUS)),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Write NAME.json and NAME.md.", metavar="NAME", show_default=str(OUT))
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Compare servers with builds of the same code, and print what that costs.
+    """Measure what a change without a meaning costs.
 
-    The builds differ by a comment, an unused function, the order of functions, the size of the environment, or their
-    path. Each comparison is kept as soon as it has ended, and counts among those of a server with itself: the same
-    command goes on. The last lines are margins for thresholds.yml.
+    Compares servers with builds of the same code, which differ by a comment, an unused function, the order of
+    functions, the size of the environment, or their path. Each comparison is kept as soon as it has ended, and counts
+    among those of a server with itself: the same command goes on. The last lines are margins for thresholds.yml.
     """
     from pushbench.calibration import bias_table
     from pushbench.calibration.bias import biases
@@ -74,6 +79,7 @@ def bias(
     from pushbench.records import store
 
     project = Project.current()
+    into, out = into or project.root / CORPUS, out or project.root / OUT
     thresholds = thresholds_of(project)
     request = _request(project, named or [], change or [], times, total_time)
     seconds = options.seconds("--max-time", max_time)
@@ -103,15 +109,19 @@ def bias(
 
 
 def _request(project: Project, names: list[str], changes: list[str], times: int, total_time: str) -> BiasRequest:
-    """Each server with each change that it can have, the servers in turn. Raises UserError for an unknown name."""
+    """Each server with each change that it can have, the servers in turn. Raises UserError for an unknown name, and
+    where the project is no git checkout.
+    """
     from math import inf
 
     from pushbench.calibration.bias_campaign import BiasRequest, Wanted
     from pushbench.calibration.faults import APART, REBUILT
     from pushbench.calibration.self_comparisons import changed_texts
     from pushbench.catalog.servers import read_catalog, select
+    from pushbench.foundation.trees import resolve
     from pushbench.foundation.yamlfile import unknown
 
+    resolve(project.root, "HEAD")
     for each in changes:
         if each not in APART:
             raise unknown("change", each, APART)
