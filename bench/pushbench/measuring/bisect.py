@@ -82,7 +82,7 @@ def bisect(
         )
         return compare(project, wanted, options, margins, watch)
 
-    search = Searching(project, path, only(thresholds, begun.suite, begun.metric), comparing, watch.note)
+    search = Searching(project, path, only(thresholds, begun.suite, begun.server, begun.metric), comparing, watch.note)
     return search.play(begun, request.total_seconds)
 
 
@@ -105,7 +105,7 @@ def begin(project: Project, request: BisectRequest, thresholds: Thresholds) -> t
         raise UserError(f"there is no server {request.server!r} in this checkout, which drives the comparisons")
     found = find_suite(project.scenarios, suite)
     metric = request.metric or f"cpu_seconds_per_{found.spec.words.work.name}"
-    margin = regression_of(thresholds, suite, metric).margin
+    margin = regression_of(thresholds, suite, request.server, metric).margin
     path = bisection_path(
         project.bisections, good=good, bad=bad, server=request.server, metric=metric, profile=request.profile
     )
@@ -185,7 +185,7 @@ class Searching:
 
         if not sources_of(self.project, found.server).at(sha):
             return skipped("the server does not exist there")
-        thresholds = with_margin(self.thresholds, found.suite, found.metric, margin)
+        thresholds = with_margin(self.thresholds, found.suite, found.server, found.metric, margin)
         try:
             record = self.comparing(sha, thresholds)
         except NothingToRun as error:
@@ -252,27 +252,28 @@ def _row(record: Record, thresholds: Thresholds, found: Bisection) -> JudgedChan
     return min(rows, key=lambda row: (order.index(row.word), -(row.change or 0.0)), default=None)
 
 
-def regression_of(thresholds: Thresholds, suite: str, metric: str) -> Regression:
-    """The margin of a metric. Raises UserError where it has none."""
-    known = {each.metric: each for each in thresholds.suite(suite).regressions}
+def regression_of(thresholds: Thresholds, suite: str, server: str, metric: str) -> Regression:
+    """The margin of a metric of a server. Raises UserError where it has none."""
+    known = {each.metric: each for each in thresholds.margins(suite, server)}
     if metric not in known:
         raise UserError(f"{suite} has no margin for {metric!r}", hint=f"those with one: {', '.join(known)}")
     return known[metric]
 
 
-def only(thresholds: Thresholds, suite: str, metric: str) -> Thresholds:
-    """The margins of one metric alone, so that a comparison ends when this one is decided."""
-    whole = thresholds.suite(suite)
-    alone = replace(whole, regressions=(regression_of(thresholds, suite, metric),), accepted=())
-    return replace(thresholds, suites={**thresholds.suites, suite: alone})
+def only(thresholds: Thresholds, suite: str, server: str, metric: str) -> Thresholds:
+    """The margin of one metric of a server alone, so that a comparison ends when this one is decided."""
+    return _with(thresholds, suite, regression_of(thresholds, suite, server, metric))
 
 
-def with_margin(thresholds: Thresholds, suite: str, metric: str, margin: float) -> Thresholds:
+def with_margin(thresholds: Thresholds, suite: str, server: str, metric: str, margin: float) -> Thresholds:
     """Another margin for a metric: half of the effect lies between commits that have it and those that have not."""
-    other = replace(regression_of(thresholds, suite, metric), margin=margin)
-    return replace(
-        thresholds, suites={**thresholds.suites, suite: replace(thresholds.suite(suite), regressions=(other,))}
-    )
+    return _with(thresholds, suite, replace(regression_of(thresholds, suite, server, metric), margin=margin))
+
+
+def _with(thresholds: Thresholds, suite: str, alone: Regression) -> Thresholds:
+    """The thresholds with one margin, and nothing accepted."""
+    changed = replace(thresholds.suite(suite), regressions=(alone,), own_regressions={}, accepted=())
+    return replace(thresholds, suites={**thresholds.suites, suite: changed})
 
 
 def commits_between(root: Path, good: str, bad: str) -> list[tuple[str, str]]:

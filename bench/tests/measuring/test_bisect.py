@@ -76,7 +76,7 @@ def slower_from(first: int, by: float = 0.15) -> Answers:
 def search(project: Project, comparing: Comparing, *, total: float | None = None) -> Bisection:
     begun, path = begin(project, BisectRequest("begin", "main", "x"), THRESHOLDS)
     notes: list[str] = []
-    playing = Searching(project, path, only(THRESHOLDS, "tiny", METRIC), comparing, notes.append)
+    playing = Searching(project, path, only(THRESHOLDS, "tiny", "x", METRIC), comparing, notes.append)
     return playing.play(begun, total)
 
 
@@ -137,8 +137,8 @@ def test_without_a_regression_there_is_nothing_to_search(project: Project) -> No
 
 
 def test_an_accepted_line_of_a_commit_hides_nothing(project: Project) -> None:
-    assert only(THRESHOLDS, "tiny", METRIC).suite("tiny").accepted == ()
-    assert [each.metric for each in only(THRESHOLDS, "tiny", METRIC).suite("tiny").regressions] == [METRIC]
+    assert only(THRESHOLDS, "tiny", "x", METRIC).suite("tiny").accepted == ()
+    assert [each.metric for each in only(THRESHOLDS, "tiny", "x", METRIC).suite("tiny").regressions] == [METRIC]
 
 
 @pytest.mark.parametrize(

@@ -273,7 +273,7 @@ export interface Method {
       }
     >;
     limits: { metric: string; side: 'max' | 'min'; value: number; server: string | null }[];
-    margins: { metric: string; margin: number; floor: number }[];
+    margins: { metric: string; margin: number; floor: number; bias: number; server: string | null }[];
   }[];
   calibration: {
     environments: string[];
@@ -290,6 +290,10 @@ export interface Method {
       failed: { count: number; of: number; low: number; high: number };
     }[];
   } | null;
+  /** how the arms of comparisons of equal code differ, by the word of the calibration */
+  arms: Record<string, string>;
+  /** what changes without a meaning cost each server */
+  bias: { header: string[]; rows: string[][]; sittings: number } | null;
   /** which faults `verify`, `run` and `compare` caught */
   faults: {
     server: string;
