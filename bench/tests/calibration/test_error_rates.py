@@ -77,7 +77,7 @@ def test_all_real_comparisons_of_equal_code_bound_the_false_alarms() -> None:
     text = bound(found.cases)
     assert text.startswith("Of 2 real comparisons of a server with itself, over all servers, 0 called a row worse")
     assert text.endswith("is 0.0 to 65.8 % (95 %). In 1 of them the arms were built apart; 0 of those did.")
-    assert "| node-ws | built apart | real | 1 | 1 | 0 |" in markdown(found)
+    assert "| node-ws | built at another path | real | 1 | 1 | 0 |" in markdown(found)
 
 
 def test_a_record_without_a_known_answer_joins_nothing() -> None:
