@@ -69,15 +69,3 @@ def test_a_known_bias_makes_no_false_alarms(published: list[Simulated]) -> None:
     known = [each for each in published if each.noise == KNOWN_BIAS]
     assert {each.servers for each in known} == {1, 7}
     assert sum(each.alarms.count for each in known) <= 0.01 * sum(each.alarms.of for each in known)
-
-
-def test_the_margin_has_to_know_of_a_bias() -> None:
-    """The same bias of 3 %, once unknown and once as the margin says."""
-    unknown = simulated._Kind(simulated.BIASED, 7, 1.0)
-    alarms = {}
-    for allowed in (0.0, 0.045):
-        biases = {simulated.BIASED: (simulated.BIAS, allowed)}
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(simulated, "BIASES", biases)
-            alarms[allowed] = simulated._simulate(unknown, 15, np.random.default_rng(1)).alarms.count
-    assert alarms[0.045] < alarms[0.0]
