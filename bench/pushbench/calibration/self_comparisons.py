@@ -25,7 +25,15 @@ from pushbench.measuring import preparation
 from pushbench.measuring.arms import Arm, Arms, prepare_arms
 from pushbench.measuring.campaign import Budget, Campaign
 from pushbench.measuring.checkout import read_commit
-from pushbench.measuring.common import Options, bench_of, holding_machine, means_of, new_record
+from pushbench.measuring.common import (
+    ARMS_APART,
+    Options,
+    bench_of,
+    holding_machine,
+    means_of,
+    new_record,
+    require_no_cluster,
+)
 from pushbench.measuring.preparation import Prepared
 from pushbench.measuring.progress import Watch
 from pushbench.measuring.sides import Side, side_of
@@ -49,6 +57,7 @@ def calibrate(
     project: Project, request: CalibrationRequest, options: Options, thresholds: Thresholds, watch: Watch
 ) -> Record:
     """Run one comparison. Faults need processes, which both arms run in a wrapper; containers run unwrapped."""
+    require_no_cluster(options.driver, ARMS_APART)
     suite = find_suite(project.scenarios, request.suite)
     load = suite.load(request.profile, {})
     commit = read_commit(project.root)

@@ -54,6 +54,9 @@ class Image(Document):
 
     dockerfile: str = "Dockerfile"
     arguments: dict[str, str] = Field(default={}, description="build arguments, such as another base image")
+    user: int | None = Field(
+        default=None, ge=1, lt=1 << 31, description="number of the user that it needs in a cluster, in place of 12345"
+    )
 
 
 class Process(Document):

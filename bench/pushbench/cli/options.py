@@ -53,11 +53,29 @@ NamesArgument = Annotated[
     ),
 ]
 DriverOption = Annotated[
-    Literal["auto", "process", "docker"],
+    Literal["auto", "process", "docker", "kubernetes"],
     typer.Option(
         "--driver",
-        help="process, docker, or auto: docker if an engine answers and has every image.",
+        help="process, docker, kubernetes, or auto: docker if an engine answers and has every image, else process.",
         metavar="DRIVER",
+    ),
+]
+ContextOption = Annotated[
+    str | None,
+    typer.Option(
+        "--context",
+        help="kubectl's context, for the driver kubernetes, or its digest from a record.",
+        metavar="CONTEXT",
+        show_default="the current one",
+    ),
+]
+NamespacePrefixOption = Annotated[
+    str | None,
+    typer.Option(
+        "--namespace-prefix",
+        help="How the namespace of each trial begins.",
+        metavar="PREFIX",
+        show_default="pushbench",
     ),
 ]
 WorkersOption = Annotated[

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,10 +15,13 @@ from pushbench.cli.interrupting import drawable, measure
 from pushbench.cli.options import (
     DEFAULT_PROFILE,
     AuthoritiesOption,
+    ContextOption,
+    DriverOption,
     GeneratorsOption,
     JsonOption,
     LiveOption,
     NamesArgument,
+    NamespacePrefixOption,
     OutOption,
     ParameterOption,
     PortOption,
@@ -91,33 +94,6 @@ RunProfileOption = Annotated[
         autocompletion=complete_profiles,
     ),
 ]
-RunDriverOption = Annotated[
-    Literal["auto", "process", "docker", "kubernetes"],
-    typer.Option(
-        "--driver",
-        help="process, docker, kubernetes, or auto: docker if an engine answers and has every image, else process.",
-        metavar="DRIVER",
-    ),
-]
-ContextOption = Annotated[
-    str | None,
-    typer.Option(
-        "--context",
-        help="kubectl's context, for the driver kubernetes.",
-        metavar="CONTEXT",
-        show_default="the current one",
-    ),
-]
-NamespacePrefixOption = Annotated[
-    str | None,
-    typer.Option(
-        "--namespace-prefix",
-        help="How the namespace of each trial begins.",
-        metavar="PREFIX",
-        show_default="pushbench",
-    ),
-]
-
 _EXAMPLES = examples(
     "./pushbench run",
     "./pushbench run node-ws --profile full",
@@ -151,7 +127,7 @@ def run(
     owner_agreed: OwnerAgreedOption = False,
     resume: ResumeOption = "",
     give_way: GiveWayOption = False,
-    driver: RunDriverOption = "auto",
+    driver: DriverOption = "auto",
     context: ContextOption = None,
     namespace_prefix: NamespacePrefixOption = None,
     workers: WorkersOption = None,

@@ -12,9 +12,11 @@ import typer
 from pushbench.cli import options
 from pushbench.cli.examples import examples
 from pushbench.cli.options import (
+    ContextOption,
     DriverOption,
     JsonOption,
     NamesArgument,
+    NamespacePrefixOption,
     PortOption,
     ServersOption,
     SuiteOption,
@@ -35,6 +37,7 @@ _EXAMPLES = examples(
     "./pushbench verify",
     "./pushbench verify node-ws tier:tuned",
     "./pushbench verify spring-stomp --rule order-per-sender-is-kept",
+    "./pushbench verify node-ws --driver kubernetes",
 )
 
 
@@ -51,6 +54,8 @@ def verify(
         list[str] | None, typer.Option("--rule", help="Check only this rule; repeatable.", metavar="NAME")
     ] = None,
     driver: DriverOption = "auto",
+    context: ContextOption = None,
+    namespace_prefix: NamespacePrefixOption = None,
     workers: WorkersOption = None,
     wait: WaitOption = False,
     port: PortOption = None,
@@ -68,6 +73,7 @@ def verify(
     """
     from pushbench.cli.suites_of import each_suite
     from pushbench.drivers.choice import DriverChoice
+    from pushbench.drivers.kubernetes import ClusterChoice
     from pushbench.foundation.project import Project
     from pushbench.machine.ownership import only_run_on_machine
     from pushbench.machine.processes import raise_open_files
@@ -80,7 +86,8 @@ def verify(
         raise UserError("--port is for one server at a time", hint="leave --jobs out")
 
     def select(of: Suite, ids: list[str]) -> Selection:
-        return select_servers(project, of, ids, options.note, DriverChoice(driver, port, workers))
+        choice = DriverChoice(driver, port, workers, cluster=ClusterChoice(context, namespace_prefix))
+        return select_servers(project, of, ids, options.note, choice)
 
     chosen = each_suite(project, suite, options.chosen(named, servers), select)
     rules = _known_rules([server for each in chosen for server in each.servers], rule or [])

@@ -2,29 +2,37 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pushbench.drivers.cluster_clocks import Compared, seen_by
 from pushbench.drivers.cluster_meter import Metered, readings_in, samples_of, unread
+from pushbench.drivers.kubelet import Coarse, grain
 from pushbench.foundation.text import one_line
 from pushbench.generator.load import Account, Started, moved, together
+from pushbench.machine.resources import Usage
 from pushbench.records.record import Finding
 
 APART_MOST = 1.0
 """seconds between the starts of the generators: the operator's starter calls one after the other, within some 100 ms"""
 UNCERTAIN_MOST = 0.01
 """of the shortest window: what the server used is then known as well as its windows are"""
+COARSE = "coarse_account"
+UNTOLD_MOST = 2.5
+"""seconds between two events of a generator, which come each second: across a longer gap nothing is known"""
 
 
 @dataclass(frozen=True)
 class Meter:
-    """A container beside a server."""
+    """A container beside a server, or beside a service."""
 
     pod: str
     address: str
     """with the port at which it tells the time"""
     quota_cores: float
+    of_service: bool = False
+    """else of the server"""
 
 
 @dataclass(frozen=True)
@@ -36,6 +44,8 @@ class Heard:
     arrived: float
     """when that was read here"""
     compared: Sequence[Compared]
+    spent: Sequence[tuple[float, float]] = ()
+    """moments of its own, and the CPU seconds that it had used by then"""
 
     def of(self, meter: Meter) -> tuple[Started, float] | None:
         return seen_by(self.started, [each for each in self.compared if each.meter == meter.address])
@@ -58,9 +68,15 @@ def starts_here(heard: Sequence[Heard], meters: Sequence[Meter]) -> list[Started
     return [moved(start, later) for start in seen]
 
 
-def account_of(logs: Mapping[Meter, str], heard: Sequence[Heard], told: Sequence[Started], without: str) -> Account:
-    """The account of a load whose starts here are `told`. `logs` are those of the meters; where there are none,
-    `without` says why.
+def account_of(
+    logs: Mapping[Meter, str],
+    heard: Sequence[Heard],
+    told: Sequence[Started],
+    without: str,
+    coarse: Sequence[Coarse] = (),
+) -> Account:
+    """The account of a load whose starts here are `told`. `logs` are those of the meters; where the server has none,
+    `without` says why, and `coarse` is what is told of its pods in place of them.
     """
     account = Account()
     starts = [start.at for start in told]
@@ -70,13 +86,18 @@ def account_of(logs: Mapping[Meter, str], heard: Sequence[Heard], told: Sequence
         account.reasons.append(Finding(code="start_skew", message=f"{message}, more than {APART_MOST:g} s"))
     elif len(heard) > 1:
         account.warnings.append(Finding(code="start_skew", message=message))
+    start = together(told)
+    generators = [_Spending(each.spent, each.started.at - one.at) for each, one in zip(heard, told, strict=True)]
+    account.samples = samples_of([], start, generators=generators)
     try:
         metered, uncertain = _metered(logs, heard, without)
     except LookupError as error:
-        message = f"CPU and memory of the server were not measured: {error.args[0]}"
-        account.warnings.append(Finding(code="not_accounted", message=message))
+        found = _coarsely(coarse, start, str(error.args[0]))
+        account.warnings.append(found)
+        if found.code == COARSE:
+            account.samples = samples_of([], start, servers=coarse, generators=generators)
         return account
-    window = min(end - begin for begin, end in together(told).windows)
+    window = min(end - begin for begin, end in start.windows)
     message = (
         f"the clocks of generators and meter agree to {uncertain * 1e3:.2f} ms, "
         f"{uncertain / window:.3%} of the shortest window"
@@ -86,10 +107,10 @@ def account_of(logs: Mapping[Meter, str], heard: Sequence[Heard], told: Sequence
         account.warnings.append(Finding(code="not_accounted", message=message))
         return account
     account.warnings.append(Finding(code="border_uncertainty", message=message))
-    start = together(told)
-    account.samples = samples_of(metered, start)
-    account.warnings += _spread(metered, start)
-    if missing := unread(metered, start):
+    servers, services = ([each for meter, each in metered.items() if meter.of_service is of] for of in (False, True))
+    account.samples = samples_of(servers, start, services=services, generators=generators)
+    account.warnings += _spread(servers, start)
+    if missing := unread(servers, start):
         message = f"the meter has no readings at {missing} borders of windows, so what lies there was not measured"
         account.warnings.append(Finding(code="not_accounted", message=message))
     return account
@@ -107,16 +128,50 @@ def _spread(metered: Sequence[Metered], start: Started) -> Iterator[Finding]:
             yield Finding(code="spread", message=message, stage=stage)
 
 
-def _metered(logs: Mapping[Meter, str], heard: Sequence[Heard], without: str) -> tuple[list[Metered], float]:
+def _coarsely(coarse: Sequence[Coarse], start: Started, why: str) -> Finding:
+    """What is said where there is no account by meters, for the reason `why`; COARSE where the kubelet's will do."""
+    try:
+        if coarse:
+            longest = grain(coarse, start)
+            message = f"CPU and memory of the server are the kubelet's, which looks every {longest:.0f} s: {why}"
+            return Finding(code=COARSE, message=message)
+    except LookupError as error:
+        why = f"{why}; {error.args[0]}"
+    return Finding(code="not_accounted", message=f"CPU and memory of the server were not measured: {why}")
+
+
+@dataclass(frozen=True)
+class _Spending:
+    """What a generator has used."""
+
+    spent: Sequence[tuple[float, float]]
+    ahead: float
+    """its clock less that of the samples, in seconds"""
+
+    def usage(self, seconds: float, at: float) -> Usage | None:
+        """Between the two events around the moment: it tells CPU, and nothing else."""
+        moment = at + self.ahead
+        place = bisect_right(self.spent, moment, key=lambda told: told[0])
+        if not 0 < place < len(self.spent):
+            return None
+        (before, less), (after, more) = self.spent[place - 1], self.spent[place]
+        if after - before > UNTOLD_MOST:
+            return None
+        cpu = less + (more - less) * (moment - before) / (after - before)
+        return Usage(at, cpu, user_seconds=None, system_seconds=None, memory_bytes=0, threads=None, processes=1)
+
+
+def _metered(logs: Mapping[Meter, str], heard: Sequence[Heard], without: str) -> tuple[dict[Meter, Metered], float]:
     """The meters with their clocks, and the worst uncertainty. Raises LookupError, in words, where one has none."""
-    if not logs:
+    if all(meter.of_service for meter in logs):
         raise LookupError(without)
-    found, uncertain = [], 0.0
+    found, uncertain = {}, 0.0
     for meter, log in logs.items():
         readings = readings_in(log)
         if not any(reading.server for reading in readings):
             said = one_line(log.strip().rpartition("\n")[2], 200) if log.strip() and not readings else ""
-            raise LookupError(f"the meter saw no process of the server{f': {said}' if said else ''}")
+            whose = "service" if meter.of_service else "server"
+            raise LookupError(f"the meter saw no process of the {whose}{f': {said}' if said else ''}")
         starts = []
         for each in heard:
             if (seen := each.of(meter)) is None:
@@ -124,5 +179,5 @@ def _metered(logs: Mapping[Meter, str], heard: Sequence[Heard], without: str) ->
                 raise LookupError(f"a generator did not reach the meter to compare clocks: {said}")
             starts.append(seen[0])
             uncertain = max(uncertain, seen[1])
-        found.append(Metered(readings, together(starts), meter.quota_cores))
+        found[meter] = Metered(readings, together(starts), meter.quota_cores)
     return found, uncertain

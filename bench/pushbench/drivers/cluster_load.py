@@ -9,12 +9,14 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
+from urllib.parse import urlsplit
 
 from pushbench.drivers import manifests
 from pushbench.drivers.cluster_account import Heard, Meter, account_of, starts_here
 from pushbench.drivers.cluster_clocks import Compared, parse_compared
 from pushbench.drivers.cluster_faults import faults, is_over
 from pushbench.drivers.kubectl import Kubectl, KubectlFailed
+from pushbench.drivers.kubelet import Coarse, Kubelet
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.text import one_line
 from pushbench.generator.load import (
@@ -53,6 +55,8 @@ class Beside:
     meters: Sequence[Meter] = ()
     without: str = "there is no meter"
     """why there are none"""
+    kubelet: Kubelet | None = None
+    """asked where there are none"""
 
 
 @dataclass
@@ -65,11 +69,13 @@ class _Runner:
     started: tuple[Started, float] | None = None
     """by its own clock, and when that was read here"""
     compared: list[Compared] = field(default_factory=list)
+    spent: dict[float, float] = field(default_factory=dict)
+    """CPU seconds by moments of its own clock"""
     second: Second | None = None
 
     @property
     def heard(self) -> Heard | None:
-        return Heard(*self.started, self.compared) if self.started else None
+        return Heard(*self.started, self.compared, sorted(self.spent.items())) if self.started else None
 
 
 class ClusterLoad:
@@ -96,9 +102,32 @@ class ClusterLoad:
                 logs[meter] = self._kubectl.patiently("logs", meter.pod, f"--container={manifests.METER}")
             except KubectlFailed as error:
                 logs[meter] = str(error)
-        account = account_of(logs, self._heard(), self._starts, self._beside.without)
+        account = account_of(logs, self._heard(), self._starts, *self._instead())
         account.reasons += self._faults()
+        account.warnings += self._policy()
         return account
+
+    def _policy(self) -> Iterator[Finding]:
+        """Whether the network kept a pod that is no runner from the server, as the NetworkPolicy says."""
+        try:
+            said = self._kubectl.run("logs", f"job/{manifests.REACH}").strip()
+        except KubectlFailed:
+            said = ""
+        if said == "true":
+            message = "the cluster's network enforces no NetworkPolicy: other pods reach the server"
+            yield Finding(code="open_network", message=message)
+        elif said != "false":
+            yield Finding(
+                code="open_network", message="whether the cluster's network enforces NetworkPolicy is not known"
+            )
+
+    def _instead(self) -> tuple[str, Sequence[Coarse]]:
+        """Why there is no meter, and what the kubelet told in its place."""
+        kubelet = self._beside.kubelet
+        if kubelet is None:
+            return self._beside.without, ()
+        told = kubelet.told_until(max(end for start in self._starts for _, end in start.windows))
+        return f"{self._beside.without}{f'; {kubelet.error}' if kubelet.error else ''}", told
 
     def _faults(self) -> list[Finding]:
         """What the cluster did to the pods since the load began."""
@@ -182,6 +211,8 @@ class ClusterLoad:
                 if not self._starts:
                     raise LoadFailed(f"the generators did not tell when they began; {self._last_words()}")
                 return
+            if self._beside.kubelet:
+                self._beside.kubelet.ask()
             if time.monotonic() > deadline:
                 raise LoadFailed(f"the generators did not end within the planned time; {self._why()}")
             yield None
@@ -250,6 +281,7 @@ def _hear(runner: _Runner, content: dict[str, Any]) -> Second | None:
             return None
         event = parse_event(content)
         if isinstance(event, Second):
+            runner.spent[event.at] = int(content["cpu_us"]) / 1e6
             return replace(event, at=time.monotonic())
         if event:
             runner.started = runner.started or (event, time.monotonic())
@@ -281,6 +313,8 @@ def playing_in(
     given = whole.model_dump_json(by_alias=True)
     asked = [meter.address for meter in beside.meters]
     objects = manifests.load(image, scenario, given, generator.processes, not_on=not_on, meters=asked)
+    reach = [manifests.METER_PROGRAM, f"-reach={urlsplit(plan.url).netloc}"]
+    objects.append(manifests.question(manifests.REACH, image, reach))
     running = ClusterLoad(kubectl, generator, plan, beside)
     try:
         kubectl.apply(objects)

@@ -8,7 +8,8 @@ from __future__ import annotations
 import json
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Protocol
 
 from pydantic import Field, ValidationError
 
@@ -122,14 +123,38 @@ class Metered:
         return {0: round(_between(before.server.switches or 0, after.server.switches or 0, part))}
 
 
-def samples_of(meters: Sequence[Metered], told: Started) -> list[Sample]:
+class Spender(Protocol):
+    """A program whose use is known over a load."""
+
+    def usage(self, seconds: float, at: float) -> Usage | None:
+        """At a moment of the load, which is `at` by the clock of the samples; None where nothing is known."""
+        ...
+
+
+def samples_of(
+    meters: Sequence[Metered],
+    told: Started,
+    *,
+    servers: Sequence[Spender] = (),
+    services: Sequence[Spender] = (),
+    generators: Sequence[Spender] = (),
+) -> list[Sample]:
     """The samples that a sampler would have taken beside the server: each second, and at the borders of all windows.
 
-    `told` is the start of the load by the clock of the samples.
+    `told` is the start of the load by the clock of the samples. `servers` stand in where there are no meters.
     """
     borders = {moment - told.at for window in told.windows for moment in window}
     moments = sorted({*borders, *range(int(max(borders)) + 1)})
-    return [_sample(meters, moment, told.at + moment, border=moment in borders) for moment in moments]
+    samples = [_sample(meters, moment, told.at + moment, border=moment in borders) for moment in moments]
+    return [
+        replace(
+            sample,
+            server=together(each.usage(moment, sample.at) for each in servers or meters),
+            services=together(each.usage(moment, sample.at) for each in services),
+            generator=together(each.usage(moment, sample.at) for each in generators),
+        )
+        for moment, sample in zip(moments, samples, strict=True)
+    ]
 
 
 def unread(meters: Sequence[Metered], told: Started) -> int:
@@ -141,7 +166,7 @@ def unread(meters: Sequence[Metered], told: Started) -> int:
 def _sample(meters: Sequence[Metered], seconds: float, at: float, *, border: bool) -> Sample:
     around = [meter.around(seconds) for meter in meters]
     known = [each for each in around if each]
-    whole = len(known) == len(meters)
+    whole = bool(meters) and len(known) == len(meters)
     traffic = None
     if whole:
         received = sum(_between(one.received_bytes, other.received_bytes, part) for one, other, part in known)
@@ -149,11 +174,12 @@ def _sample(meters: Sequence[Metered], seconds: float, at: float, *, border: boo
         traffic = round(received), round(sent)
     return Sample(
         at=at,
-        server=together(meter.usage(seconds, at) for meter in meters),
+        server=None,
         services=None,
         generator=None,
         machine=_machine(known, at) if border and whole else None,
         traffic=traffic,
+        border=border,
     )
 
 

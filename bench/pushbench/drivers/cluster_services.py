@@ -3,65 +3,160 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
 
 from pushbench.building.images import is_remote
 from pushbench.catalog.failures import ServerFailed
 from pushbench.drivers import manifests
-from pushbench.drivers.kubectl import Kubectl
-from pushbench.drivers.pods import await_pods, forwarding, log_of
+from pushbench.drivers.cluster_account import Meter
+from pushbench.drivers.driver import STOP_SECONDS
+from pushbench.drivers.kubectl import Kubectl, KubectlFailed
+from pushbench.drivers.pod_account import PodAccount
+from pushbench.drivers.pods import Refused, answer_of, await_pods, forwarding, log_of
+from pushbench.drivers.service import Service
 from pushbench.drivers.service_images import POLICY, ServiceImage, service_images
-from pushbench.drivers.services import KNOWN, await_ready
+from pushbench.drivers.services import KNOWN, await_ready, content_of
 from pushbench.drivers.unaccounted import Unaccounted
 from pushbench.foundation.yamlfile import read_yaml
+from pushbench.machine.resources import Accounted
+
+CPUS = 1.0
+"""that a service may use"""
+
+
+@dataclass(frozen=True)
+class Around:
+    """What the services of a trial have in common."""
+
+    kubectl: Kubectl
+    not_on: Sequence[str]
+    """the nodes of the server"""
+    meter: str
+    """the image of the container beside each"""
+    logs: Path
+    contents: Path
+    """the suite's file without its ending; the initial content of a service is a file beside it"""
 
 
 class ServicePod:
-    """A service in a pod. Nobody meters it."""
+    """A service in a pod."""
 
-    def __init__(self, name: str, variable: str, url: str) -> None:
-        self.name, self.variable, self.url = name, variable, url
+    def __init__(self, service: Service, around: Around, url: str) -> None:
+        self.name, self.variable, self.url = service.name, service.variable, url
         """the URL is that of the cluster, for the server"""
-        self.tree = Unaccounted()
+        self._service, self._around = service, around
+        self.meter: Meter | None = None
+        self.pod = ""
+
+    @property
+    def tree(self) -> Accounted:
+        return PodAccount(self._around.kubectl, self.pod) if self.meter else Unaccounted()
+
+    def begin(self, *, metered: bool) -> None:
+        """Wait until it is ready. Raises KubectlFailed and ServerFailed."""
+        kubectl = self._around.kubectl
+        [found] = await_pods(kubectl, self.name)
+        self.pod = found["metadata"]["name"]
+        address = f"{found['status']['podIP']}:{manifests.METER_PORT}"
+        self.meter = Meter(self.pod, address, CPUS, of_service=True) if metered else None
+        with forwarding(kubectl, self.pod, self._service.port, self._around.logs) as url:
+            here = urlsplit(url)
+            log_tail = partial(log_of, kubectl, self.pod, self.name)
+            await_ready(self._service, here.hostname or "", here.port or 0, lambda: None, log_tail)
+
+    def fill(self) -> None:
+        """Give it its initial content. Raises ServerFailed."""
+        client = self._service.client
+        if client and client.image_setup[1]:
+            self._asked(client.image_program, *client.image_setup)
+        if content := content_of(self._service, self._around.contents):
+            self.ask(content)
 
     def ask(self, question: str) -> str:
-        raise ServerFailed("load", f"the service {self.name} cannot be asked in a cluster")
+        client = self._service.client
+        if client is None:
+            raise ServerFailed("load", f"the service {self.name} cannot be asked")
+        return self._asked(client.image_program, client.arguments, question)
+
+    def _asked(self, program: str, arguments: Sequence[str], question: str) -> str:
+        command = [program, *(each.format(port=self._service.port) for each in arguments), question]
+        try:
+            return self._around.kubectl.run("exec", self.pod, f"--container={self.name}", "--", *command)
+        except KubectlFailed as error:
+            raise ServerFailed("load", f"the service {self.name} does not answer: {error}") from None
 
     @contextlib.contextmanager
     def outage(self) -> Iterator[None]:
-        raise ServerFailed("load", "the driver kubernetes kills nothing yet")
-        yield
+        """Remove its pod, which gets SIGKILL a second after SIGTERM, and make another one behind the same address.
+
+        Raises ServerFailed, also for a service with content, which would be lost with the pod.
+        """
+        if self._service.content:
+            raise ServerFailed("load", f"the service {self.name} is not ended: its content would end with its pod")
+        try:
+            self._scale(0)
+            try:
+                yield
+            finally:
+                self._scale(1)
+                self.begin(metered=bool(self.meter))
+        except KubectlFailed as error:
+            raise ServerFailed("load", f"the service {self.name} is not ended and made again: {error}") from None
+
+    def _scale(self, replicas: int) -> None:
+        kubectl, pods = self._around.kubectl, ("pods", "--selector", f"app={self.name}")
+        kubectl.run("scale", "deployment", self.name, f"--replicas={replicas}")
+        if not replicas:
+            kubectl.run("wait", *pods, "--for=delete", f"--timeout={STOP_SECONDS:g}s")
 
 
-def missing(names: Sequence[str]) -> str | None:
-    """Which of the services cannot be started in a cluster: those that keep data or need a user of their image."""
-    for name in names:
-        service = KNOWN[name]
-        if service.fill or service.image_user or service.content:
-            return f"the driver kubernetes does not start {name} yet"
-    return None
+def products(kubectl: Kubectl, names: Sequence[str]) -> dict[str, str]:
+    """Product and version of the services whose product affects the numbers. Raises KubectlFailed and ServerFailed."""
+    told = [(image, product) for image in service_images(names) if (product := KNOWN[image.service].product)]
+    return {
+        image.service: product.name(answer_of(kubectl, _reference(image), product.image_program, "--version"))
+        for image, product in told
+    }
 
 
-@contextlib.contextmanager
-def running_in(
-    kubectl: Kubectl, names: Sequence[str], *, not_on: Sequence[str], logs: Path
-) -> Iterator[list[ServicePod]]:
+def running_in(around: Around, names: Sequence[str]) -> list[ServicePod]:
     """The services `names`, fresh and ready. They end with their namespace. Raises KubectlFailed and ServerFailed."""
-    yield [_start(kubectl, image, not_on, logs) for image in service_images(names)]
+    return [_start(around, image) for image in service_images(names)]
 
 
-def _start(kubectl: Kubectl, image: ServiceImage, not_on: Sequence[str], logs: Path) -> ServicePod:
-    service = KNOWN[image.service]
-    name, port = service.name, service.port
-    policy = read_yaml(POLICY).data["services"][name]
-    kubectl.apply(manifests.service(name, _reference(image), policy, port, not_on))
-    [pod] = await_pods(kubectl, name)
-    pod_name = pod["metadata"]["name"]
-    with forwarding(kubectl, pod_name, port, logs) as here:
-        await_ready(service, "127.0.0.1", here, lambda: None, lambda: log_of(kubectl, pod_name, name))
-    address = kubectl.get("service", name)["spec"]["clusterIP"]
-    return ServicePod(name, service.variable, service.url.format(host=address, port=port))
+def _start(around: Around, image: ServiceImage) -> ServicePod:
+    """The service with a meter; without where the cluster refuses that."""
+    service, kubectl = KNOWN[image.service], around.kubectl
+    policy = read_yaml(POLICY).data["services"][service.name]
+    user = _user_of(kubectl, service, _reference(image), policy)
+    objects = partial(
+        manifests.service, service.name, _reference(image), policy, service.port, user=user, not_on=around.not_on
+    )
+    kubectl.apply(objects(meter=around.meter))
+    address = kubectl.get("service", service.name)["spec"]["clusterIP"]
+    found = ServicePod(service, around, service.url.format(host=address, port=service.port))
+    try:
+        found.begin(metered=True)
+    except Refused:
+        kubectl.apply(objects())
+        found.begin(metered=False)
+    found.fill()
+    return found
+
+
+def _user_of(kubectl: Kubectl, service: Service, image: str, policy: Mapping[str, Any]) -> tuple[int, int]:
+    """The numbers of a service's user and group; those of a user of the image differ between images."""
+    if service.image_user is None:
+        user, _, group = policy["user"].partition(":")
+    else:
+        both = 'id -u "$0" && id -g "$0"'
+        user, group = answer_of(kubectl, image, "sh", "-c", both, service.image_user).split()
+    return int(user), int(group)
 
 
 def _reference(image: ServiceImage) -> str:

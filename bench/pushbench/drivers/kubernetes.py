@@ -1,6 +1,6 @@
 """The driver kubernetes: a server is a pod in a namespace of its own, and the k6 operator plays the load beside it.
 
-A meter beside the server accounts it. The driver kills nothing yet.
+A meter beside the server accounts it. The driver kills no server yet.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from pushbench.building.builds import Note
@@ -24,12 +23,14 @@ from pushbench.catalog.servers import NO_PROCESS, Server
 from pushbench.drivers import cluster_services, manifests, nodes
 from pushbench.drivers.cluster_account import Meter
 from pushbench.drivers.cluster_load import Beside, playing_in
-from pushbench.drivers.cluster_services import running_in
+from pushbench.drivers.cluster_services import Around, running_in
 from pushbench.drivers.driver import Build, DriverName, await_health, reported_by
 from pushbench.drivers.kubectl import Kubectl, KubectlFailed
+from pushbench.drivers.kubelet import Kubelet
 from pushbench.drivers.manifests import OURS, OWNER, PORT, SERVER, Place
 from pushbench.drivers.nodes import Node
-from pushbench.drivers.pods import PodInstance, Refused, await_pods, forwarding
+from pushbench.drivers.pods import PodInstance, Refused, await_pods, first_reached, forwarding
+from pushbench.drivers.services import KNOWN
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.project import Project
 from pushbench.generator.load import Generator, Load, LoadPlan, Player
@@ -64,9 +65,13 @@ class KubernetesDriver:
     """that take pods"""
     generators: int
     version: str
+    plugin: str | None
+    """of the network; None where it is not known"""
     _kubectl: Kubectl
     prefix: str
     workers: int | None = None
+    verifying: bool = False
+    """the rules reach the servers past kubectl"""
     name: DriverName = "kubernetes"
 
     @classmethod
@@ -85,6 +90,7 @@ class KubernetesDriver:
                 hint = f"`kubectl apply --server-side -f {OPERATOR}` installs it"
                 raise UserError("the cluster has no k6 operator, which plays the load", hint=hint)
             found = nodes.usable(kubectl.get("nodes")["items"])
+            plugin = _plugin(kubectl)
             end_orphans(kubectl, note)
         except KubectlFailed as error:
             raise UserError(f"the cluster does not answer: {error}", hint="see `kubectl cluster-info`") from None
@@ -95,7 +101,7 @@ class KubernetesDriver:
             )
         names = " and ".join(node.name for node in nodes.for_servers(found))
         note(f"driver: kubernetes {version}, servers on {names}")
-        return cls(project, split, found, choice.generators, version, kubectl, prefix, workers)
+        return cls(project, split, found, choice.generators, version, plugin, kubectl, prefix, workers)
 
     @property
     def node(self) -> Node:
@@ -104,7 +110,7 @@ class KubernetesDriver:
 
     @property
     def engine(self) -> str:
-        return f"Kubernetes {self.version}, {self.node.runtime}"
+        return ", ".join(filter(None, [f"Kubernetes {self.version}", self.node.runtime, self.plugin]))
 
     @property
     def facts(self) -> Mapping[str, object]:
@@ -121,15 +127,22 @@ class KubernetesDriver:
     def lacks(self, server: Server) -> str | None:
         if server.spec.compose:
             return NO_PROCESS
-        if without := cluster_services.missing(server.spec.services):
-            return without
         rest = len(self.nodes) - len(self._place(server, self.nodes).nodes)
         if rest < self.generators:
             return f"its {server.spec.replicas} replicas leave {rest} nodes to {self.generators} generators"
         return None
 
     def products(self, services: Sequence[str]) -> dict[str, str]:
-        return {}
+        if not any(KNOWN[name].product for name in services):
+            return {}
+        name = self._new_name()
+        try:
+            self._kubectl.apply([manifests.namespace(name, marker())])
+            return cluster_services.products(self._kubectl.within(name), services)
+        except (KubectlFailed, ServerFailed) as error:
+            raise UserError(f"the versions of the services are not told: {error}") from None
+        finally:
+            self._remove(name)
 
     def digest(self, server: Server) -> str:
         return image_of(server).reference()
@@ -139,26 +152,35 @@ class KubernetesDriver:
 
     @contextlib.contextmanager
     def running(self, server: Server, build: Build, env: Mapping[str, str] | None = None) -> Iterator[PodInstance]:
-        name = f"{self.prefix}-{secrets.token_hex(4)}"
+        if self.verifying:
+            _require_verifiable(server)
+        name = self._new_name()
         kubectl = self._kubectl.within(name)
         logs = self.project.logs / name
         place = self._place(server, self._left())
         own = {"PORT": str(PORT), "WORKERS": str(self.workers or max(1, int(place.cpus)))}
         with contextlib.ExitStack() as stack:
-            stack.callback(self._remove, name, logs)
+            stack.callback(shutil.rmtree, logs, ignore_errors=True)
+            stack.callback(self._remove, name)
             try:
                 logs.mkdir(parents=True)
                 self._kubectl.apply([manifests.namespace(name, marker())])
-                needed = server.spec.services
-                started = stack.enter_context(running_in(kubectl, needed, not_on=place.nodes, logs=logs))
+                around = Around(kubectl, place.nodes, self._meter, logs, self.project.scenarios / server.spec.suite)
+                started = running_in(around, server.spec.services)
                 own |= {service.variable: service.url for service in started}
                 pods, beside = self._start(kubectl, server, build, {**own, **(env or {})}, place=place)
-                urls = [f"http://127.0.0.1:{stack.enter_context(forwarding(kubectl, pod, PORT, logs))}" for pod in pods]
+                beside = replace(beside, meters=[*beside.meters, *(each.meter for each in started if each.meter)])
                 address = kubectl.get("service", SERVER)["spec"]["clusterIP"]
+                if self.verifying:
+                    urls = [_reached(address, pods)]
+                else:
+                    urls = [stack.enter_context(forwarding(kubectl, _name(pod), PORT, logs)) for pod in pods]
             except KubectlFailed as error:
                 raise ServerFailed("start", f"the pod does not start: {error}") from None
             player = self._playing(kubectl, f"http://{address}:{PORT}", beside, place)
-            instance = PodInstance(kubectl, pods, urls[0], player=player, services=started, logs=logs)
+            metered = any(not meter.of_service for meter in beside.meters)
+            names = [_name(pod) for pod in pods]
+            instance = PodInstance(kubectl, names, urls[0], player=player, services=started, metered=metered, logs=logs)
             stack.callback(instance.terminate)
             for url in reversed(urls):
                 instance.url = url
@@ -186,37 +208,69 @@ class KubernetesDriver:
 
     def _start(
         self, kubectl: Kubectl, server: Server, build: Build, env: Mapping[str, str], *, place: Place
-    ) -> tuple[list[str], Beside]:
+    ) -> tuple[list[Mapping[str, Any]], Beside]:
         """The server's pods with their meters; without where the cluster refuses that. Raises KubectlFailed and
         ServerFailed.
         """
-        objects = partial(manifests.server, build.digest, {**server.spec.env, **env}, place, ready=server.spec.ready)
+        spec = server.spec
+        user = spec.image.user or manifests.USER
+        objects = partial(manifests.server, build.digest, {**spec.env, **env}, place, ready=spec.ready, user=user)
         try:
-            kubectl.apply(objects(generator_image(self.project).reference()))
+            kubectl.apply(objects(self._meter))
             pods = await_pods(kubectl, SERVER, place.replicas)
         except Refused as refused:
             kubectl.apply(objects())
-            names = [pod["metadata"]["name"] for pod in await_pods(kubectl, SERVER, place.replicas)]
-            return names, Beside(without=refused.failure.message)
-        meters = [
-            Meter(pod["metadata"]["name"], f"{pod['status']['podIP']}:{manifests.METER_PORT}", place.cpus)
-            for pod in pods
-        ]
-        return [meter.pod for meter in meters], Beside(meters)
+            pods = await_pods(kubectl, SERVER, place.replicas)
+            kubelet = Kubelet(kubectl, {_name(pod): pod["spec"]["nodeName"] for pod in pods})
+            return pods, Beside(without=refused.failure.message, kubelet=kubelet)
+        meters = [Meter(_name(pod), f"{pod['status']['podIP']}:{manifests.METER_PORT}", place.cpus) for pod in pods]
+        return pods, Beside(meters)
+
+    @property
+    def _meter(self) -> str:
+        """The image that has the meter."""
+        return generator_image(self.project).reference()
 
     def _playing(self, kubectl: Kubectl, url: str, beside: Beside, place: Place) -> Player:
         def play(generator: Generator, plan: LoadPlan) -> contextlib.AbstractContextManager[Load]:
-            image = generator_image(self.project).reference()
             given = plan.model_copy(update={"url": url, "spin_us": 0})
             here = replace(generator, sources=())
-            return playing_in(kubectl, here, given, image=image, not_on=place.nodes, beside=beside)
+            return playing_in(kubectl, here, given, image=self._meter, not_on=place.nodes, beside=beside)
 
         return play
 
-    def _remove(self, name: str, logs: Path) -> None:
+    def _new_name(self) -> str:
+        return f"{self.prefix}-{secrets.token_hex(4)}"
+
+    def _remove(self, name: str) -> None:
         with contextlib.suppress(KubectlFailed):
             self._kubectl.run("delete", "namespace", name, "--ignore-not-found", "--wait=false")
-        shutil.rmtree(logs, ignore_errors=True)
+
+
+def _require_verifiable(server: Server) -> None:
+    """Raises UserError for a server whose rules ask for the content of a service after its end."""
+    if kept := next((each for each in server.spec.services if KNOWN[each].content), None):
+        what = f"the rules of {server.spec.suite} end {kept} and then ask for its content, which ends with its pod"
+        raise UserError(what, hint="verify with --driver docker")
+
+
+def _name(item: Mapping[str, Any]) -> str:
+    return str(item["metadata"]["name"])
+
+
+def _reached(service: str, pods: Sequence[Mapping[str, Any]]) -> str:
+    """The URL at which this machine reaches all pods: of their Service, or of the only one. Raises UserError.
+
+    kubectl's forwarding reads on from a server when the client has stopped, so rules of slow clients mean nothing
+    through it.
+    """
+    alone = [str(pod["status"]["podIP"]) for pod in pods] if len(pods) == 1 else []
+    if address := first_reached([service, *alone], PORT):
+        return f"http://{address}:{PORT}"
+    raise UserError(
+        "the rules need a network of this machine that reaches the pods: kubectl's forwarding hides slow clients",
+        hint="verify on a node of the cluster, or the same image with --driver docker",
+    )
 
 
 def marker() -> str:
@@ -240,6 +294,14 @@ def end_orphans(kubectl: Kubectl, note: Note) -> None:
     for name in left_behind(kubectl.get("namespaces", "--selector", f"{label}={value}")["items"], machine_marker()):
         note(f"removed namespace {name}, left by a pushbench that was killed")
         kubectl.run("delete", "namespace", name, "--wait=false")
+
+
+def _plugin(kubectl: Kubectl) -> str | None:
+    """The network plugin, where this user may look for it."""
+    with contextlib.suppress(KubectlFailed):
+        daemons = kubectl.get("daemonsets", "--all-namespaces")["items"]
+        return nodes.network_plugin([_name(each) for each in daemons])
+    return None
 
 
 def _version(kubectl: Kubectl) -> str:

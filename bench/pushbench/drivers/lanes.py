@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from pushbench.drivers.docker import DockerDriver
 from pushbench.drivers.driver import Driver
+from pushbench.drivers.kubernetes import KubernetesDriver
 from pushbench.drivers.process import ProcessDriver
 from pushbench.machine.environment import CpuSplit
 
@@ -23,4 +24,6 @@ def in_lane(driver: Driver, lane: int) -> Driver:
             return replace(driver, split=split, arm=f"{driver.arm}lane-{lane}" if lane else driver.arm)
         case DockerDriver():
             return replace(driver, split=split)
+        case KubernetesDriver():
+            return replace(driver, verifying=True)
     raise TypeError(f"{driver.name} is no driver that can be changed")

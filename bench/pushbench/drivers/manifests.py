@@ -12,8 +12,15 @@ PORT = 8080
 SERVER, LOAD, METER = "server", "load", "meter"
 """names of the server's objects, of the load's, and of the container beside the server"""
 METER_PORT = 18080
+METER_PROGRAM = "/usr/bin/meter"
+"""in the image of k6"""
 USER = 12345
-"""of the image of k6, and of server and meter: only a process of the same user sees a server's cgroup"""
+"""of the image of k6, and of server and meter unless `server.yml` says another: only a process of the same user sees a
+server's cgroup"""
+REACH = "reach"
+"""name of the question whether a pod that is no runner reaches the server"""
+QUESTION = "pushbench.question"
+"""the label of pods that answer a question and end"""
 SERVICE = {"pushbench.service": "true"}
 """the label of pods that the server reaches"""
 OURS = {"app.kubernetes.io/managed-by": "pushbench"}
@@ -32,6 +39,10 @@ CONFINED: Manifest = {
 }
 SMALL: Manifest = {"cpu": "100m", "memory": "64Mi"}
 TMP: Manifest = {"name": "tmp", "emptyDir": {"medium": "Memory", "sizeLimit": "64Mi"}}
+RUN: Manifest = {"name": "run", "emptyDir": {"medium": "Memory", "sizeLimit": "1Mi"}}
+RUN_MOUNT: Manifest = {"name": "run", "mountPath": "/run"}
+DATA: Manifest = {"name": "data", "emptyDir": {}}  # on the node's disk, as long as the pod
+DATA_MOUNT: Manifest = {"name": "data", "mountPath": "/data"}
 TMP_MOUNT: Manifest = {"name": "tmp", "mountPath": "/tmp"}  # noqa: S108 - of the container
 
 
@@ -54,7 +65,13 @@ def namespace(name: str, owner: str) -> Manifest:
 
 
 def server(
-    image: str, environment: Mapping[str, str], place: Place, meter: str | None = None, *, ready: str = HEALTHZ
+    image: str,
+    environment: Mapping[str, str],
+    place: Place,
+    meter: str | None = None,
+    *,
+    ready: str = HEALTHZ,
+    user: int = USER,
 ) -> list[Manifest]:
     """The server, its address, and who reaches it; `meter` is the image of the container beside it, which sees its
     processes. Requests equal limits, so the pod is of the class Guaranteed. The kubelet asks whether it is `ready`
@@ -66,7 +83,7 @@ def server(
         "name": SERVER,
         "image": image,
         "imagePullPolicy": "IfNotPresent",
-        "env": [{"name": name, "value": value.replace("$(", "$$(")} for name, value in environment.items()],
+        "env": _variables(environment),
         "ports": [{"containerPort": PORT}],
         "startupProbe": _until_ready(PORT, ready),
         "resources": {"requests": amount, "limits": amount},
@@ -79,9 +96,9 @@ def server(
         "affinity": {"nodeAffinity": _only("In", place.nodes)},
         "topologySpreadConstraints": [_spread(labels)],
         "terminationGracePeriodSeconds": 5,
-        "securityContext": {"runAsUser": USER, "runAsGroup": USER, "runAsNonRoot": True},
+        "securityContext": _user(user, user),
         "shareProcessNamespace": bool(meter),
-        "containers": [container, *([_meter(meter)] if meter else [])],
+        "containers": [container, *([_meter(meter, PORT)] if meter else [])],
         "volumes": [TMP],
     }
     ports = [{"port": PORT}, *([{"port": METER_PORT}] if meter else [])]
@@ -95,9 +112,9 @@ def server(
         "podSelector": {"matchLabels": labels},
         "policyTypes": ["Ingress", "Egress"],
         "ingress": [
-            {"from": [{"podSelector": {"matchLabels": {"runner": "true"}}}], "ports": ports},
+            {"from": [_pods({"runner": "true"})], "ports": ports},
         ],
-        "egress": [{"to": [{"podSelector": {"matchLabels": SERVICE}}]}],
+        "egress": [{"to": [_pods(SERVICE)]}],
     }
     return [
         _object("apps/v1", "Deployment", SERVER, deployment),
@@ -106,40 +123,61 @@ def server(
     ]
 
 
-def service(name: str, image: str, policy: Mapping[str, Any], port: int, not_on: Sequence[str]) -> list[Manifest]:
-    """A service as `policy` of compose/bench.yml has it; only the server reaches it."""
-    user, _, group = policy["user"].partition(":")
+def service(
+    name: str,
+    image: str,
+    policy: Mapping[str, Any],
+    port: int,
+    *,
+    user: tuple[int, int],
+    not_on: Sequence[str],
+    meter: str | None = None,
+) -> list[Manifest]:
+    """A service as `policy` of compose/bench.yml has it, run by the user and group with these numbers; only the server
+    reaches it. `meter` as of a server.
+    """
     memory = policy["mem_limit"].removesuffix("g") + "Gi"
+    paths = [each.rpartition(":")[2] for each in policy.get("volumes", [])]
+    folders = [str(number) for number in range(len(paths))]
+    kept = [{**DATA_MOUNT, "mountPath": path, "subPath": each} for path, each in zip(paths, folders, strict=True)]
     container = {
         "name": name,
         "image": image,
         "imagePullPolicy": "IfNotPresent",
         "args": policy["command"],
+        "env": _variables(policy.get("environment", {})),
         "ports": [{"containerPort": port}],
         "startupProbe": _until_ready(port, PORT_OPENS),
         "resources": {"requests": {"cpu": "250m", "memory": memory}, "limits": {"cpu": "1", "memory": memory}},
         "securityContext": CONFINED,
-        "volumeMounts": [TMP_MOUNT],
+        "volumeMounts": [TMP_MOUNT, RUN_MOUNT, *kept],
     }
     pod = {
         "automountServiceAccountToken": False,
         "enableServiceLinks": False,
-        "securityContext": {"runAsUser": int(user), "runAsGroup": int(group), "runAsNonRoot": True},
+        "securityContext": {**_user(*user), "fsGroup": user[1]},
         "affinity": {"nodeAffinity": _only("NotIn", not_on)},
         "terminationGracePeriodSeconds": 1,
-        "containers": [container],
-        "volumes": [TMP],
+        "shareProcessNamespace": bool(meter),
+        "initContainers": [_folders(image, folders)] if folders else [],
+        "containers": [container, *([_meter(meter, port)] if meter else [])],
+        "volumes": [TMP, RUN, DATA],
     }
+    return _reached_by_the_server(name, port, pod, metered=bool(meter))
+
+
+def _reached_by_the_server(name: str, port: int, pod: Manifest, *, metered: bool) -> list[Manifest]:
     labels = {"app": name}
     deployment = {
         "replicas": 1,
         "selector": {"matchLabels": labels},
         "template": {"metadata": {"labels": {**labels, **SERVICE}}, "spec": pod},
     }
+    clocks = {"from": [_pods({"runner": "true"})], "ports": [{"port": METER_PORT}]}
     rules = {
         "podSelector": {"matchLabels": labels},
         "policyTypes": ["Ingress", "Egress"],
-        "ingress": [{"from": [{"podSelector": {"matchLabels": {"app": SERVER}}}], "ports": [{"port": port}]}],
+        "ingress": [{"from": [_pods({"app": SERVER})], "ports": [{"port": port}]}, *([clocks] if metered else [])],
     }
     return [
         _object("apps/v1", "Deployment", name, deployment),
@@ -203,13 +241,62 @@ def _spread(labels: Mapping[str, str]) -> Manifest:
     return {**evenly, "labelSelector": {"matchLabels": labels}}
 
 
-def _meter(image: str) -> Manifest:
-    """The container that accounts the server's processes. It neither knows nor reaches anything else."""
+def _folders(image: str, names: Sequence[str]) -> Manifest:
+    """Makes folders for a service's data, which its user then owns as in a volume of the container engine."""
+    return {
+        "name": "folders",
+        "image": image,
+        "imagePullPolicy": "IfNotPresent",
+        "command": ["mkdir", "-p", *(f"/data/{name}" for name in names)],
+        "resources": {"requests": SMALL, "limits": SMALL},
+        "securityContext": CONFINED,
+        "volumeMounts": [DATA_MOUNT],
+    }
+
+
+def question(name: str, image: str, command: Sequence[str]) -> Manifest:
+    """A pod that runs a command of an image and ends; a job makes it, which waits for what a new namespace lacks."""
+    container = {
+        "name": name,
+        "image": image,
+        "imagePullPolicy": "IfNotPresent",
+        "command": list(command),
+        "resources": {"requests": SMALL, "limits": SMALL},
+        "securityContext": CONFINED,
+    }
+    spec = {
+        "automountServiceAccountToken": False,
+        "enableServiceLinks": False,
+        "restartPolicy": "Never",
+        "securityContext": _user(USER, USER),
+        "containers": [container],
+    }
+    template = {"metadata": {"labels": {QUESTION: name}}, "spec": spec}
+    return _object("batch/v1", "Job", name, {"backoffLimit": 0, "template": template})
+
+
+def _user(user: int, group: int) -> Manifest:
+    return {"runAsUser": user, "runAsGroup": group, "runAsNonRoot": True}
+
+
+def _variables(environment: Mapping[str, str]) -> list[Manifest]:
+    """Nothing in a value is expanded."""
+    return [{"name": name, "value": str(value).replace("$(", "$$(")} for name, value in environment.items()]
+
+
+def _pods(labels: Mapping[str, str]) -> Manifest:
+    return {"podSelector": {"matchLabels": dict(labels)}}
+
+
+def _meter(image: str, port: int) -> Manifest:
+    """The container that accounts the processes beside it, which listen on a port. It neither knows nor reaches
+    anything else.
+    """
     return {
         "name": METER,
         "image": image,
         "imagePullPolicy": "IfNotPresent",
-        "command": ["/usr/bin/meter", f"-listen=:{METER_PORT}", f"-port={PORT}"],
+        "command": [METER_PROGRAM, f"-listen=:{METER_PORT}", f"-port={port}"],
         "ports": [{"containerPort": METER_PORT}],
         "resources": {"requests": SMALL, "limits": SMALL},
         "securityContext": CONFINED,

@@ -9,6 +9,12 @@ from typing import Any
 ROLE = "pushbench.role"
 """a label of nodes; those with the value `server` run the servers"""
 TYPE = "node.kubernetes.io/instance-type"
+PLUGINS = {
+    "cilium": "Cilium", "anetd": "Cilium", "calico": "Calico", "canal": "Canal", "flannel": "Flannel",
+    "antrea": "Antrea", "weave": "Weave", "kindnet": "kindnet", "aws-node": "AWS VPC", "azure-cns": "Azure CNI",
+    "ovnkube": "OVN", "kube-router": "kube-router",
+}  # fmt: skip
+"""by a part of the name of the daemon set that each project and provider installs"""
 KEPT = ("NoSchedule", "NoExecute")
 KI = 1024
 
@@ -34,6 +40,11 @@ class Node:
     def server_cpus(self) -> int:
         """All but one, which the kubelet and other pods of the node need."""
         return max(1, self.cpus - 1)
+
+
+def network_plugin(daemons: Sequence[str]) -> str | None:
+    """The network plugin of a cluster by the names of its daemon sets; None where none is known."""
+    return next((plugin for name in daemons for mark, plugin in PLUGINS.items() if mark in name), None)
 
 
 def usable(items: Sequence[Mapping[str, Any]]) -> list[Node]:

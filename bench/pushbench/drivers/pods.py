@@ -4,29 +4,35 @@ from __future__ import annotations
 
 import contextlib
 import re
+import secrets
 import signal
+import socket
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from pushbench.catalog.failures import ServerFailed
-from pushbench.drivers import pod_status
+from pushbench.drivers import manifests, pod_status
 from pushbench.drivers.driver import START_SECONDS, STOP_SECONDS
 from pushbench.drivers.kubectl import Kubectl, KubectlFailed
 from pushbench.drivers.manifests import SERVER
+from pushbench.drivers.pod_account import PodAccount
 from pushbench.drivers.service import Running
 from pushbench.drivers.unaccounted import Unaccounted
 from pushbench.drivers.workers import NotKilled
 from pushbench.foundation.text import one_line
 from pushbench.generator.load import Player
 from pushbench.machine.processes import Exit
+from pushbench.machine.resources import Accounted, Parts
 from pushbench.records.record import ReportedVersions
 
 LOOK_SECONDS = 2.0
 """between two looks at a pod: each starts a kubectl"""
+REACH_SECONDS = 10.0
 EXIT_CODE = f'{{.status.containerStatuses[?(@.name=="{SERVER}")].state.terminated.exitCode}}{{"\\n"}}'
 KILLED = 128 + signal.SIGKILL
+LOOPBACK = "127.0.0.1"
 FORWARDED = re.compile(r"Forwarding from 127\.0\.0\.1:(\d+)")
 NEVER = ("ImagePull", "ErrImage", "CreateContainer", "InvalidImageName")
 """reasons why a container waits that do not pass"""
@@ -49,11 +55,13 @@ class PodInstance:
         *,
         player: Player,
         services: Sequence[Running],
+        metered: bool,
         logs: Path,
     ) -> None:
         self._kubectl, self._pods, self._logs = kubectl, pods, logs
         self.url, self.player, self.services = url, player, services
-        self.tree = Unaccounted()
+        accounts = {pod: PodAccount(kubectl, pod) for pod in pods}
+        self.tree: Accounted = Parts(accounts) if metered else Unaccounted()
         self._exit: Exit | None = None
         self._looked, self._ended = 0.0, ""
 
@@ -78,8 +86,9 @@ class PodInstance:
         raise NotKilled("no worker was killed: the driver kubernetes kills nothing yet")
 
     def terminate(self, timeout: float = STOP_SECONDS) -> Exit:
-        """SIGTERM by the kubelet, which sends SIGKILL after the pod's grace period. The exit code is what the API
-        server heard before the pods were forgotten, of several the highest; -1 where it heard nothing.
+        """SIGTERM by the kubelet, which sends SIGKILL after the pod's grace period of STOP_SECONDS: what needed no
+        SIGKILL took no longer. The exit code is what the API server heard before the pods were forgotten, of several
+        the highest; -1 where it heard nothing.
         """
         if self._exit is None:
             began = time.monotonic()
@@ -97,7 +106,8 @@ class PodInstance:
                     said = watcher.log_tail()
             codes = [int(line) for line in said.splitlines() if line.strip().isdecimal()]
             code = max(codes, default=-1)
-            self._exit = Exit(code, time.monotonic() - began, code == KILLED)
+            seconds, killed = time.monotonic() - began, code == KILLED
+            self._exit = Exit(code, seconds if killed else min(seconds, STOP_SECONDS), killed)
         return self._exit
 
     def log_tail(self) -> str:
@@ -137,21 +147,53 @@ def await_pods(kubectl: Kubectl, app: str, wanted: int = 1) -> list[Mapping[str,
     raise ServerFailed("start", f"the pod did not start within {START_SECONDS:g} s: {why}")
 
 
+def answer_of(kubectl: Kubectl, image: str, *command: str) -> str:
+    """What a command of an image prints, in a pod of its own. Raises KubectlFailed and ServerFailed."""
+    name = f"question-{secrets.token_hex(4)}"
+    kubectl.apply([manifests.question(name, image, command)])
+    deadline = time.monotonic() + START_SECONDS
+    while not (status := kubectl.get("job", name)["status"]).get("succeeded"):
+        if status.get("failed") or time.monotonic() > deadline:
+            found = kubectl.get("pods", "--selector", f"{manifests.QUESTION}={name}")["items"]
+            why = [pod_status.ended([pod], pod["metadata"]["name"], name) or pod_status.waiting(pod) for pod in found]
+            said = kubectl.run("logs", f"job/{name}") if status.get("failed") else ""
+            what = f"the image {image} does not answer `{' '.join(command)}`: {'; '.join(why) or 'it has no pod'}"
+            raise ServerFailed("start", what, said)
+        time.sleep(0.3)
+    return kubectl.run("logs", f"job/{name}").strip()
+
+
 def log_of(kubectl: Kubectl, pod: str, container: str, *options: str) -> str:
     return kubectl.run("logs", pod, f"--container={container}", *options)
 
 
 @contextlib.contextmanager
-def forwarding(kubectl: Kubectl, pod: str, port: int, logs: Path) -> Iterator[int]:
-    """A port of this machine that leads to one of a pod. Raises KubectlFailed."""
+def forwarding(kubectl: Kubectl, pod: str, port: int, logs: Path) -> Iterator[str]:
+    """The URL of a port of this machine that leads to one of a pod. Raises KubectlFailed."""
     log = logs / f"forward-{pod}.log"
-    program = kubectl.start("port-forward", pod, f":{port}", "--address=127.0.0.1", log=log)
+    program = kubectl.start("port-forward", pod, f":{port}", f"--address={LOOPBACK}", log=log)
     try:
         deadline = time.monotonic() + START_SECONDS
         while not (found := FORWARDED.search(program.log_tail())):
             if program.exit_code() is not None or time.monotonic() > deadline:
                 raise KubectlFailed(one_line(program.log_tail(), 300) or "no port is forwarded")
             time.sleep(0.05)
-        yield int(found[1])
+        yield f"http://{LOOPBACK}:{found[1]}"
     finally:
         program.stop(0)
+
+
+def first_reached(addresses: Sequence[str], port: int) -> str | None:
+    """The first address of the cluster that this machine connects to without kubectl; None if there is none in time.
+
+    That of a Service leads to its pods a moment after they are ready.
+    """
+    deadline = time.monotonic() + REACH_SECONDS
+    while True:
+        for address in addresses:
+            with contextlib.suppress(OSError):
+                socket.create_connection((address, port), timeout=1.0).close()
+                return address
+        if time.monotonic() > deadline:
+            return None
+        time.sleep(0.2)

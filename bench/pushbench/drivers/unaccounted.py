@@ -14,5 +14,8 @@ class Unaccounted:
     def members(self, everyone: Sequence[Stat]) -> list[Stat]:
         return []
 
+    def open_sockets(self) -> int:
+        raise LookupError("nobody counts the sockets of a program on another machine")
+
     def usage(self, everyone: Sequence[Stat] | None = None, *, by_thread: bool = False) -> Usage | None:
         return None

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from pushbench.machine.procfs import TICKS_PER_SECOND, Stat, keyed_numbers, read, stats
+from pushbench.machine.procfs import TICKS_PER_SECOND, Stat, keyed_numbers, open_sockets, read, stats
 from pushbench.machine.resources import Usage, context_switches, mapped_file_bytes, waited_seconds
 
 UNIFIED = "cgroup2"
@@ -73,6 +73,9 @@ class Cgroup:
             context_switches=context_switches(members) if by_thread else {},
             waited_seconds=waited_seconds(members) if by_thread else {},
         )
+
+    def open_sockets(self) -> int:
+        return open_sockets(self.members(list(stats())))
 
     def _cpu_seconds(self) -> tuple[float, float, float] | None:
         """Total, user and system CPU seconds."""

@@ -20,8 +20,8 @@ class Lives:
         """Read the use of the present life, just before it is ended."""
         if last := self._present.usage():
             self._cpu += last.cpu_seconds
-            self._user += last.user_seconds
-            self._system += last.system_seconds
+            self._user += last.user_seconds or 0.0
+            self._system += last.system_seconds or 0.0
 
     def begin(self, next_life: Accounted) -> None:
         self._present = next_life
@@ -29,12 +29,15 @@ class Lives:
     def members(self, everyone: Sequence[Stat]) -> list[Stat]:
         return self._present.members(everyone)
 
+    def open_sockets(self) -> int:
+        return self._present.open_sockets()
+
     def usage(self, everyone: Sequence[Stat] | None = None, *, by_thread: bool = False) -> Usage | None:
         """The use over all lives; None between two lives."""
         now = self._present.usage(everyone, by_thread=by_thread)
         return now and replace(
             now,
             cpu_seconds=now.cpu_seconds + self._cpu,
-            user_seconds=now.user_seconds + self._user,
-            system_seconds=now.system_seconds + self._system,
+            user_seconds=None if now.user_seconds is None else now.user_seconds + self._user,
+            system_seconds=None if now.system_seconds is None else now.system_seconds + self._system,
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -95,6 +95,11 @@ def listening_inodes(port: int) -> set[int]:
             if fields[3] == "0A" and int(fields[1].rpartition(":")[2], 16) == port:
                 found.add(int(fields[9]))
     return found
+
+
+def open_sockets(members: Iterable[Stat]) -> int:
+    """How many sockets of any kind processes hold; one that several hold counts once."""
+    return len({inode for stat in members for inode in socket_inodes(stat.pid)})
 
 
 def socket_inodes(pid: int) -> set[int]:

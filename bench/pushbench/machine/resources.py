@@ -11,7 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
-from pushbench.machine.procfs import Stat, keyed_numbers, read, stats
+from pushbench.machine.procfs import Stat, keyed_numbers, open_sockets, read, stats
+
+Number = TypeVar("Number", int, float)
 
 Count = TypeVar("Count", int, float)
 
@@ -23,12 +25,13 @@ class Usage:
     at: float
     """time.monotonic() when it was read"""
     cpu_seconds: float
-    user_seconds: float
-    system_seconds: float
+    user_seconds: float | None
+    """None, as of `system_seconds` and `threads`, where only the whole is told"""
+    system_seconds: float | None
     memory_bytes: int
     """anonymous memory of all processes, and the files and shared memory of the process that maps most of them:
     workers share their program text, which a plain sum of RSS would count once for each"""
-    threads: int
+    threads: int | None
     processes: int
     context_switches: Mapping[int, int] = field(default_factory=dict)
     """by thread, as the kernel counts them; empty unless they were asked for"""
@@ -53,6 +56,10 @@ class Accounted(Protocol):
         """
         ...
 
+    def open_sockets(self) -> int:
+        """How many sockets of any kind its processes hold."""
+        ...
+
 
 @dataclass(frozen=True)
 class Tree:
@@ -74,6 +81,9 @@ class Tree:
     def usage(self, everyone: Sequence[Stat] | None = None, *, by_thread: bool = False) -> Usage | None:
         return _total(self.members(list(stats()) if everyone is None else everyone), by_thread)
 
+    def open_sockets(self) -> int:
+        return open_sockets(self.members(list(stats())))
+
 
 @dataclass(frozen=True)
 class Parts:
@@ -88,6 +98,9 @@ class Parts:
         """The current use of all; None if one of them has ended."""
         known = list(stats()) if everyone is None else everyone
         return together(self.usages(known, by_thread=by_thread).values())
+
+    def open_sockets(self) -> int:
+        return sum(part.open_sockets() for part in self.parts.values())
 
     def usages(self, everyone: Sequence[Stat], *, by_thread: bool = False) -> dict[str, Usage | None]:
         """The current use of each."""
@@ -104,10 +117,10 @@ def together(usages: Iterable[Usage | None]) -> Usage | None:
     return Usage(
         at=present[0].at,
         cpu_seconds=sum(usage.cpu_seconds for usage in present),
-        user_seconds=sum(usage.user_seconds for usage in present),
-        system_seconds=sum(usage.system_seconds for usage in present),
+        user_seconds=_sum_of_known([usage.user_seconds for usage in present]),
+        system_seconds=_sum_of_known([usage.system_seconds for usage in present]),
         memory_bytes=sum(usage.memory_bytes for usage in present),
-        threads=sum(usage.threads for usage in present),
+        threads=_sum_of_known([usage.threads for usage in present]),
         processes=sum(usage.processes for usage in present),
         context_switches=_by_thread(usage.context_switches for usage in present),
         waited_seconds=_by_thread(usage.waited_seconds for usage in present),
@@ -125,7 +138,7 @@ def _by_thread(counts: Iterable[Mapping[int, Count]]) -> dict[int, Count]:
     return found
 
 
-def _sum_of_known(values: Sequence[float | None]) -> float | None:
+def _sum_of_known(values: Sequence[Number | None]) -> Number | None:
     known = [value for value in values if value is not None]
     return sum(known) if len(known) == len(values) else None
 

@@ -29,13 +29,15 @@ class Sample:
     """None also when the server needs none"""
     generator: Usage | None
     machine: Machine | None
-    """at borders only"""
+    """at borders only; None there, too, where nothing could be read"""
     instructions: float | None = None
     """of the server since the first sample; at borders, where the machine counts them"""
     parts: Mapping[str, Usage | None] = field(default_factory=dict)
     """what the server is the sum of, where it is a system"""
     traffic: tuple[int, int] | None = None
     """bytes that the server's pods have received and sent; None where the server has no network of its own"""
+    border: bool = False
+    """whether a window begins or ends there"""
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,7 @@ class Watched:
             machine,
             instructions.read() if instructions and border else None,
             parts,
+            border=border,
         )
 
 

@@ -32,7 +32,7 @@ from pushbench.measuring.bisection import (
     write_bisection,
 )
 from pushbench.measuring.campaign import Budget
-from pushbench.measuring.common import Options
+from pushbench.measuring.common import ARMS_APART, Options, require_no_cluster
 from pushbench.measuring.compare import CompareRequest, compare
 from pushbench.measuring.preparation import NothingToRun
 from pushbench.measuring.progress import Watch
@@ -67,6 +67,7 @@ def bisect(
 ) -> Bisection:
     """Search until the commit is found, or nothing tells more, or the time is used up. Raises UserError before that
     for a request that cannot be meant, and for two commits between which there is no regression."""
+    require_no_cluster(options.driver, ARMS_APART)
     begun, path = begin(project, request, thresholds)
 
     def comparing(sha: str, margins: Thresholds) -> Record:

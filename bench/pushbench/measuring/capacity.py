@@ -23,7 +23,14 @@ from pushbench.machine.processes import affinity
 from pushbench.measuring import preparation
 from pushbench.measuring.answering import Asking, limits_of
 from pushbench.measuring.checkout import read_commit
-from pushbench.measuring.common import Options, bench_of, harness_of, holding_machine, means_of
+from pushbench.measuring.common import (
+    Options,
+    bench_of,
+    harness_of,
+    holding_machine,
+    means_of,
+    require_no_cluster,
+)
 from pushbench.measuring.preparation import Prepared
 from pushbench.measuring.probing import Probing, load_of, probe_seconds
 from pushbench.measuring.progress import SearchWatch
@@ -63,6 +70,8 @@ def find_capacities(
     project: Project, request: CapacityRequest, options: Options, thresholds: Thresholds, watch: SearchWatch
 ) -> CapacityRecord:
     """Search. Raises UserError before anything is started when the request cannot be meant."""
+    why = "a search plays tens of short loads, and the k6 operator takes as long to begin one as it lasts"
+    require_no_cluster(options.driver, why)
     suite = find_suite(project.scenarios, request.suite)
     search = _search_of(suite)
     limits = limits_of(thresholds, suite.id)

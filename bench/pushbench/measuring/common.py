@@ -51,6 +51,7 @@ from pushbench.records.record import (
     Trial,
 )
 
+ARMS_APART = "both arms of a comparison share their CPUs at the same time, and a pod has its own"
 GiveWay = Callable[[], str | None]
 """Asked between two servers: what the run is to end for, if anything."""
 
@@ -131,6 +132,12 @@ def means_of(load: Load, driver: Driver, options: Options, note: Note) -> Means:
     return Means(generators, sources, doubt)
 
 
+def require_no_cluster(choice: DriverChoice, why: str) -> None:
+    """Raises UserError where the driver kubernetes is asked for what it does not do."""
+    if choice.wanted == "kubernetes":
+        raise UserError(f"the driver kubernetes runs and verifies servers: {why}", hint="choose process or docker")
+
+
 def bench_of(project: Project, binary: Path, driver: Driver, load: Load, means: Means) -> Bench:
     generator = Generator(
         binary,
@@ -188,7 +195,7 @@ def _unverified(driver: Driver, server: Server) -> str:
     if server.spec.url:
         return ": it runs elsewhere"
     if driver.name == "kubernetes":
-        return ": `pushbench verify` does it with the driver process or docker"
+        return ": `pushbench verify --driver kubernetes` does it where this machine reaches the pods"
     return " (--skip-verify)"
 
 

@@ -24,7 +24,17 @@ from pushbench.measuring import preparation
 from pushbench.measuring.arms import prepare_arms
 from pushbench.measuring.campaign import Budget, Campaign
 from pushbench.measuring.checkout import read_commit
-from pushbench.measuring.common import Options, bench_of, holding_machine, means_of, new_record, require_live, streaming
+from pushbench.measuring.common import (
+    ARMS_APART,
+    Options,
+    bench_of,
+    holding_machine,
+    means_of,
+    new_record,
+    require_live,
+    require_no_cluster,
+    streaming,
+)
 from pushbench.measuring.explaining import explain_worse, worse_in_cpu
 from pushbench.measuring.plan import trial_seconds
 from pushbench.measuring.progress import Watch
@@ -60,6 +70,7 @@ def compare(
 
     Raises UserError before anything is measured when the request cannot be meant.
     """
+    require_no_cluster(options.driver, ARMS_APART)
     require_live(options)
     suite = find_suite(project.scenarios, request.suite)
     load = suite.load(request.profile, request.parameters)

@@ -132,7 +132,8 @@ class StreamedTrial(Feed):
                 labels = {**self._identity, "program": program}
                 yield "pushbench_cpu_seconds_total", labels, usage.cpu_seconds
                 yield "pushbench_memory_bytes", labels, usage.memory_bytes
-                yield "pushbench_threads", labels, usage.threads
+                if usage.threads is not None:
+                    yield "pushbench_threads", labels, usage.threads
                 if program in self._cpus:
                     yield "pushbench_cpus", labels, self._cpus[program]
 

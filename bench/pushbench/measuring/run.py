@@ -14,6 +14,7 @@ from pushbench.catalog.elsewhere import server_at
 from pushbench.catalog.servers import Server
 from pushbench.catalog.suites import Load, Suite, find_suite
 from pushbench.drivers.choice import DriverChoice
+from pushbench.drivers.kubectl import digest_of
 from pushbench.drivers.kubernetes import ClusterChoice
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.project import Project
@@ -138,7 +139,9 @@ def _allowed(
 
 def cluster_of(driver: str, choice: ClusterChoice) -> Cluster | None:
     """What a record keeps of the options of a cluster."""
-    return Cluster(context=choice.context, namespace_prefix=choice.prefix) if driver == "kubernetes" else None
+    if driver != "kubernetes":
+        return None
+    return Cluster(context=choice.context and digest_of(choice.context), namespace_prefix=choice.prefix)
 
 
 def _cluster_again(record: Record, now: ClusterChoice) -> ClusterChoice:

@@ -12,6 +12,7 @@ from pushbench.conformance import Conformance, Converse
 from pushbench.conformance.side_by_side import Watch, verify_each
 from pushbench.conformance.target import Subject
 from pushbench.drivers.driver import Build, Driver
+from pushbench.drivers.kubernetes import KubernetesDriver
 from pushbench.drivers.lanes import in_lane
 from pushbench.drivers.process import ProcessDriver
 from pushbench.machine.environment import physical_cores
@@ -36,8 +37,8 @@ class Built:
 
 
 def lanes_of(driver: Driver) -> int:
-    """How many servers at a time: one a core; one where all are to have the same port."""
-    if isinstance(driver, ProcessDriver) and driver.port is not None:
+    """How many servers at a time: one a core; one where all are to have the same port, or a node of a cluster."""
+    if isinstance(driver, KubernetesDriver) or (isinstance(driver, ProcessDriver) and driver.port is not None):
         return 1
     return min(MOST_LANES, len(physical_cores(os.sched_getaffinity(0))))
 

@@ -52,7 +52,7 @@ class Happened:
 
 def windows(started: Started, samples: Sequence[Sample]) -> list[Window]:
     """The windows of all stages. A border is None if the load ended before it."""
-    at_borders = [sample for sample in samples if sample.machine is not None]
+    at_borders = [sample for sample in samples if sample.border]
     borders = dict(zip(sorted(moment for window in started.windows for moment in window), at_borders, strict=False))
     return [
         Window(
@@ -242,7 +242,7 @@ def _resource_metrics(window: Window, report: StageReport, seconds: float, cpus:
     arrived, spun = report.arrived, report.spun_us / 1e6
     borders = (window.begin, window.end)
     memory = [sample.server.memory_bytes for sample in window.inside if sample.server]
-    threads = [sample.server.threads for sample in window.inside if sample.server]
+    threads = [sample.server.threads for sample in window.inside if sample.server and sample.server.threads is not None]
     return {
         "cpu_cores": _rate(_server, borders, _cpu),
         "cpu_user_cores": _rate(_server, borders, lambda usage: usage.user_seconds),
@@ -300,11 +300,14 @@ def _cpu(usage: Usage) -> float:
     return usage.cpu_seconds
 
 
-def _rate(program: Program, borders: Borders, counter: Callable[[Usage], float]) -> float | None:
+def _rate(program: Program, borders: Borders, counter: Callable[[Usage], float | None]) -> float | None:
     begin, end = (program(border) for border in borders)
     if begin is None or end is None:
         return None
-    grown = counter(end) - counter(begin)  # less than before when a process ended that nobody waited for
+    before, after = counter(begin), counter(end)
+    if before is None or after is None:
+        return None
+    grown = after - before  # less than before when a process ended that nobody waited for
     return grown / (end.at - begin.at) if grown >= 0 else None
 
 
@@ -326,7 +329,7 @@ def _instructions(borders: Borders) -> float | None:
 
 def _switches_per_second(borders: Borders) -> float | None:
     begin, end = (_server(border) for border in borders)
-    if begin is None or end is None:
+    if begin is None or end is None or not end.context_switches:  # a process has a thread, which has a count
         return None
     return between(begin.context_switches, end.context_switches) / (end.at - begin.at)
 

@@ -74,7 +74,7 @@ def judge(
     reasons = [_shortage(each) for each in shortages]
     warnings: list[Finding] = [*_shared_cpus(environment), *_frequency_steps(windows)]
     for index, (result, report, window) in enumerate(zip(results, reports, windows, strict=True)):
-        reasons += _generator(index, result, len(environment.generator_cpus))
+        reasons += _generator(index, result, environment.generator_cores)
         reasons += _late_generator(index, result, words)
         reasons += _machine(index, result, window)
         reasons += _taken_cpu(index, window, len(environment.server_cpus))

@@ -85,6 +85,11 @@ class Environment(Document):
         return self.driver == "remote"
 
     @property
+    def generator_cores(self) -> int:
+        """The CPUs of all generators. In a cluster, where `generator_cpus` names none, each has one."""
+        return len(self.generator_cpus) or self.generators or 1
+
+    @property
     def method_number(self) -> int:
         """The method; 1 for records from before it was kept."""
         return self.method or 1
@@ -277,7 +282,9 @@ class Elsewhere(Document):
 class Cluster(Document):
     """Where in Kubernetes the trials ran, as the command line said it."""
 
-    context: str | None = Field(None, description="--context; null for the one that was current")
+    context: str | None = Field(
+        None, description="the digest of --context, in older records its name; null for the one that was current"
+    )
     namespace_prefix: str | None = Field(None, description="--namespace-prefix; null for the usual one")
 
 

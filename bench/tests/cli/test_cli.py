@@ -104,6 +104,23 @@ def test_accepting_what_another_commit_says_needs_that_commit(pushbench: Pushben
     assert told == "pushbench: --accept needs --head; the lines of the work tree have effect without it"
 
 
+@pytest.mark.parametrize(
+    ("command", "why"),
+    [
+        (["compare", "--base", "main"], "both arms of a comparison"),
+        (["bisect", "--server", "alpha", "--good", "HEAD~1", "--bad", "HEAD"], "both arms of a comparison"),
+        (["calibrate", "measure"], "both arms of a comparison"),
+        (["capacity"], "a search plays tens of short loads"),
+    ],
+)
+def test_what_is_not_done_in_a_cluster_is_refused_with_the_reason(
+    pushbench: Pushbench, command: list[str], why: str
+) -> None:
+    told = mistake(pushbench(*command, "--driver", "kubernetes"))
+    assert told.startswith(f"pushbench: the driver kubernetes runs and verifies servers: {why}")
+    assert told.endswith("; choose process or docker")
+
+
 def test_broken_yaml_is_one_line_with_its_place(project: Project, pushbench: Pushbench) -> None:
     file = project.servers / "beta" / "server.yml"
     file.write_text(file.read_text().replace("tier: baseline", "tier: [baseline"))

@@ -12,10 +12,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+import pytest
+
 TOOL = os.environ.get("CLUSTER", "")
 """`current`, or a program with the verbs `up NODES` (prints KUBECONFIG=FILE), `operator`, `load IMAGE...` and `down`"""
 NODES = "3"
 SECONDS = 120.0
+TOOL_SECONDS = 2400.0
+"""for a program that compiles a cluster first"""
 
 
 @dataclass(frozen=True)
@@ -38,6 +42,12 @@ class Cluster:
         )
         assert done.returncode == 0, f"kubectl {' '.join(arguments)}: {done.stderr}"
         return done.stdout
+
+    def load(self, image: str) -> None:
+        """Copy an image of this machine's container engine to the nodes. Of a cluster that was there, nobody can."""
+        if TOOL == "current":
+            pytest.skip("the nodes of this cluster pull their images from a registry")
+        _tool("load", image)
 
     def apply(self, *objects: dict[str, Any]) -> None:
         self.run("apply", "--filename", "-", given={"apiVersion": "v1", "kind": "List", "items": list(objects)})
@@ -81,6 +91,6 @@ def await_that(what: str, holds: Callable[[], bool], seconds: float = SECONDS) -
 
 
 def _tool(*arguments: str) -> str:
-    done = subprocess.run([TOOL, *arguments], capture_output=True, text=True, timeout=1200, check=False)
+    done = subprocess.run([TOOL, *arguments], capture_output=True, text=True, timeout=TOOL_SECONDS, check=False)
     assert done.returncode == 0, f"{TOOL} {' '.join(arguments)}: {done.stderr or done.stdout}"
     return done.stdout

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import signal
+import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +16,7 @@ from typing import Any
 import pytest
 
 from tests.cluster.at_hand import TOOL, Cluster, await_that
-from tests.cluster.test_driver import namespaces, record_of, start
+from tests.cluster.test_driver import harms_of, namespaces, pushbench, running, start, trials_in
 
 pytestmark = [
     pytest.mark.cluster,
@@ -119,19 +120,39 @@ def reasons(trial: dict[str, Any]) -> list[str]:
     return [f"{each['code']}: {each['message']}" for each in trial["validity"]["reasons"]]
 
 
+def kill_the_command(run: subprocess.Popen[str], cluster: Cluster, out: Path, prefix: str) -> str:
+    """SIGKILL to the command in its second trial. The namespace that it leaves."""
+    await_that("the first trial is kept", lambda: bool(trials_in(out)))
+    await_that("the second has a namespace", lambda: bool(running(cluster, prefix)))
+    run.kill()
+    run.communicate()
+    [left] = running(cluster, prefix)
+    return left
+
+
 def test_each_harm_is_named_and_the_next_trial_runs(cluster: Cluster, tmp_path: Path) -> None:
-    prefix = "push-harm"
+    """The command is killed in between, and resumed: it removes what it left, and nothing else."""
+    prefix, (first, *others) = "push-harm", HARMS
     run = start(cluster, tmp_path, prefix, generators=1, more=["--rounds", str(len(HARMS))])
     seen: set[str] = set()
     try:
-        for harm in HARMS:
-            harm(cluster, in_a_load(cluster, prefix, seen))
-        said, errors = run.communicate(timeout=200)
+        with cluster.namespace(f"{prefix}-of-somebody"):
+            first(cluster, in_a_load(cluster, prefix, seen))
+            left = kill_the_command(run, cluster, tmp_path, prefix)
+            kept = trials_in(tmp_path)
+            run = pushbench(cluster, "run", "--resume", "latest", "--out", str(tmp_path), "--json")
+            seen.add(left)
+            for harm in others:
+                harm(cluster, in_a_load(cluster, prefix, seen))
+            said, errors = run.communicate(timeout=200)
+            assert f"removed namespace {left}" in errors
+            assert cluster.get("namespace", f"{prefix}-of-somebody")["status"]["phase"] == "Active"
     finally:
         run.kill()
         for process in STOPPED:
             os.kill(process, signal.SIGCONT)
-    trials = record_of(tmp_path)["trials"]
+    trials = trials_in(tmp_path)
+    assert trials[:1] == kept
     assert len(trials) == len(HARMS), said + errors
     generator, meter, evicted, killed, node, unharmed = trials
     [why] = reasons(generator)
@@ -147,6 +168,6 @@ def test_each_harm_is_named_and_the_next_trial_runs(cluster: Cluster, tmp_path: 
         [why] = reasons(node)
         assert re.fullmatch(r"generator_failed: .*the node \S+ of the generator \S+ is not ready: .*", why)
     assert unharmed["failure"] is None, unharmed["failure"]
-    assert unharmed["validity"]["valid"], reasons(unharmed)
+    assert harms_of(unharmed) == []
     assert json.dumps(unharmed["stages"][0]["metrics"]["cpu_cores"]) != "null"
     await_that("nothing is left", lambda: not namespaces(cluster, prefix))

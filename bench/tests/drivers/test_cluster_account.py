@@ -100,6 +100,35 @@ def test_two_generators_have_the_window_that_both_measure() -> None:
     assert cores(found) == pytest.approx(0.5)
 
 
+def test_services_are_accounted_beside_the_server_and_not_with_it() -> None:
+    service = Meter("redis-1", "10.0.0.3:18080", 1.0, of_service=True)
+    both = heard(compared(), compared(service))
+    found = account({METER: log(steady(0.5)), service: log(steady(0.2))}, both)
+    assert cores(found) == pytest.approx(0.5)
+    begin, end = [sample for sample in found.samples if sample.machine]
+    assert begin.services
+    assert end.services
+    assert end.services.cpu_seconds - begin.services.cpu_seconds == pytest.approx(0.2 * 10)
+    assert "spread" not in codes(found), "a service has no clients of the load"
+
+
+def test_generators_tell_their_cpu_by_their_own_clocks() -> None:
+    # A tenth of a core until three seconds of the load, a half afterwards; told each second, a little late.
+    def told(own: Started) -> list[tuple[float, float]]:
+        return [(own.at + second + 0.004, 0.1 * min(second, 3) + 0.5 * max(0, second - 3)) for second in range(1, 16)]
+
+    later = Started(7.2, [(10.2, 20.2)], 22.2)
+    one = Heard(STARTED, HERE, [compared()], told(STARTED))
+    other = Heard(later, HERE + 0.9, [Compared(7.2, METER.address, AHEAD + 93.5, 0.001)], told(later))
+    found = account({METER: log(steady(0.5))}, one, other)
+    begin, end = [sample for sample in found.samples if sample.machine]
+    assert begin.generator
+    assert end.generator
+    assert end.generator.cpu_seconds - begin.generator.cpu_seconds == pytest.approx(2 * 0.5 * 9.3, rel=0.03)
+    silent = account({METER: log(steady(0.5))}, one, Heard(later, HERE, other.compared, told(later)[:5]))
+    assert [each.generator for each in silent.samples][-1] is None, "one of the two has told nothing any more"
+
+
 def test_generators_that_begin_far_apart_make_the_trial_invalid() -> None:
     apart = Heard(STARTED, HERE, [Compared(100.0, METER.address, AHEAD + 1.3, 0.001)])
     [reason] = account({METER: log(steady(0.5))}, heard(), apart).reasons
@@ -142,7 +171,7 @@ def test_without_a_meter_or_its_clock_nothing_is_measured_and_the_reason_said(
     logs: dict[Meter, str], comparisons: list[Compared], said: str
 ) -> None:
     found = account(logs, heard(*comparisons), without="forbidden by the cluster")
-    assert found.samples == []
+    assert not any(each.server or each.machine or each.traffic for each in found.samples)
     assert codes(found) == ["not_accounted"]
     assert said in found.warnings[0].message
 

@@ -30,6 +30,7 @@ case "$*" in
   "get --output json nodes") name=nodes ;;
   "logs --follow load-1-x") name=follow ;;
   "logs load-1-x") name=log ;;
+  "logs job/reach") name=reach ;;
   "delete testrun load --ignore-not-found --wait=false") exit 0 ;;
   *) echo "error: unknown command: $*" >&2; exit 1 ;;
 esac
@@ -45,7 +46,7 @@ START = {
     "end_of_load": 9_000_000,
     "stages": [{"begin": 6_000_000, "end": 9_000_000}],
 }
-SECOND = {"at": 6_000_000, "event": "second", "clients": 4, "sent": 1, "received": 2, "owed": 2}
+SECOND = {"at": 6_000_000, "event": "second", "clients": 4, "sent": 1, "received": 2, "owed": 2, "cpu_us": 90_000}
 
 
 def pod(phase: str, **state: Any) -> dict[str, Any]:
@@ -111,6 +112,11 @@ def test_a_log_that_breaks_off_while_the_cluster_is_away_is_read_again(load: Clu
     assert [type(event) for event in told] == [Started, Second], "each once, and the start but once"
     assert load.report().stages == load_report([stage_report()]).stages
     assert load.account.reasons == []
+    for said, wanted in (("true", "enforces no NetworkPolicy"), ("false", ""), ("?", "is not known")):
+        (answers / "reach.1").write_text(f"{said}\n")
+        found = " ".join(each.message for each in load.account.warnings if each.code == "open_network")
+        assert bool(found) is bool(wanted)
+        assert wanted in found
 
 
 def test_a_generator_that_is_removed_ends_the_load_at_once(load: ClusterLoad, answers: Path) -> None:

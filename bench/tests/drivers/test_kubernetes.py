@@ -13,9 +13,12 @@ import pytest
 import yaml
 
 from pushbench.catalog.servers import Server, read_catalog, select
-from pushbench.drivers import manifests, nodes
+from pushbench.drivers import kubernetes, manifests, nodes
 from pushbench.drivers.choice import DriverChoice, choose_driver
+from pushbench.drivers.driver import Build
+from pushbench.drivers.kubectl import Kubectl, digest_of
 from pushbench.drivers.kubernetes import ClusterChoice, left_behind
+from pushbench.drivers.lanes import in_lane
 from pushbench.drivers.manifests import OWNER, Place
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.project import Project
@@ -69,6 +72,9 @@ def test_a_meter_is_as_confined_as_the_server_and_sees_its_processes() -> None:
     assert [each["port"] for each in rule["ports"]] == [manifests.PORT, manifests.METER_PORT]
     # A process sees the cgroup of another only as the same user, and the policy `restricted` wants it to be no root.
     assert pod["securityContext"] == {"runAsUser": 12345, "runAsGroup": 12345, "runAsNonRoot": True}
+    own, *_ = manifests.server("x/y:1", {}, Place(["node-1"], 3), "x/k6:1", user=1001)
+    assert own["spec"]["template"]["spec"]["securityContext"]["runAsUser"] == 1001, "the meter's, too"
+    assert "runAsUser" not in meter["securityContext"]
     alone = manifests.server("x/y:1", {}, Place(["node-1"], 3))
     assert [each["name"] for each in alone[0]["spec"]["template"]["spec"]["containers"]] == ["server"]
     assert alone[0]["spec"]["template"]["spec"]["shareProcessNamespace"] is False
@@ -98,7 +104,7 @@ def test_replicas_are_spread_over_the_nodes_for_servers() -> None:
 
 def test_a_service_has_the_policy_of_the_containers_and_only_the_server_reaches_it() -> None:
     policy = SERVICES["redis"]
-    deployment, service, rules = manifests.service("redis", "redis:8", policy, 6379, ["node-1"])
+    deployment, service, rules = manifests.service("redis", "redis:8", policy, 6379, user=(999, 999), not_on=["node-1"])
     pod = deployment["spec"]["template"]["spec"]
     [container] = pod["containers"]
     assert container["args"] == policy["command"]
@@ -111,7 +117,36 @@ def test_a_service_has_the_policy_of_the_containers_and_only_the_server_reaches_
     [rule] = rules["spec"]["ingress"]
     assert rule == {"from": [{"podSelector": {"matchLabels": {"app": "server"}}}], "ports": [{"port": 6379}]}
     assert "egress" not in rules["spec"], "nothing is allowed"
+    assert policy["user"] == "999:999"
     assert service["spec"]["selector"] == {"app": "redis"}
+    assert pod["shareProcessNamespace"] is False
+
+
+def test_a_service_with_data_has_a_disk_that_its_user_may_write() -> None:
+    for name, folders in (("mysql", ["/var/lib/mysql"]), ("rabbitmq", ["/var/lib/rabbitmq", "/var/log/rabbitmq"])):
+        deployment, _, _ = manifests.service(name, "x:1", SERVICES[name], 1, user=(27, 28), not_on=["node-1"])
+        pod = deployment["spec"]["template"]["spec"]
+        mounts = {each["mountPath"]: each for each in pod["containers"][0]["volumeMounts"]}
+        kinds = {each["name"]: each["emptyDir"] for each in pod["volumes"]}
+        assert [kinds[mounts[folder]["name"]] for folder in folders] == [{} for _ in folders], "on a disk"
+        assert kinds[mounts["/run"]["name"]]["medium"] == "Memory"
+        [made] = pod["initContainers"]
+        assert made["command"] == ["mkdir", "-p", *(f"/data/{mounts[folder]['subPath']}" for folder in folders)]
+        assert pod["securityContext"] == {"runAsUser": 27, "runAsGroup": 28, "runAsNonRoot": True, "fsGroup": 28}
+        told = {each["name"]: each["value"] for each in pod["containers"][0]["env"]}
+        assert told == SERVICES[name]["environment"]
+
+
+def test_a_meter_beside_a_service_tells_generators_the_time_and_nobody_else() -> None:
+    deployment, _, rules = manifests.service(
+        "redis", "redis:8", SERVICES["redis"], 6379, user=(1, 1), not_on=["node-1"], meter="x/k6:1"
+    )
+    pod = deployment["spec"]["template"]["spec"]
+    assert pod["shareProcessNamespace"] is True
+    meter = pod["containers"][1]
+    assert "-port=6379" in meter["command"]
+    _, clocks = rules["spec"]["ingress"]
+    assert clocks == {"from": [{"podSelector": {"matchLabels": {"runner": "true"}}}], "ports": [{"port": 18080}]}
 
 
 def test_a_probe_asks_as_the_server_says_and_only_until_it_is_ready() -> None:
@@ -169,7 +204,9 @@ case "$*" in
   *"get --raw /version"*) echo '{"major": "1", "minor": "34+"}' ;;
   *"get crd"*) echo "$CRDS" ;;
   *"get --output json nodes"*) cat "$NODES" ;;
+  *"get --output json daemonsets --all-namespaces"*) printf '{"items": [%s]}' "$DAEMONS" ;;
   *"get --output json namespaces"*) echo '{"items": []}' ;;
+  *"config get-contexts --output=name"*) printf 'arn:aws:eks:eu-west-1:123456789012:cluster/x\nstage\n' ;;
   *) echo "Unable to connect to the server" >&2; exit 1 ;;
 esac
 """
@@ -193,9 +230,13 @@ def choose(project: Project, **choice: Any) -> Any:
     return choose_driver(project, [], DriverChoice("kubernetes", cluster=ClusterChoice(**choice)), lambda _: None)
 
 
-def test_a_cluster_is_described_by_the_servers_node(project: Project) -> None:
+def test_a_cluster_is_described_by_the_servers_node_and_the_network(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
     driver = choose(project, generators=1)
     assert driver.engine == "Kubernetes 1.34, containerd 2.1"
+    monkeypatch.setenv("DAEMONS", '{"metadata": {"name": "kube-proxy"}}, {"metadata": {"name": "kube-flannel-ds"}}')
+    assert choose(project, generators=1).engine == "Kubernetes 1.34, containerd 2.1, Flannel", "runs are kept apart"
     assert driver.facts["cpus"] == 4
     assert driver.facts["kernel"] == "6.18"
 
@@ -208,7 +249,6 @@ def with_spec(**spec: Any) -> Server:
 def test_a_server_is_skipped_for_a_service_or_nodes_that_lack(project: Project) -> None:
     driver = choose(project, generators=1)
     assert driver.lacks(with_spec(services=["redis"], replicas=3)) is None
-    assert driver.lacks(with_spec(services=["redis", "mysql"])) == "the driver kubernetes does not start mysql yet"
     both = [node("one", role="server"), node("two", role="server")]
     Path(os.environ["NODES"]).write_text(json.dumps({"items": both}))
     assert choose(project, generators=1).lacks(with_spec()) is None, "one of the two is free"
@@ -232,6 +272,41 @@ def test_too_few_nodes_are_refused_before_anything_is_made(project: Project) -> 
 def test_a_prefix_that_no_namespace_can_have_is_refused(project: Project, prefix: str) -> None:
     with pytest.raises(UserError, match="--namespace-prefix"):
         choose(project, prefix=prefix)
+
+
+def test_rules_are_checked_where_this_machine_reaches_all_pods_and_nowhere_else(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def reached(known: str, *pods: str) -> str:
+        monkeypatch.setattr(kubernetes, "first_reached", lambda tried, _: known if known in tried else None)
+        return kubernetes._reached("service", [{"status": {"podIP": pod}} for pod in pods])
+
+    assert reached("service", "one", "two") == "http://service:8080"
+    assert reached("one", "one") == "http://one:8080"
+    for known, pods in (("one", ["one", "two"]), ("none", ["one"])):
+        with pytest.raises(UserError, match=r"kubectl's forwarding hides slow clients"):
+            reached(known, *pods)
+
+
+def test_a_server_whose_rules_need_the_content_of_an_ended_service_is_not_verified(project: Project) -> None:
+    driver = in_lane(choose(project), 0)
+    build = Build("x", "x:1")
+    with (
+        pytest.raises(UserError, match="end mysql and then ask for its content"),
+        driver.running(with_spec(services=["redis", "mysql"]), build),
+    ):
+        pass
+
+
+def test_the_context_of_a_record_is_found_by_its_digest(project: Project) -> None:
+    account = "arn:aws:eks:eu-west-1:123456789012:cluster/x"
+    kept = digest_of(account)
+    assert "123456789012" not in kept
+    assert Kubectl.find(kept).options == ["--context", account]
+    assert Kubectl.find("stage").options == ["--context", "stage"]
+    assert not Kubectl.find(None).options
+    with pytest.raises(UserError, match="no context with the digest 00000000"):
+        Kubectl.find("digest:00000000")
 
 
 def test_a_cluster_that_does_not_answer_is_one_sentence(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:

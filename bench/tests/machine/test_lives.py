@@ -16,6 +16,9 @@ class Life:
     def members(self, everyone: Sequence[Stat]) -> list[Stat]:
         return list(everyone)
 
+    def open_sockets(self) -> int:
+        return 7
+
     def usage(self, everyone: Sequence[Stat] | None = None, *, by_thread: bool = False) -> Usage | None:
         return None if self.cpu is None else Usage(1.0, self.cpu, self.cpu / 4, self.cpu / 2, 1000, 3, 1)
 
@@ -31,7 +34,7 @@ def test_counters_go_on_and_levels_are_those_of_the_present_life() -> None:
     found = lives.usage()
     assert found
     assert (found.cpu_seconds, found.user_seconds, found.system_seconds) == (8.4, 2.1, 4.2)
-    assert (found.memory_bytes, found.threads) == (1000, 3)
+    assert (found.memory_bytes, found.threads, lives.open_sockets()) == (1000, 3, 7)
 
 
 def test_a_life_that_had_ended_by_itself_adds_nothing() -> None:

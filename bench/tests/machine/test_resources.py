@@ -47,7 +47,10 @@ def test_cpu_time_is_exact_to_microseconds(program: subprocess.Popen[str]) -> No
     first, second = usage(program), usage(program)
     assert 0.2 <= first.cpu_seconds < 0.5
     assert second.cpu_seconds - first.cpu_seconds < 0.001
-    assert first.user_seconds + first.system_seconds == pytest.approx(first.cpu_seconds, abs=0.05)
+    user, system = first.user_seconds, first.system_seconds
+    assert user is not None
+    assert system is not None
+    assert user + system == pytest.approx(first.cpu_seconds, abs=0.05)
 
 
 @pytest.mark.parametrize(

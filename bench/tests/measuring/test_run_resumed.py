@@ -161,5 +161,7 @@ def test_a_resumed_run_goes_on_in_its_cluster(
 
 def test_a_record_keeps_what_was_said_of_the_cluster() -> None:
     said = ClusterChoice("stage", "team", 2)
-    assert cluster_of("kubernetes", said) == Cluster(context="stage", namespace_prefix="team")
+    kept = cluster_of("kubernetes", said)
+    assert kept == Cluster(context="digest:c7ff6dcd", namespace_prefix="team"), "no name, which may contain an account"
+    assert cluster_of("kubernetes", ClusterChoice(kept.context, "team", 2)) == kept
     assert cluster_of("docker", said) is None

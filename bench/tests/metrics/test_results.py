@@ -151,7 +151,7 @@ def test_a_counter_that_went_back_is_no_negative_load() -> None:
 
 def sample(at: float, *, border: bool = False, cpu: float = 0.0, memory: int = 50_000_000) -> Sample:
     found = usage(at, cpu, memory_bytes=memory)
-    return Sample(at, found, found, found, machine(at) if border else None)
+    return Sample(at, found, found, found, machine(at) if border else None, border=border)
 
 
 def test_a_window_has_its_borders_and_what_lies_between() -> None:
@@ -172,6 +172,16 @@ def test_a_border_that_was_not_reached_is_missing() -> None:
     assert first.end
     assert second.begin
     assert second.end is None
+
+
+def test_a_border_at_which_the_machine_was_not_read_moves_no_other() -> None:
+    started = Started(at=100.0, windows=[(101.0, 102.0), (103.0, 104.0)], end=104.0)
+    unread = Sample(102.0, None, None, None, None, border=True)
+    first, second = windows(
+        started, [sample(101.0, border=True), unread, sample(103.0, border=True), sample(104.0, border=True)]
+    )
+    assert first.end is unread
+    assert (second.begin and second.begin.at, second.end and second.end.at) == (103.0, 104.0)
 
 
 def test_memory_is_the_mean_and_the_peak_of_what_was_seen_in_the_window() -> None:

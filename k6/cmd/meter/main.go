@@ -1,5 +1,6 @@
 // Command meter runs beside a server in its pod, whose processes it shares. It prints what the server uses as lines of
-// JSON, ten a second, and tells generators the time, for whom its lines are compared with their windows.
+// JSON, ten a second, and tells generators the time, for whom its lines are compared with their windows. With -sockets
+// and -reach it answers a question and ends.
 package main
 
 import (
@@ -26,6 +27,8 @@ const (
 	// listed is how many connections are counted for each reading between two counts: the kernel lists them all.
 	listed = 100
 	proc   = "/proc"
+	// reachable is how long an address has to accept a connection: where a policy forbids it, packets get lost.
+	reachable = 3 * time.Second
 )
 
 // reading is a line. Times are in microseconds since an arbitrary beginning, `at` of CLOCK_MONOTONIC.
@@ -55,11 +58,36 @@ type server struct {
 func main() {
 	address := flag.String("listen", ":18080", "where generators ask for the time")
 	port := flag.Int("port", 8080, "where the server listens")
+	sockets := flag.Bool("sockets", false, "print how many sockets the server has open, and nothing else")
+	reach := flag.String("reach", "", "print whether this `address` accepts connections, and nothing else")
 	flag.Parse()
+	if *reach != "" {
+		connection, err := net.DialTimeout("tcp", *reach, reachable)
+		fmt.Println(err == nil)
+		if err == nil {
+			_ = connection.Close()
+		}
+		return
+	}
+	if *sockets {
+		if err := printSockets(); err != nil {
+			fmt.Fprintln(os.Stderr, "meter:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	if err := run(*address, *port); err != nil {
 		fmt.Fprintln(os.Stderr, "meter:", err)
 		os.Exit(1)
 	}
+}
+
+func printSockets() error {
+	own, err := os.Executable()
+	if err == nil {
+		fmt.Println(meter.Sockets(proc, own))
+	}
+	return err
 }
 
 func run(address string, port int) error {

@@ -29,6 +29,13 @@ func Monotonic() int64 {
 	return t.Nano() / 1000
 }
 
+// CPU is what this process has used since it began, in microseconds of all its threads.
+func CPU() int64 {
+	var t unix.Timespec
+	_ = unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &t)
+	return t.Nano() / 1000
+}
+
 // Comparison is what one machine knows of another one's clock.
 type Comparison struct {
 	// At is the moment, by the own clock, in microseconds as all three.

@@ -175,7 +175,7 @@ func (c *collector) complete(second *Second) {
 func (c *collector) eventOf(second *Second) map[string]any {
 	event := map[string]any{
 		"event": "second", "at": clock.Monotonic(), "second": second.Index, "clients": second.Clients,
-		"sent": second.Sent, "received": second.Received, "owed": second.Owed,
+		"sent": second.Sent, "received": second.Received, "owed": second.Owed, "cpu_us": clock.CPU(),
 	}
 	if latency := second.Latencies()[c.engine.headline()]; latency != nil && latency.Count() > 0 {
 		event["p95_us"] = latency.Quantile(95).Microseconds()

@@ -69,12 +69,13 @@ func TestTheSecondsAddUpToTheLedgerAndTheReport(t *testing.T) {
 func expectToldSeconds(t testing.TB, events io.Reader, owed int64, tails []int64) {
 	t.Helper()
 	lines := bufio.NewScanner(events)
-	var told int64
+	var told, used int64
 	var found []int64
 	for lines.Scan() {
 		event := struct {
 			Event string
 			Owed  int64
+			CPU   int64  `json:"cpu_us"`
 			P95   *int64 `json:"p95_us"`
 		}{}
 		if err := json.Unmarshal(lines.Bytes(), &event); err != nil {
@@ -84,6 +85,10 @@ func expectToldSeconds(t testing.TB, events io.Reader, owed int64, tails []int64
 			continue
 		}
 		told += event.Owed
+		if event.CPU < used {
+			t.Errorf("%d µs of CPU after %d", event.CPU, used)
+		}
+		used = event.CPU
 		tail := int64(0)
 		if event.P95 != nil {
 			if tail = *event.P95; tail == 0 {
@@ -91,6 +96,9 @@ func expectToldSeconds(t testing.TB, events io.Reader, owed int64, tails []int64
 			}
 		}
 		found = append(found, tail)
+	}
+	if used == 0 {
+		t.Error("a load without CPU")
 	}
 	if told != owed || !slices.Equal(found, tails) {
 		t.Errorf("told of %d owed and p95 %v; expected %d and %v", told, found, owed, tails)

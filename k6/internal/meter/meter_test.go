@@ -2,6 +2,7 @@ package meter
 
 import (
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -67,6 +68,39 @@ func TestTheServersProcessesAreAccountedAndNoOther(t *testing.T) {
 	}
 	if left := Read(proc, os.Getpid()); left == nil || left.Count != 1 {
 		t.Errorf("%+v, expected the idle process alone", left)
+	}
+}
+
+func TestSocketsAreThoseOfTheServerOnce(t *testing.T) {
+	listener, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = listener.Close() }()
+	file, err := listener.File()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = file.Close() }()
+	var servers []int
+	for range 2 { // which have the socket, and this process has it as well
+		server := exec.Command("sleep", "1000")
+		server.ExtraFiles = []*os.File{file}
+		if err := server.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = server.Process.Kill(); _ = server.Wait() })
+		servers = append(servers, server.Process.Pid)
+	}
+	own, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found := Sockets(procOf(t, servers...), own); found != 1 {
+		t.Errorf("%d sockets, expected one", found)
+	}
+	if found := Sockets(procOf(t), own); found != 0 {
+		t.Errorf("%d sockets of this program, expected none", found)
 	}
 }
 

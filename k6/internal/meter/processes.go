@@ -72,6 +72,25 @@ func Read(proc string, own int) *Processes {
 	return sum
 }
 
+// Sockets is how many sockets of any kind the processes hold; one that several hold counts once. Left out are the first
+// process of the name space, and those of the program whose file is own.
+func Sockets(proc, own string) int {
+	found := map[string]bool{}
+	for _, pid := range pids(proc) {
+		folder := filepath.Join(proc, strconv.Itoa(pid))
+		if program, err := os.Readlink(filepath.Join(folder, "exe")); pid == 1 || err != nil || program == own {
+			continue
+		}
+		for _, descriptor := range pids(filepath.Join(folder, "fd")) {
+			name, err := os.Readlink(filepath.Join(folder, "fd", strconv.Itoa(descriptor)))
+			if err == nil && strings.HasPrefix(name, "socket:") {
+				found[name] = true
+			}
+		}
+	}
+	return len(found)
+}
+
 func pids(proc string) []int {
 	folder, err := os.Open(proc)
 	if err != nil {

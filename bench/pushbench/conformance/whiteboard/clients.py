@@ -21,7 +21,6 @@ from pushbench.conformance.waiting import only_waits
 from pushbench.conformance.whiteboard.client import PROMPT, Client
 from pushbench.conformance.whiteboard.inbox import Closed
 from pushbench.machine.processes import Exit
-from pushbench.machine.procfs import socket_inodes, stats
 from pushbench.machine.resources import Usage
 
 C = TypeVar("C", bound=Client)
@@ -68,7 +67,7 @@ class Clients:
 
     def open_sockets(self) -> int:
         """How many sockets of any kind the server's processes hold."""
-        return len({inode for stat in self.target.tree.members(list(stats())) for inode in socket_inodes(stat.pid)})
+        return self.target.tree.open_sockets()
 
     async def output_bytes(self) -> int:
         """How much of what the server printed is kept."""

@@ -16,7 +16,7 @@ from pushbench.conformance import Subject
 from pushbench.conformance.token_stream import leaving
 from pushbench.drivers.service import Running
 from pushbench.machine.processes import Exit
-from pushbench.machine.procfs import Stat
+from pushbench.machine.procfs import Stat, open_sockets, stats
 from pushbench.machine.resources import Usage
 from tests.conformance.token_stream.token_server import TokenServer
 
@@ -32,6 +32,9 @@ class ThisProcess:
 
     def members(self, everyone: Sequence[Stat]) -> list[Stat]:
         return [stat for stat in everyone if stat.pid == os.getpid()]
+
+    def open_sockets(self) -> int:
+        return open_sockets(self.members(list(stats())))
 
     def usage(self, everyone: Sequence[Stat] | None = None, *, by_thread: bool = False) -> Usage:
         return Usage(time.monotonic(), 0, 0, 0, sum(map(len, self.server.hoard)), 1, 1)

@@ -64,6 +64,9 @@ class Memory:
     def members(self, everyone: Sequence[Stat]) -> list[Stat]:
         return []
 
+    def open_sockets(self) -> int:
+        return 0
+
     def usage(self, everyone: Sequence[Stat] | None = None, *, by_thread: bool = False) -> Usage | None:
         return Usage(time.monotonic(), 0, 0, 0, 10_000_000 + self.server.queued_bytes, 1, 1)
 
