@@ -24,6 +24,7 @@ from pushbench.machine.environment import CpuSplit
 from pushbench.machine.processes import affinity, ending
 from pushbench.machine.resources import Accounted, Tree
 from pushbench.machine.sampling import Sample, Sampler, Watched
+from pushbench.measuring import storing
 from pushbench.measuring.company import Company
 from pushbench.measuring.listening import Listener
 from pushbench.measuring.live import Feed, Live, NotLive
@@ -164,7 +165,10 @@ def _load(
         plan = plan.model_copy(update={"schedule": schedule})
         declared = declared_by(server)
         secrets = declared.environment() if declared else {}
+        stock = storing.stock(bench.load.stored, instance.services)
         _drive(_Play(bench, plan, instance, company, feed, secrets), course, watch)
+        if stock and course.report:
+            stock.require(course.report.timeline)
 
 
 def _load_plan(bench: Bench, planned: PlannedTrial, server: Server, instance: Instance, company: Company) -> LoadPlan:
