@@ -14,5 +14,5 @@ class Unaccounted:
     def members(self, everyone: Sequence[Stat]) -> list[Stat]:
         return []
 
-    def usage(self, everyone: Sequence[Stat] | None = None, *, with_switches: bool = False) -> Usage | None:
+    def usage(self, everyone: Sequence[Stat] | None = None, *, by_thread: bool = False) -> Usage | None:
         return None

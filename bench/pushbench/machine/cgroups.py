@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from pushbench.machine.procfs import TICKS_PER_SECOND, Stat, keyed_numbers, read, stats
-from pushbench.machine.resources import Usage, context_switches, mapped_file_bytes
+from pushbench.machine.resources import Usage, context_switches, mapped_file_bytes, waited_seconds
 
 UNIFIED = "cgroup2"
 
@@ -52,7 +52,7 @@ class Cgroup:
             pids |= {int(line) for line in (read(str(file)) or "").split()}
         return [stat for stat in everyone if stat.pid in pids and stat.state != "Z"]
 
-    def usage(self, everyone: Sequence[Stat] | None = None, *, with_switches: bool = False) -> Usage | None:
+    def usage(self, everyone: Sequence[Stat] | None = None, *, by_thread: bool = False) -> Usage | None:
         members = self.members(list(stats()) if everyone is None else everyone)
         at = time.monotonic()
         seconds = self._cpu_seconds()
@@ -70,7 +70,8 @@ class Cgroup:
             memory_bytes=memory.get("anon" if self.unified else "total_rss", 0) + mapped_file_bytes(members),
             threads=sum(stat.threads for stat in members),
             processes=len(members),
-            context_switches=context_switches(members) if with_switches else {},
+            context_switches=context_switches(members) if by_thread else {},
+            waited_seconds=waited_seconds(members) if by_thread else {},
         )
 
     def _cpu_seconds(self) -> tuple[float, float, float] | None:

@@ -29,9 +29,9 @@ class Lives:
     def members(self, everyone: Sequence[Stat]) -> list[Stat]:
         return self._present.members(everyone)
 
-    def usage(self, everyone: Sequence[Stat] | None = None, *, with_switches: bool = False) -> Usage | None:
+    def usage(self, everyone: Sequence[Stat] | None = None, *, by_thread: bool = False) -> Usage | None:
         """The use over all lives; None between two lives."""
-        now = self._present.usage(everyone, with_switches=with_switches)
+        now = self._present.usage(everyone, by_thread=by_thread)
         return now and replace(
             now,
             cpu_seconds=now.cpu_seconds + self._cpu,

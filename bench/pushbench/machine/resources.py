@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from pushbench.machine.procfs import Stat, keyed_numbers, read, stats
+
+Count = TypeVar("Count", int, float)
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,8 @@ class Usage:
     processes: int
     context_switches: Mapping[int, int] = field(default_factory=dict)
     """by thread, as the kernel counts them; empty unless they were asked for"""
+    waited_seconds: Mapping[int, float] = field(default_factory=dict)
+    """by thread: how long it was ready to run and had no CPU; empty unless it was asked for and the kernel counts it"""
     throttled_seconds: float | None = None
     """how long a CPU quota stopped it, summed over CPUs; None where nothing says it"""
     quota_cores: float | None = None
@@ -43,8 +47,10 @@ class Accounted(Protocol):
         """The program's processes among all of the machine."""
         ...
 
-    def usage(self, everyone: Sequence[Stat] | None = None, *, with_switches: bool = False) -> Usage | None:
-        """The current use; None if the program has ended. With `everyone` it does not list all processes again."""
+    def usage(self, everyone: Sequence[Stat] | None = None, *, by_thread: bool = False) -> Usage | None:
+        """The current use; None if the program has ended. With `everyone` it does not list all processes again, and
+        `by_thread` reads the counts of each thread, too.
+        """
         ...
 
 
@@ -65,8 +71,8 @@ class Tree:
             grown = bool(more)
         return [stat for stat in everyone if stat.pid in inside and stat.state != "Z"]
 
-    def usage(self, everyone: Sequence[Stat] | None = None, *, with_switches: bool = False) -> Usage | None:
-        return _total(self.members(list(stats()) if everyone is None else everyone), with_switches)
+    def usage(self, everyone: Sequence[Stat] | None = None, *, by_thread: bool = False) -> Usage | None:
+        return _total(self.members(list(stats()) if everyone is None else everyone), by_thread)
 
 
 @dataclass(frozen=True)
@@ -78,14 +84,14 @@ class Parts:
     def members(self, everyone: Sequence[Stat]) -> list[Stat]:
         return [stat for part in self.parts.values() for stat in part.members(everyone)]
 
-    def usage(self, everyone: Sequence[Stat] | None = None, *, with_switches: bool = False) -> Usage | None:
+    def usage(self, everyone: Sequence[Stat] | None = None, *, by_thread: bool = False) -> Usage | None:
         """The current use of all; None if one of them has ended."""
         known = list(stats()) if everyone is None else everyone
-        return together(self.usages(known, with_switches=with_switches).values())
+        return together(self.usages(known, by_thread=by_thread).values())
 
-    def usages(self, everyone: Sequence[Stat], *, with_switches: bool = False) -> dict[str, Usage | None]:
+    def usages(self, everyone: Sequence[Stat], *, by_thread: bool = False) -> dict[str, Usage | None]:
         """The current use of each."""
-        return {name: part.usage(everyone, with_switches=with_switches) for name, part in self.parts.items()}
+        return {name: part.usage(everyone, by_thread=by_thread) for name, part in self.parts.items()}
 
 
 def together(usages: Iterable[Usage | None]) -> Usage | None:
@@ -103,18 +109,19 @@ def together(usages: Iterable[Usage | None]) -> Usage | None:
         memory_bytes=sum(usage.memory_bytes for usage in present),
         threads=sum(usage.threads for usage in present),
         processes=sum(usage.processes for usage in present),
-        context_switches=_all_switches(present),
+        context_switches=_by_thread(usage.context_switches for usage in present),
+        waited_seconds=_by_thread(usage.waited_seconds for usage in present),
         throttled_seconds=_sum_of_known(throttled),
         quota_cores=_sum_of_known(quotas),
     )
 
 
-def _all_switches(usages: Sequence[Usage]) -> dict[int, int]:
-    """By thread; where two machines number theirs alike, the counts add up."""
-    found: dict[int, int] = {}
-    for usage in usages:
-        for thread, count in usage.context_switches.items():
-            found[thread] = found.get(thread, 0) + count
+def _by_thread(counts: Iterable[Mapping[int, Count]]) -> dict[int, Count]:
+    """The counts of all; where two machines number their threads alike, they add up."""
+    found: dict[int, Count] = {}
+    for each in counts:
+        for thread, count in each.items():
+            found[thread] = found[thread] + count if thread in found else count
     return found
 
 
@@ -123,19 +130,19 @@ def _sum_of_known(values: Sequence[float | None]) -> float | None:
     return sum(known) if len(known) == len(values) else None
 
 
-def _total(members: Iterable[Stat], with_switches: bool) -> Usage | None:
+def _total(members: Iterable[Stat], by_thread: bool) -> Usage | None:
     """Read the current use of processes; None if none is left."""
-    processes = anonymous = threads = shared = 0
+    anonymous = threads = shared = 0
     cpu = user = system = 0.0
-    switches: dict[int, int] = {}
     at = time.monotonic()
+    present = []
     for stat in members:
         status = read(f"/proc/{stat.pid}/status")
         own = _cpu_clock(stat.pid)
         if status is None or own is None:
             continue
         kilobytes = keyed_numbers(status)
-        processes += 1
+        present.append(stat)
         threads += stat.threads
         anonymous += kilobytes.get("RssAnon", 0)
         shared = max(shared, kilobytes.get("RssFile", 0) + kilobytes.get("RssShmem", 0))
@@ -143,16 +150,15 @@ def _total(members: Iterable[Stat], with_switches: bool) -> Usage | None:
         cpu += own + stat.children_user_seconds + stat.children_system_seconds
         user += stat.user_seconds + stat.children_user_seconds
         system += stat.system_seconds + stat.children_system_seconds
-        if with_switches:
-            switches |= context_switches([stat])
-    if not processes:
+    if not present:
         return None
-    return Usage(at, cpu, user, system, (anonymous + shared) * 1024, threads, processes, switches)
+    switches, waited = (context_switches(present), waited_seconds(present)) if by_thread else ({}, {})
+    return Usage(at, cpu, user, system, (anonymous + shared) * 1024, threads, len(present), switches, waited)
 
 
-def switches_between(begin: Usage, end: Usage) -> int:
-    """Context switches of the threads that exist at the end; those of threads that ended before are lost."""
-    return sum(count - begin.context_switches.get(thread, 0) for thread, count in end.context_switches.items())
+def between(begin: Mapping[int, Count], end: Mapping[int, Count]) -> float:
+    """What was added to counts by thread, of the threads that exist at the end; that of ended ones is lost."""
+    return sum(count - begin.get(thread, 0) for thread, count in end.items())
 
 
 def _cpu_clock(pid: int) -> float | None:
@@ -176,6 +182,22 @@ def mapped_file_bytes(members: Iterable[Stat]) -> int:
 def context_switches(members: Iterable[Stat]) -> dict[int, int]:
     """The context switches by thread, as the kernel counts them."""
     found = {}
+    for thread, status in _of_threads(members, "status"):
+        # The two counters are the last lines; cutting them out costs a tenth of parsing the file.
+        counters = keyed_numbers(status[status.rfind("\nvoluntary_ctxt_switches") :])
+        found[thread] = sum(counters.values())
+    return found
+
+
+def waited_seconds(members: Iterable[Stat]) -> dict[int, float]:
+    """How long each thread was ready to run and had no CPU: the second number of its `schedstat`, in nanoseconds
+    (Documentation/scheduler/sched-stats.rst of the kernel). Empty where the kernel does not count it.
+    """
+    return {thread: int(text.split()[1]) / 1e9 for thread, text in _of_threads(members, "schedstat")}
+
+
+def _of_threads(members: Iterable[Stat], file: str) -> Iterator[tuple[int, str]]:
+    """The content of a file of each thread, by the thread's number."""
     for stat in members:
         folder = f"/proc/{stat.pid}/task"
         try:
@@ -183,9 +205,5 @@ def context_switches(members: Iterable[Stat]) -> dict[int, int]:
         except OSError:
             continue
         for thread in threads:
-            status = read(f"{folder}/{thread}/status")
-            if status is not None:
-                # The two counters are the last lines; cutting them out costs a tenth of parsing the file.
-                counters = keyed_numbers(status[status.rfind("\nvoluntary_ctxt_switches") :])
-                found[int(thread)] = sum(counters.values())
-    return found
+            if content := read(f"{folder}/{thread}/{file}"):
+                yield int(thread), content

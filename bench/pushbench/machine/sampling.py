@@ -63,10 +63,10 @@ class Watched:
             elsewhere = {os.getpid(), *_pids((*self.services, *self.generators), everyone)}
             own = elsewhere | _pids((self.server, *self.company), everyone)
             machine = read_machine(everyone, own, set() if self.cpus.shared else elsewhere, self.cpus)
-        parts = self.server.usages(everyone, with_switches=border) if isinstance(self.server, Parts) else {}
+        parts = self.server.usages(everyone, by_thread=border) if isinstance(self.server, Parts) else {}
         return Sample(
             at,
-            together(parts.values()) if parts else self.server.usage(everyone, with_switches=border),
+            together(parts.values()) if parts else self.server.usage(everyone, by_thread=border),
             together(service.usage(everyone) for service in self.services),
             together(generator.usage(everyone) for generator in self.generators),
             machine,

@@ -12,7 +12,7 @@ from math import ceil
 from typing import TypeVar
 
 from pushbench.generator.load import Started
-from pushbench.machine.resources import Usage, switches_between
+from pushbench.machine.resources import Usage, between
 from pushbench.machine.sampling import Sample
 from pushbench.metrics.definitions import RARE, WORST_SECOND
 from pushbench.metrics.recovery import outage_result, recovery_metrics
@@ -325,7 +325,19 @@ def _instructions(borders: Borders) -> float | None:
 
 def _switches_per_second(borders: Borders) -> float | None:
     begin, end = (_server(border) for border in borders)
-    return None if begin is None or end is None else switches_between(begin, end) / (end.at - begin.at)
+    if begin is None or end is None:
+        return None
+    return between(begin.context_switches, end.context_switches) / (end.at - begin.at)
+
+
+def waited_for_cpu(borders: Borders) -> float | None:
+    """The seconds for which threads of the server were ready to run and had no CPU, added up over threads; None where
+    the kernel does not count them.
+    """
+    begin, end = (_server(border) for border in borders)
+    if begin is None or end is None or not end.waited_seconds:
+        return None
+    return between(begin.waited_seconds, end.waited_seconds)
 
 
 def _steal(borders: Borders, cpus: int) -> float | None:

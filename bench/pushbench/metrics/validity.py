@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from pushbench.machine.disturbance import Machine
 from pushbench.metrics.definitions import Unit
-from pushbench.metrics.results import Window, throttled_seconds
+from pushbench.metrics.results import Window, throttled_seconds, waited_for_cpu
 from pushbench.metrics.units import format_quantity
 from pushbench.records.load_report import Shortage, StageReport
 from pushbench.records.record import Environment, Finding, StageResult, Trial, Validity
@@ -22,7 +22,9 @@ STEAL_MOST = 0.01
 TAKEN_MOST = 0.05
 """of the server's CPUs, by processes that are no part of the run: 5 % is the suites' margin for CPU time"""
 IDLE_ENOUGH = 0.05
-"""of the server's CPUs: where more is left, others took nothing that the server wanted"""
+"""of the server's CPUs: where less is left, others took what the server wanted"""
+WAITED_MOST = 0.05
+"""of a window, in which the server was ready and others ran: what arrives then is late, and the p95 with it"""
 SERVERS_CROWDED, GENERATORS_CROWDED = "servers_crowded", "generators_crowded"
 SHARED_CPU_MOST = 0.80
 """of the CPUs that the servers of two trials at the same time share: above that each waits for the other"""
@@ -255,10 +257,11 @@ def _taken_cpu(stage: int, window: Window, cpus: int) -> Iterator[Finding]:
     begin, end = borders
     whole = (end.at - begin.at) * cpus
     taken, idle = (end.taken_seconds - begin.taken_seconds) / whole, (end.idle_seconds - begin.idle_seconds) / whole
-    if taken > TAKEN_MOST and idle < IDLE_ENOUGH:
+    waited = (waited_for_cpu((window.begin, window.end)) or 0.0) / whole
+    if taken > TAKEN_MOST and (idle < IDLE_ENOUGH or waited > WAITED_MOST):
+        harm = f"{_percent(idle)} was idle" if idle < IDLE_ENOUGH else f"the server waited {_percent(waited)} of it"
         message = (
-            f"other processes took {_percent(taken)} of the server's CPU time, above {_percent(TAKEN_MOST)}, "
-            f"and {_percent(idle)} was idle"
+            f"other processes took {_percent(taken)} of the server's CPU time, above {_percent(TAKEN_MOST)}, and {harm}"
         )
         yield Finding(code="cpu_taken", message=message, stage=stage)
 

@@ -16,7 +16,7 @@ class Life:
     def members(self, everyone: Sequence[Stat]) -> list[Stat]:
         return list(everyone)
 
-    def usage(self, everyone: Sequence[Stat] | None = None, *, with_switches: bool = False) -> Usage | None:
+    def usage(self, everyone: Sequence[Stat] | None = None, *, by_thread: bool = False) -> Usage | None:
         return None if self.cpu is None else Usage(1.0, self.cpu, self.cpu / 4, self.cpu / 2, 1000, 3, 1)
 
 

@@ -14,7 +14,7 @@ import pytest
 from pushbench.machine.disturbance import read_machine
 from pushbench.machine.environment import CpuSplit
 from pushbench.machine.procfs import stats
-from pushbench.machine.resources import Tree, Usage, switches_between
+from pushbench.machine.resources import Tree, Usage, between
 from pushbench.machine.sampling import Sampler, Watched
 
 BURN = "import time; end = time.process_time() + {seconds}\nwhile time.process_time() < end: pass\n"
@@ -91,12 +91,32 @@ def test_a_program_that_ended_uses_nothing() -> None:
     assert Tree(process.pid).usage() is None
 
 
-def test_context_switches_are_counted_by_thread() -> None:
-    def with_switches(switches: dict[int, int]) -> Usage:
-        return Usage(0.0, 0.0, 0.0, 0.0, 0, 0, 0, switches)
+def test_what_is_counted_by_thread_leaves_out_ended_ones() -> None:
+    assert between({1: 100, 2: 50}, {1: 110, 3: 5}) == 15
 
-    begin, end = with_switches({1: 100, 2: 50}), with_switches({1: 110, 3: 5})
-    assert switches_between(begin, end) == 15
+
+def test_processes_that_share_a_cpu_wait_for_each_other() -> None:
+    cpu = min(os.sched_getaffinity(0))
+    burning = python(
+        f"import os, time\nos.sched_setaffinity(0, {{{cpu}}})\ninput()\nchild = os.fork()\n"
+        "end = time.monotonic() + 0.3\nwhile time.monotonic() < end: pass\nprint(flush=True)\n"
+        "time.sleep(1) if child == 0 else os.waitpid(child, 0)"
+    )
+
+    def waited() -> dict[int, float]:
+        found = Tree(burning.pid).usage(by_thread=True)
+        assert found
+        return dict(found.waited_seconds)
+
+    before = waited()
+    assert burning.stdin and burning.stdout
+    burning.stdin.write("\n")
+    burning.stdin.flush()
+    for _ in ("parent", "child"):
+        burning.stdout.readline()
+    # Each burns until the same 0.3 s are over, in half of which the other one runs.
+    assert between(before, waited()) > 0.2
+    burning.communicate()
 
 
 def test_the_machine_tells_what_it_can_and_invents_nothing() -> None:

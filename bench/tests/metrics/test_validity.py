@@ -91,6 +91,11 @@ def test_a_trial_that_measured_the_generator_more_than_the_server_is_invalid(
             {"taken_seconds": 2.4, "idle_seconds": 0.12},
             "cpu_taken: other processes took 20 % of the server's CPU time, above 5 %, and 1 % was idle",
         ),
+        (
+            {"taken_seconds": 1.2, "idle_seconds": 3.6, "waited": 1.2},
+            "cpu_taken: other processes took 10 % of the server's CPU time, above 5 %, "
+            "and the server waited 10.0 % of it",
+        ),
         ({"throttled": 3}, "throttled: the cgroup's CPU quota stopped the run 3 times"),
         ({"swapped_bytes": 4_000_000}, "swap: the machine swapped 4 MB of memory"),
         ({"clock_offset_seconds": 1.7e9 - 1.5}, "clock_step: the clock was set, by 1.50 s"),
@@ -104,7 +109,8 @@ def test_a_disturbed_machine_is_told(changed: dict[str, Any], told: str) -> None
     "changed",
     [
         {"steal_seconds": 0.2},
-        {"taken_seconds": 2.4, "idle_seconds": 0.7},  # the server had what it asked for
+        {"taken_seconds": 2.4, "idle_seconds": 0.7, "waited": 0.5},  # the server had what it asked for
+        {"taken_seconds": 0.5, "idle_seconds": 3.6, "waited": 6.0},  # its threads waited for each other
         {"taken_seconds": 0.5},  # and what all the machine's small processes take
         {"swapped_bytes": 500_000},
         {"clock_offset_seconds": 1.7e9 + 0.001},

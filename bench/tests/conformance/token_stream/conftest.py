@@ -33,7 +33,7 @@ class ThisProcess:
     def members(self, everyone: Sequence[Stat]) -> list[Stat]:
         return [stat for stat in everyone if stat.pid == os.getpid()]
 
-    def usage(self, everyone: Sequence[Stat] | None = None, *, with_switches: bool = False) -> Usage:
+    def usage(self, everyone: Sequence[Stat] | None = None, *, by_thread: bool = False) -> Usage:
         return Usage(time.monotonic(), 0, 0, 0, sum(map(len, self.server.hoard)), 1, 1)
 
 

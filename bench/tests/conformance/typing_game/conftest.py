@@ -64,7 +64,7 @@ class Memory:
     def members(self, everyone: Sequence[Stat]) -> list[Stat]:
         return []
 
-    def usage(self, everyone: Sequence[Stat] | None = None, *, with_switches: bool = False) -> Usage | None:
+    def usage(self, everyone: Sequence[Stat] | None = None, *, by_thread: bool = False) -> Usage | None:
         return Usage(time.monotonic(), 0, 0, 0, 10_000_000 + self.server.queued_bytes, 1, 1)
 
 
