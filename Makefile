@@ -47,6 +47,7 @@ fuzz: $(DEV)/stamp ## feed mutated inputs to each reader of what others wrote: 1
 	cd bench && PYTHONPATH=../compose/runner ../$(BIN)/python -m tests.fuzz.campaign $(if $(INPUTS),--inputs $(INPUTS)) $(if $(TARGET),--target "$(TARGET)") \
 		$(if $(SEED),--seed $(SEED))
 	$(if $(TARGET),,cd k6 && for target in declared/FuzzFind declared/FuzzRead http1/FuzzReader http1/FuzzRequest \
+		msgpack/FuzzBack \
 		socketio/FuzzLink socketio/FuzzPacket sse/FuzzEvents wire/FuzzAnswer wire/FuzzMessage wire/FuzzNext; do \
 		go test ./internal/$${target%/*} -run '^$$' -fuzz "^$${target#*/}\$$" -fuzztime 30s || exit 1; done)
 

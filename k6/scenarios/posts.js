@@ -7,7 +7,9 @@ const plan = __ENV.PUSH_LOAD
   ? JSON.parse(open(__ENV.PUSH_LOAD))
   : {
       url: __ENV.URL || 'http://127.0.0.1:8080',
+      authorities: __ENV.AUTHORITIES || '',
       protocol: __ENV.PROTOCOL || 'posts-http',
+      declaration: __ENV.DECLARATION ? JSON.parse(open(__ENV.DECLARATION)) : null,
       seed: Number(__ENV.SEED || 1),
       parameters: {
         requests_per_second: Number(__ENV.RATE || 0),

@@ -3,7 +3,7 @@
 import type { Unit } from './data/types';
 
 export const NOT_MEASURED = '-';
-/** that a division leaves right: ten millionths of a second are 10 and not 10.000000000000002 µs */
+/** that a change of unit leaves right: 1.685 ms are not 1.6849999999999998, which would be rounded to 1.68 */
 const DIGITS = 12;
 
 const BYTES: [string, number][] = [
@@ -21,7 +21,8 @@ const SECONDS: [[string, number, number], ...[string, number, number][]] = [
 ];
 
 /** Three significant digits, two below 1, thousands with commas. */
-export function formatNumber(value: number): string {
+export function formatNumber(number: number): string {
+  const value = Number(number.toPrecision(DIGITS));
   const size = Math.abs(value);
   if (size === 0) return '0';
   if (size >= 100 || Number.isInteger(value)) return Math.round(value).toLocaleString('en-US');
@@ -60,7 +61,7 @@ export function formatterOf(values: (number | null | undefined)[], unit: Unit): 
   const middle = sizes[Math.floor(sizes.length / 2)] ?? 0;
   const [suffix, factor] = scaleOf(middle, unit);
   if (!middle || !suffix) return (value) => formatQuantity(value, unit);
-  return (value) => `${formatNumber(Number((value / factor).toPrecision(DIGITS)))} ${suffix}`;
+  return (value) => `${formatNumber(value / factor)} ${suffix}`;
 }
 
 function scaleOf(size: number, unit: Unit): [string, number] {

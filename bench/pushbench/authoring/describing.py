@@ -10,14 +10,19 @@ from pathlib import Path
 from typing import Any
 
 from pushbench.authoring.guessing import Commands, language_of, toolchains_of
-from pushbench.catalog.protocols import MESSAGE
+from pushbench.catalog.protocol_file import Transport
+from pushbench.catalog.protocol_reading import MESSAGE
 from pushbench.catalog.servers import PORT_OPENS
 from pushbench.catalog.templates import JsonTemplate, parse
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.yamlfile import parse_yaml
 
-ANYTHING = "user-{client} {id} {text:200}"
-"""a message where nobody says one"""
+ANYTHING: dict[Transport, str] = {
+    "websocket": "user-{client} {id} {text:200}",
+    "sse": '{"model": "any", "stream": true, "max_tokens": 64, "messages": [{"role": "user", "content": "{text:99}"}]}',
+    "http": '{"id": "{id}", "text": "{text:200}"}',
+}
+"""what clients send where nobody says it, by transport: a stream is probably one of the API that many servers copy"""
 NOWHERE = "https://example.org"
 UNKNOWN_PLACE = "OWNER/pushbench@TAG"
 
@@ -31,7 +36,8 @@ class Answers:
     build: Commands
     start: list[str]
     path: str = "/"
-    message: str = ANYTHING
+    message: str = ANYTHING["websocket"]
+    over: Transport = "websocket"
     link: str = NOWHERE
     depth: int = 2
     """folders from the repository down to that of the files"""
@@ -60,9 +66,45 @@ ready: {PORT_OPENS} # or a path that answers 200 when clients can connect
 
 def protocol_yml(answers: Answers) -> str:
     """A skeleton of the protocol, with the message that was given. Raises UserError for one that cannot be played."""
+    known = "# What clients and the server say to each other: docs/own-server.md explains each key.\n"
+    match answers.over:
+        case "sse":
+            return known + _of_streams(answers)
+        case "http":
+            return known + _of_answers(answers)
+    return known + _of_groups(answers)
+
+
+def _of_streams(answers: Answers) -> str:
+    return f"""\
+sse:
+  path: {quoted(answers.path)}
+  tokens: 64 # how many events of a stream `received` describes: the request says so
+  end: "[DONE]" # without it, the answer ends with its last token
+message:
+  send: {quoted(answers.message)}
+  received: {{/choices/0/delta/content: "{{any}}"}}
+# What else the server sends; it goes before `received`:
+ignore:
+  - {{/choices/0/delta/role: assistant}} # the first chunk, which has no text
+  - {{/choices/0/finish_reason: length}}
+"""
+
+
+def _of_answers(answers: Answers) -> str:
+    return f"""\
+http: {{path: {quoted(answers.path)}, method: POST, status: 200}}
+message:
+  send: {quoted(answers.message)}
+# What an answer says (below message), where its status does not say enough:
+# received: {{/state: accepted}}
+# id: /id
+"""
+
+
+def _of_groups(answers: Answers) -> str:
     message = "".join(f"  {line}\n" for line in _message(answers.message))
     return f"""\
-# What clients and the server say to each other: docs/own-server.md explains each key.
 # `pushbench learn` drafts this file from two clients that are really there.
 websocket: {{path: {quoted(answers.path)}}} # {{group}} is the name of a room
 {"" if _is_json(answers.message) else "format: text" + chr(10)}\

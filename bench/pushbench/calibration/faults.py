@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from pushbench.calibration.meaningless import CHANGES
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.yamlfile import unknown
 from pushbench.metrics.definitions import Unit
@@ -12,8 +13,10 @@ from pushbench.metrics.units import parse_quantity
 
 NOTHING = "none"
 REBUILT = "rebuilt"
-ALIKE = frozenset({NOTHING, REBUILT})
-"""no fault: the same build in both arms, or one that was built apart at another path"""
+APART = (REBUILT, *CHANGES)
+"""no fault, but another build: the same code at another path, or with a change that means nothing"""
+ALIKE = frozenset({NOTHING, *APART})
+"""no fault: the same build in both arms, or one that was built apart"""
 
 _UNITS = {"burn": Unit.RATIO, "leak": Unit.BYTES_PER_SECOND, "delay": Unit.SECONDS, "loss": Unit.RATIO}
 _BETWEEN = {"delay", "loss"}

@@ -1,4 +1,4 @@
-"""Real comparisons whose answer is known: a server against itself, with a fault in one arm or with none.
+"""Real comparisons whose answer is known: a server against itself, with a fault in one arm, another build, or neither.
 
 The records are those of any comparison, and name the injected fault; `error_rates` counts their verdicts.
 """
@@ -7,14 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from pushbench.building.builds import build_faults
-from pushbench.calibration.faults import ALIKE, REBUILT, Fault
-from pushbench.catalog.suites import find_suite
-from pushbench.drivers.driver import Build, Driver
+from pushbench.calibration.faults import ALIKE, APART, REBUILT, Fault
+from pushbench.calibration.meaningless import CHANGES, is_read
+from pushbench.catalog.servers import select
+from pushbench.catalog.suites import Suite, find_suite
+from pushbench.drivers.driver import Build
 from pushbench.drivers.process import ProcessDriver
 from pushbench.foundation.errors import UserError
+from pushbench.foundation.git import git
 from pushbench.foundation.project import Project
+from pushbench.foundation.trees import commit_with, content_at
 from pushbench.judging.thresholds import Thresholds
 from pushbench.measuring import preparation
 from pushbench.measuring.arms import Arm, Arms, prepare_arms
@@ -25,6 +30,9 @@ from pushbench.measuring.preparation import Prepared
 from pushbench.measuring.progress import Watch
 from pushbench.measuring.sides import Side, side_of
 from pushbench.records.record import Comparison, Record
+
+MOST_BYTES = 1 << 20
+"""of a source file"""
 
 
 @dataclass(frozen=True)
@@ -46,20 +54,23 @@ def calibrate(
     commit = read_commit(project.root)
     if not commit:
         raise UserError("not a git checkout", where=str(project.root), hint="a record names the commit it measured")
-    chosen = preparation.select_servers(project, suite, request.servers, watch.note, options.driver)
+    apart = request.fault.kind in APART
+    head, base = _sides(project, suite, request) if apart else (Side(project, project.root), None)
+    chosen = preparation.select_servers(head.project, suite, request.servers, watch.note, options.driver)
     driver = chosen.driver
     if not isinstance(driver, ProcessDriver) and request.fault.kind not in ALIKE:
         raise UserError("faults are injected by the process driver", hint="add --driver process")
-    if not isinstance(driver, ProcessDriver) and request.fault.kind == REBUILT:
+    if not isinstance(driver, ProcessDriver) and apart:
         what = f"the driver {driver.name} has one image of a commit, so nothing is built apart"
         raise UserError(what, hint="add --driver process, or compare one build with --fault none")
     means = means_of(load, driver, options, watch.note)
     with holding_machine(options, watch):
         binary, built = preparation.build_all(project, chosen, watch.note)
-        verified = preparation.verify_all(project, built, driver, watch.note) if options.verify else built
+        verified = preparation.verify_all(head.project, built, driver, watch.note) if options.verify else built
         sound = {each.server.id: each for each in verified if isinstance(each.result, Build)}
-        if request.fault.kind == REBUILT:
-            arms = _arms_apart(project, list(sound.values()), driver, options, watch)
+        if base:
+            arms = prepare_arms(head, base, list(sound.values()), driver, options=options, note=watch.note)
+            _require_alike(project, request.fault, arms)
         elif isinstance(driver, ProcessDriver):
             arms = _wrapped_arms(project, driver, sound, request.fault)
         else:
@@ -78,17 +89,45 @@ def calibrate(
         return campaign.play(record, arms.servers)
 
 
-def _arms_apart(project: Project, sound: Sequence[Prepared], driver: Driver, options: Options, watch: Watch) -> Arms:
-    """The servers of this checkout, and the same code built by itself at another path, as a comparison does. Raises
-    UserError where the code is not the same.
+def _sides(project: Project, suite: Suite, request: CalibrationRequest) -> tuple[Side, Side]:
+    """Two builds of the same code: this checkout and its last commit at another path, or that commit and one after it
+    with a change that means nothing. Raises UserError where a server has no such change.
     """
-    arms = prepare_arms(
-        Side(project, project.root), side_of(project, None, "HEAD"), sound, driver, options=options, note=watch.note
-    )
-    if changed := sorted({*arms.servers} - {*arms.identical}):
+    base = side_of(project, None, "HEAD")
+    if request.fault.kind == REBUILT:
+        return Side(project, project.root), base
+    ids = preparation.by_suite(project, suite.id, request.servers)[suite.id]
+    texts: dict[str, str] = {}
+    for name in sorted({server.name for server in select(base.catalog(), ids)}):
+        changed = changed_texts(project.root, name, request.fault.kind)
+        if not changed:
+            raise UserError(f"{name}: there is no such change of it: {request.fault}")
+        texts |= changed
+    return side_of(project, None, commit_with(project.root, "HEAD", texts, f"Without a meaning: {request.fault}")), base
+
+
+def changed_texts(root: Path, server: str, change: str) -> dict[str, str]:
+    """The files of a server in the last commit that a change without a meaning changes, by their paths in it; none
+    where it has no such change.
+    """
+    folder = f"servers/{server}"
+    paths = git(root, "ls-tree", "-r", "-z", "--name-only", "HEAD", "--", f"{folder}/").output.split("\0")
+    files = {
+        path.removeprefix(f"{folder}/"): content_at(root, "HEAD", path, MOST_BYTES) or ""
+        for path in paths
+        if is_read(path)
+    }
+    return {f"{folder}/{path}": text for path, text in CHANGES[change](files).items()} if files else {}
+
+
+def _require_alike(project: Project, fault: Fault, arms: Arms) -> None:
+    """Raises UserError where arms that should be the same are not, or where a change made no other build."""
+    same = {*arms.identical}
+    if fault.kind == REBUILT and (changed := sorted({*arms.servers} - same)):
         what = f"{', '.join(changed)}: changed since the last commit, so the arms would not be alike"
         raise UserError(what, where=str(project.root), hint="commit the changes first")
-    return arms
+    if fault.kind != REBUILT and same:
+        raise UserError(f"{', '.join(sorted(same))}: the change {fault} made no other build", where=str(project.root))
 
 
 def _wrapped_arms(project: Project, driver: ProcessDriver, sound: Mapping[str, Prepared], fault: Fault) -> Arms:

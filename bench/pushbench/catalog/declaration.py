@@ -63,6 +63,24 @@ class Message(Document):
     others: bool = False
 
 
+class Stream(Document):
+    """A stream of server-sent events, and how many receipts it owes."""
+
+    receipts: int
+    number: str = ""
+    """where the number of a receipt is: `event-id`, or a JSON pointer; empty where nothing numbers them"""
+    end: str = ""
+
+
+class Request(Document):
+    """A request over HTTP, whose body is what a message sends."""
+
+    method: str
+    status: int
+    stream: Stream | None = None
+    """None where the body of the answer is one receipt"""
+
+
 class KeepAlive(Document):
     every_seconds: float = 0
     send: Template = []
@@ -82,7 +100,7 @@ class Secret(Document):
 
 
 class Declaration(Document):
-    format: Literal["json", "text"]
+    format: Literal["json", "text", "msgpack"]
     path: Template
     query: Template = []
     subprotocol: str = ""
@@ -92,6 +110,8 @@ class Declaration(Document):
     open: list[Step] = []
     join: Step | None = None
     message: Message
+    request: Request | None = None
+    """None where clients are members of groups"""
     leave: Template = []
     keep_alive: KeepAlive | None = None
     error: Failure | None = None

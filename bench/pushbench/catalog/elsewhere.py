@@ -8,15 +8,22 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from pushbench.catalog.addresses import checked_url, is_secure, name_of
+from pushbench.catalog.protocols import read_protocol
 from pushbench.catalog.servers import NAME, Server, ServerSpec
+from pushbench.catalog.suites import Suite, declaring_suite
 from pushbench.foundation.errors import UserError
+
+
+def suite_at(scenarios: Path, protocol: str, wanted: str = "") -> Suite:
+    """The suite that plays the protocol of a server that a command line describes. Raises UserError."""
+    if not protocol:
+        raise UserError("--url: nothing says how the server talks", hint="add --protocol FILE: docs/own-server.md")
+    return declaring_suite(scenarios, read_protocol(Path(protocol)).transport, wanted)
 
 
 def server_at(url: str, suite: str, protocol: str, *, name: str = "", authorities: str = "") -> Server:
     """The server that a command line describes. Raises UserError; `authorities` is a file of certificates."""
     address = require_url("--url", url)
-    if not protocol:
-        raise UserError("--url: nothing says how the server talks", hint="add --protocol FILE: docs/own-server.md")
     own = name or name_of(address)
     if not re.fullmatch(NAME, own):
         raise UserError(f"--name {own!r}: expected small letters, digits and hyphens, such as my-chat")

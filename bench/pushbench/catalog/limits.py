@@ -47,6 +47,14 @@ class RegressionEntry(Document):
         default=None, description="the metric's own direction when left out"
     )
 
+    bias: Quantity | None = Field(
+        default=None,
+        description="a change without a meaning costs up to this, such as 1%: less is no evidence in a comparison",
+    )
+    noise: Quantity | None = Field(
+        default=None, description="standard deviation of head / base between rounds of the same code, such as 3%"
+    )
+
 
 class SuiteEntry(Document):
     """The limits and margins for every server of a suite."""

@@ -49,6 +49,38 @@ class WebSocket(Document):
         return self
 
 
+Headers = Annotated[dict[Token, str], Field(description="of each request; values are templates")]
+RequestPath = Annotated[
+    str, Field(pattern="^/", description="a template, such as /orders?client={client}, which may have {id} and {time}")
+]
+
+
+class EventStreams(Document):
+    """Requests whose answers are streams of server-sent events."""
+
+    path: RequestPath
+    method: Literal["GET", "POST"] = "POST"
+    headers: Headers = {}
+    tokens: int = Field(
+        ge=1, le=100_000, description="how many events `message.received` fits in each stream: what an answer owes"
+    )
+    number: Literal["event-id"] | Pointer | None = Field(
+        default=None,
+        description="where the number of a token is, from 0: `event-id`, or a JSON pointer; when left out, tokens "
+        "count in the order in which they come",
+    )
+    end: Text | None = Field(default=None, description="the data of the event that ends a stream, such as [DONE]")
+
+
+class Requests(Document):
+    """Requests that have one answer each."""
+
+    path: RequestPath
+    method: Literal["GET", "POST", "PUT", "PATCH", "DELETE"] = "POST"
+    headers: Headers = {}
+    status: int = Field(default=200, ge=200, le=599, description="of an answer; another one is an error")
+
+
 class Opening(Document):
     """What comes before a client may join: something to send, something to wait for, or both."""
 
@@ -88,10 +120,10 @@ Place = Annotated[Pointer | Within, Field(description="a JSON pointer, or {at: p
 
 
 class MessageEntry(Document):
-    """The message that clients send to their group, and how the others recognise it."""
+    """What clients send, to their group or as the body of a request, and how a receipt is recognised."""
 
-    send: Text = Field(description=f"{_TEXT_OF}; it needs an {{id}}")
-    received: Pattern
+    send: Text | None = Field(default=None, description=f"{_TEXT_OF}; for a group it needs an {{id}}")
+    received: Pattern | None = Field(default=None, description="only `http` can do without: the status says enough")
     id: Place | None = Field(
         default=None, description="where the {id} is in what is received; of text, `received` says it"
     )
@@ -144,14 +176,24 @@ class SecretEntry(Document):
         return self
 
 
+Transport = Literal["websocket", "sse", "http"]
+TRANSPORTS: tuple[Transport, ...] = ("websocket", "sse", "http")
+
+
 class ProtocolFile(Document):
     """A `protocol.yml`: how clients talk to a server."""
 
-    websocket: WebSocket
-    format: Literal["json", "text"] = Field(default="json", description="what the messages are")
+    model_config = ConfigDict(json_schema_extra={"oneOf": [{"required": [name]} for name in TRANSPORTS]})
+
+    websocket: WebSocket | None = None
+    sse: EventStreams | None = None
+    http: Requests | None = None
+    format: Literal["json", "text", "msgpack"] = Field(
+        default="json", description="what the messages are; templates and patterns of msgpack are written as JSON"
+    )
     open: Openings | None = Field(default=None, description="one step, or a list of steps")
     join: Joining | None = Field(default=None, description="when left out, who is connected is a member")
-    message: MessageEntry
+    message: MessageEntry = MessageEntry()
     leave: Send | None = Field(default=None, description="sent before a member closes the connection")
     keep_alive: KeepAliveEntry | None = None
     error: ErrorEntry | None = None
@@ -160,3 +202,9 @@ class ProtocolFile(Document):
     rows: Table | None = Field(
         default=None, description="a CSV file in this folder, whose first line names the columns; each client has a row"
     )
+
+    @model_validator(mode="after")
+    def _one_transport(self) -> Self:
+        if sum(each is not None for each in (self.websocket, self.sse, self.http)) != 1:
+            raise ValueError(f"expected one of {', '.join(TRANSPORTS)}")
+        return self

@@ -223,9 +223,9 @@ class Server:
         return self._files / self.spec.compose.file if self.spec.compose else None
 
     @property
-    def thresholds_file(self) -> Path | None:
-        """Its limits beside its server.yml; None where thresholds.yml of the checkout has them."""
-        return self.described / "thresholds.yml" if self.described else None
+    def thresholds_file(self) -> Path:
+        """The limits beside its server.yml, which may be missing: they go before those of the checkout."""
+        return self._files / "thresholds.yml"
 
     @property
     def _files(self) -> Path:

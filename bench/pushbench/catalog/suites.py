@@ -22,6 +22,7 @@ from pydantic import (
 )
 
 from pushbench.catalog.limits import SuiteEntry
+from pushbench.catalog.protocol_file import Transport
 from pushbench.catalog.protocols import read_protocol
 from pushbench.catalog.servers import Name, Server
 from pushbench.foundation.errors import UserError
@@ -156,8 +157,13 @@ class SuiteFile(SuiteEntry):
     title: str
     description: str
     protocols: Annotated[list[Name], Field(min_length=1)]
-    declared_protocols: bool = Field(
-        default=False, description="its servers may declare protocols: clients send messages to the members of groups"
+    declared_protocols: Transport | None = Field(
+        default=None,
+        description="the transport of the protocols that its servers may declare: messages to the members of groups "
+        "(websocket), streams of tokens (sse), or requests with one answer (http)",
+    )
+    undeclared_parameters: list[str] = Field(
+        default=[], description="numbers that only the suite's own protocols follow, where they are not 0"
     )
     offered: Offered | None = Field(None, description="what clients send, where protocols may be declared")
     parameters: Parameters = Field(description="with their defaults")
@@ -178,6 +184,13 @@ class SuiteFile(SuiteEntry):
             for name in (*self.capacity.parameters, *rate):
                 if name not in self.parameters:
                     raise ValueError(f"capacity: {name} is no parameter of the suite")
+        return self
+
+    @model_validator(mode="after")
+    def _undeclared_are_known(self) -> Self:
+        for name in self.undeclared_parameters:
+            if name not in self.parameters:
+                raise ValueError(f"undeclared_parameters: {name} is no parameter of the suite")
         return self
 
     @model_validator(mode="after")
@@ -284,7 +297,11 @@ class Suite:
         if server.protocol_file:
             if not self.spec.declared_protocols:
                 raise UserError(f"the suite {self.id} has no declared protocols", where=str(server.file))
-            read_protocol(server.protocol_file).environment()
+            declared = read_protocol(server.protocol_file)
+            if declared.transport != self.spec.declared_protocols:
+                what = f"the suite {self.id} plays protocols over {self.spec.declared_protocols}"
+                raise declared.error(declared.transport, f"{what}: `suite` of server.yml has to be another")
+            declared.environment()
         elif server.spec.protocol not in self.spec.protocols:
             raise unknown(f"protocol of {self.id}", server.spec.protocol, self.spec.protocols, where=str(server.file))
 
@@ -293,14 +310,18 @@ def read_suites(scenarios: Path) -> list[Suite]:
     return [Suite(file.stem, file, load_yaml(file, SuiteFile)) for file in sorted(scenarios.glob("*.yml"))]
 
 
-def declaring_suite(scenarios: Path, wanted: str = "") -> Suite:
-    """The suite whose servers declare their protocols; the `wanted` one where there are several. Raises UserError."""
-    known = [suite for suite in read_suites(scenarios) if suite.spec.declared_protocols]
+def declaring_suite(scenarios: Path, transport: Transport, wanted: str = "") -> Suite:
+    """The suite whose servers declare protocols over a transport; the `wanted` one where there are several.
+
+    Raises UserError.
+    """
+    known = [suite for suite in read_suites(scenarios) if suite.spec.declared_protocols == transport]
     if wanted:
         known = [suite for suite in known if suite.id == find_suite(scenarios, wanted).id]
     if len(known) == 1:
         return known[0]
-    what = f"the suite {wanted} has no declared protocols" if wanted else "nothing says which suite is meant"
+    none = f"the suite {wanted} has no declared protocols over {transport}"
+    what = none if wanted else "nothing says which suite is meant"
     raise UserError(what, hint="add --suite: `./pushbench suites`")
 
 

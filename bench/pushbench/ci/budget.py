@@ -22,6 +22,9 @@ from pushbench.records.record import Schedule
 
 JOB_SECONDS = 330 * 60.0
 """after which bench.yml ends the job bench"""
+MEASURING_SHARE = 0.8
+"""of a job, for the rounds of comparisons; the rest is for builds and rules of both arms"""
+TOTAL_TIME = "--total-time"
 VERIFY_SECONDS = 10.0
 """of each server before its first trial: about what a slow one takes; several are verified at a time"""
 LOOKS_WORSE = "its last runs look worse, and the history cannot tell yet"
@@ -134,8 +137,33 @@ def cost_of(step: Step, settings: Settings, suites: Mapping[str, Suite]) -> Cost
         return total([once] * CONTROL_ROUNDS)
     if step.kind != "run":
         seconds = settings.max_seconds * len(step.servers)
+        if TOTAL_TIME in step.arguments:
+            seconds = min(seconds, float(step.argument(TOTAL_TIME).removesuffix("s")))
         return Cost(seconds, seconds)
     return total(cost(suites, step.argument("--suite"), step.argument("--profile")) for _ in step.servers)
+
+
+def within_job(steps: Sequence[Step], settings: Settings, notes: list[str]) -> list[Step]:
+    """The steps, whose comparisons have no more time together than the job; a note says what each server then has."""
+    compared = [step for step in steps if step.kind == "compare"]
+    servers = sum(len(step.servers) for step in compared)
+    seconds = (settings.job_seconds or JOB_SECONDS * MEASURING_SHARE) * settings.machines
+    if servers * settings.max_seconds <= seconds:
+        return list(steps)
+    notes.append(
+        f"{servers} servers are compared, {settings.max_time} at most each, in {format_elapsed(seconds)} together: "
+        f"{format_elapsed(seconds / servers)} each, and what servers that are decided early leave; for all of it the "
+        f"job needs {format_elapsed(servers * settings.max_seconds)}"
+    )
+    return [with_time(step, seconds * len(step.servers) / servers) if step in compared else step for step in steps]
+
+
+def with_time(step: Step, seconds: float) -> Step:
+    """A comparison with so much time for all its servers together."""
+    arguments = list(step.arguments)
+    if TOTAL_TIME in arguments:
+        del arguments[arguments.index(TOTAL_TIME) : arguments.index(TOTAL_TIME) + 2]
+    return step.model_copy(update={"arguments": [*arguments, TOTAL_TIME, f"{seconds:.0f}s"]})
 
 
 def cost(suites: Mapping[str, Suite], suite: str, profile: str) -> Cost:

@@ -51,15 +51,15 @@ class _Doubts:
     suite: str
 
     def of(self, servers: Sequence[Server]) -> Iterator[Doubt]:
-        judged = [each for each in self.thresholds.suite(self.suite).regressions if not each.of.added]
-        rows = {each.id: [_Row(*row) for row in self._rows(each, judged)] for each in servers}
+        rows = {each.id: [_Row(*row) for row in self._rows(each)] for each in servers}
         among = sum(len(each) for each in rows.values())
         for server in servers:
             found = {row: self._standing(server, row, among) for row in rows[server.id]}
             if doubt := self._doubt(server, found):
                 yield doubt
 
-    def _rows(self, server: Server, judged: Sequence[Regression]) -> Iterator[tuple[str, Regression]]:
+    def _rows(self, server: Server) -> Iterator[tuple[str, Regression]]:
+        judged = [each for each in self.thresholds.margins(self.suite, server.id) if not each.of.added]
         for stage in self.runs.stages(server.id):
             for each in judged:
                 if self.runs.measured(server.id, stage, each.metric):

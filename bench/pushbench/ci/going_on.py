@@ -16,7 +16,7 @@ from pushbench.ci.github_dispatch import Started, dispatch
 from pushbench.ci.plan import Plan
 from pushbench.ci.reporting import expected_run, fetch_results
 from pushbench.ci.result import Result, Results, StepResult
-from pushbench.ci.steps import Step
+from pushbench.ci.steps import NIGHTLY, Step
 from pushbench.ci.trend import TREND, Origin, origin
 from pushbench.ci.trust import BENCH
 from pushbench.foundation.errors import UserError
@@ -24,7 +24,10 @@ from pushbench.foundation.errors import UserError
 WORD = r"[a-z0-9][a-z0-9._/-]{0,99}"
 COMMANDS: Mapping[str, re.Pattern[str]] = {
     "run": re.compile(rf"run --suite {WORD} --profile {WORD}( --servers {WORD}(,{WORD})*)?", re.ASCII),
-    "control": re.compile(rf"calibrate measure --servers {WORD} --profile {WORD} --max-time {WORD}", re.ASCII),
+    "control": re.compile(
+        rf"calibrate measure( --fault ({'|'.join(NIGHTLY)}))? --servers {WORD} --profile {WORD} --max-time {WORD}",
+        re.ASCII,
+    ),
     "capacity": re.compile(rf"capacity --suite {WORD} --servers {WORD}(,{WORD})* --max-time {WORD}", re.ASCII),
 }
 """what pushes and nights measure, as `plan` makes it"""

@@ -13,7 +13,7 @@ from pydantic import Field
 
 from pushbench.catalog.servers import Server, select
 from pushbench.ci import steps as commands
-from pushbench.ci.budget import Budget, Doubt, Share, share
+from pushbench.ci.budget import Budget, Doubt, Share, share, within_job
 from pushbench.ci.event import Event, Inputs
 from pushbench.ci.steps import MOST_MACHINES, Kind, Settings, Step, by_suite
 from pushbench.foundation.errors import UserError
@@ -106,10 +106,10 @@ def make_plan(
             steps = [commands.control(catalog, settings, day), *_searches(catalog, settings, day, budget)]
         case "pull_request":
             assert change, "a pull request has a base"
-            steps = list(_of_change(event, catalog, change, settings, notes))
+            steps = within_job(list(_of_change(event, catalog, change, settings, notes)), settings, notes)
         case "workflow_dispatch":
             _require_consistent(event.inputs)
-            steps = list(_of_inputs(event, catalog, change, settings, notes))
+            steps = within_job(list(_of_inputs(event, catalog, change, settings, notes)), settings, notes)
     reduced: list[str] = []
     if measures_everything(event):
         shared = _shared(event, catalog, settings, budget, steps)

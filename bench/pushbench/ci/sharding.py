@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from pushbench.catalog.servers import Server
 from pushbench.catalog.suites import Suite
-from pushbench.ci.budget import Cost, cost_of, total
+from pushbench.ci.budget import TOTAL_TIME, Cost, cost_of, total, with_time
 from pushbench.ci.plan import Plan
 from pushbench.ci.steps import CONTROL_ROUNDS, Settings, Step
 from pushbench.foundation.errors import UserError
@@ -79,7 +79,10 @@ def only(step: Step, servers: Sequence[str]) -> Step:
         arguments[arguments.index("--servers") + 1] = named
     else:
         arguments += ["--servers", named]
-    return step.model_copy(update={"arguments": arguments, "servers": list(servers)})
+    part = step.model_copy(update={"arguments": arguments, "servers": list(servers)})
+    if TOTAL_TIME not in arguments:
+        return part
+    return with_time(part, float(step.argument(TOTAL_TIME).removesuffix("s")) * len(servers) / len(step.servers))
 
 
 def _of(plan: Plan, at: int, number: int) -> list[str]:

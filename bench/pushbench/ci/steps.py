@@ -9,6 +9,8 @@ from typing import Literal
 
 from pydantic import Field
 
+from pushbench.calibration.meaningless import LANGUAGES
+from pushbench.calibration.report import ARMS
 from pushbench.catalog.servers import Server
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.model import Document
@@ -26,6 +28,9 @@ SEARCH_SECONDS = 300.0
 """of a server's search for its capacity, all starts together"""
 PART_MOST = 1 / 4
 """of a job's time, where it is bounded"""
+ALWAYS = ("rebuilt", "environment")
+NIGHTLY = ("rebuilt", "comment", "environment", "unused")
+"""what the arms of a night's control differ by, in turn; `ALWAYS` for sources that cannot be changed"""
 
 
 class Step(Document):
@@ -125,15 +130,23 @@ def run(servers: Sequence[Server], profile: str, why: str, *, named: bool = True
 def control(catalog: Sequence[Server], settings: Settings, day: date) -> Step:
     """A server against itself: whatever it finds is the judge's mistake. Another one each night.
 
-    Processes are built apart for it, at another path. Of an image there is one for each commit.
+    Processes are built apart for it, at another path or with a change that means nothing, which is another one when all
+    servers had their turn. Of an image there is one for each commit.
     """
-    server = catalog[day.toordinal() % len(catalog)].id
-    apart = ["--fault", "rebuilt"] if settings.driver == "process" else []
-    code = "the same code, built apart" if apart else "itself"
+    turns, place = divmod(day.toordinal(), len(catalog))
+    server = catalog[place].id
+    changes = NIGHTLY if _has_sources(catalog[place]) else ALWAYS
+    apart = ["--fault", changes[turns % len(changes)]] if settings.driver == "process" else []
+    code = f"the same code, built apart ({ARMS[apart[-1]]})" if apart else "itself"
     why = f"against {code}: what it finds is a false alarm; every server has its turn within {len(catalog)} nights"
     load = ["--profile", settings.compare_profile, "--max-time", settings.max_time]
     arguments = ["calibrate", "measure", *apart, "--servers", server, *load]
     return Step(kind="control", arguments=arguments, servers=[server], why=why)
+
+
+def _has_sources(server: Server) -> bool:
+    """Whether its sources are in its folder, in a language that the changes know."""
+    return server.spec.language in LANGUAGES and server.described is None
 
 
 def capacities(servers: Sequence[Server], settings: Settings, day: date) -> Iterator[Step]:

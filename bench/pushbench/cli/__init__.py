@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import sys
 from typing import Annotated
@@ -40,8 +39,7 @@ from pushbench.cli import (
 from pushbench.cli.arguments import command_of
 from pushbench.cli.examples import examples
 from pushbench.foundation.errors import EXIT_USAGE, UserError
-
-_NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
+from pushbench.foundation.files import NO_ROOM
 
 _FIRST_STEPS = """\
 Pushbench measures servers that push: how fast they deliver, and at what cost.
@@ -140,7 +138,7 @@ def main() -> None:
 
 def _file_error(error: OSError) -> str:
     """One line for what the file system refused: the file, the reason and, where the disk is full, what to do."""
-    hint = "; make room and try again" if error.errno in _NO_ROOM else ""
+    hint = "; make room and try again" if error.errno in NO_ROOM else ""
     return f"{error.filename or 'a file'}: {error.strerror or error}{hint}"
 
 

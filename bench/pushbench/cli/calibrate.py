@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pushbench.cli import options
+from pushbench.cli.calibrate_bias import BIAS, CORPUS, bias
 from pushbench.cli.calibrate_faults import FAULTS, faults
 from pushbench.cli.examples import examples
 from pushbench.cli.interrupting import measure
@@ -48,13 +49,13 @@ _ADD = examples(
     "./pushbench calibrate add out/records/20261123T2*.json",
     "(what it found counts from now on)",
 )
-CORPUS = Path("docs/calibration")
 
 
 def register(app: typer.Typer) -> None:
     group = typer.Typer(help="Measure the judge: false alarms and power.", no_args_is_help=True)
     group.command("measure", epilog=_MEASURE)(measure_judge)
     group.command("faults", epilog=FAULTS)(faults)
+    group.command("bias", epilog=BIAS)(bias)
     group.command("report", epilog=_REPORT)(report)
     group.command("add", epilog=_ADD)(add)
     app.add_typer(group, name="calibrate")
@@ -68,8 +69,8 @@ def measure_judge(
         str,
         typer.Option(
             "--fault",
-            help="The fault of the head: none, rebuilt (none, but built apart), burn=10%, leak=1MB/s, delay=2ms or "
-            "loss=0.5%.",
+            help="The fault of the head: none, rebuilt (none, but built apart), comment, unused, order or environment "
+            "(changes that mean nothing), burn=10%, leak=1MB/s, delay=2ms or loss=0.5%.",
             metavar="FAULT",
         ),
     ] = "none",

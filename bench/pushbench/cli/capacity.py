@@ -118,14 +118,14 @@ def _measured(search: Callable[[Follower], CapacityRecord]) -> CapacityRecord:
 
 def _conclude(record: CapacityRecord, path: str, *, as_json: bool) -> Conclusion:
     """Print it for people. A server without a number fails, and a lower bound decides nothing."""
-    from pushbench.cli.conclusion import Conclusion
+    from pushbench.cli.conclusion import Conclusion, width
     from pushbench.foundation.errors import EXIT_FAIL, EXIT_PASS, EXIT_UNDECIDED
     from pushbench.metrics.carrying import CapacityReport, results_of
     from pushbench.reporting.capacities import render_capacities
 
     results = results_of(record)
     if not as_json:
-        print(render_capacities(record, results), end="")
+        print(render_capacities(record, results, width()), end="")
     options.note(f"record {path}")
     code = EXIT_UNDECIDED if any(each.at_least or each.end is None for each in results) else EXIT_PASS
     if any(each.failure or (each.end == "limit" and not each.carried) for each in results):

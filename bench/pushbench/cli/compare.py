@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from math import inf
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -49,6 +50,16 @@ MaxTimeOption = Annotated[
     str,
     typer.Option("--max-time", help="Measure each server for this time at the latest.", metavar="TIME"),
 ]
+TotalTimeOption = Annotated[
+    str,
+    typer.Option(
+        "--total-time",
+        help="Measure the servers of a suite together for this time at the latest; what decided ones leave goes to the "
+        "others.",
+        metavar="TIME",
+        show_default="none",
+    ),
+]
 ExplainOption = Annotated[
     bool,
     typer.Option(
@@ -79,6 +90,7 @@ def compare(
     accept: AcceptOption = False,
     max_rounds: MaxRoundsOption = None,
     max_time: MaxTimeOption = "10m",
+    total_time: TotalTimeOption = "",
     in_turns: InTurnsOption = False,
     explain: ExplainOption = True,
     parameter: ParameterOption = [],  # noqa: B006 - typer reads it, nobody changes it
@@ -126,7 +138,12 @@ def compare(
         live=live,
         thresholds=thresholds,
     )
-    budget = Budget(options.seconds("--max-time", max_time), max_rounds, together=not in_turns)
+    budget = Budget(
+        options.seconds("--max-time", max_time),
+        max_rounds,
+        together=not in_turns,
+        all_seconds=options.seconds("--total-time", total_time) if total_time else inf,
+    )
 
     def of_suite(found: Suite, ids: list[str]) -> Conclusion:
         wanted = comparing.CompareRequest(

@@ -36,12 +36,12 @@ def thresholds_of(project: Project, file: Path | None = None) -> Thresholds:
 def thresholds_for(
     file: Path, suites: Sequence[Suite], servers: Sequence[Server], *, beside: bool = False
 ) -> Thresholds:
-    """Those in `file`, which may name these suites and servers; and those `beside` servers of other repositories."""
+    """Those in `file`, which may name these suites and servers; and those `beside` the descriptions of servers."""
     known = known_suites(suites)
     found = read_thresholds(file, suites=known, servers={server.id: server.spec.suite for server in servers})
     own: dict[Path, dict[str, str]] = {}
     for server in servers if beside else ():
-        if server.thresholds_file and server.thresholds_file.exists():
+        if server.thresholds_file.exists():
             own.setdefault(server.thresholds_file, {})[server.id] = server.spec.suite
     for path, suite_of in own.items():
         found = found.with_own(read_thresholds(path, suites=known, servers=suite_of))

@@ -12,8 +12,12 @@ PROFILE = "compare"
 """its limits hold for what follows: comparisons"""
 
 
+class NothingUsual(UserError):
+    """The server speaks as it declares, but the run says nothing that limits could leave room above."""
+
+
 def first_run(project: Project, name: str) -> str:
-    """The lines of a thresholds.yml. Raises UserError where no run is possible, or none says what is usual."""
+    """The lines of a thresholds.yml. Raises UserError where no run is possible, NothingUsual where none counts."""
     from pushbench.authoring.promising import thresholds_yml
     from pushbench.catalog.servers import read_catalog, select
     from pushbench.catalog.suites import find_suite
@@ -34,5 +38,7 @@ def first_run(project: Project, name: str) -> str:
     options.note(f"first run: ./pushbench show {record.id}")
     limits = thresholds_yml(record, name, thresholds)
     if limits is None:
-        raise UserError("the first run says no usual numbers", hint=f"see `./pushbench show {record.id}`")
+        reasons = [each.message for trial in record.trials for each in trial.validity.reasons]
+        what = f"the first run does not count: {reasons[0]}" if reasons else "the first run says no usual numbers"
+        raise NothingUsual(what, hint=f"see `./pushbench show {record.id}`")
     return limits

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import sys
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -17,6 +18,7 @@ from pushbench.foundation.errors import UserError
 if TYPE_CHECKING:
     from pushbench.authoring.describing import Answers
     from pushbench.authoring.settling import Settled
+    from pushbench.catalog.protocol_file import Transport
     from pushbench.foundation.project import Project
 
 FOLDER = "bench"
@@ -26,6 +28,7 @@ _EXAMPLES = examples(
     "./pushbench init ~/chat",
     "./pushbench init ~/chat --path '/rooms/{group}' --start 'node server.js'",
     './pushbench init ~/chat --message \'{"type": "chat", "id": {id}}\'',
+    "./pushbench init ~/model --over sse --path /v1/chat/completions",
     "./pushbench init ~/chat --no-run --json",
     "(again, after a change of its files: what is missing is written)",
 )
@@ -64,6 +67,10 @@ def init(
     message: Annotated[
         str, typer.Option("--message", help="What they send, with an {id} and {text:200}.", metavar="TEMPLATE")
     ] = "",
+    over: Annotated[
+        Literal["websocket", "sse", "http"],
+        typer.Option("--over", help="What clients speak.", metavar="websocket|sse|http"),
+    ] = "websocket",
     run: Annotated[
         bool, typer.Option("--run/--no-run", help="Play a conversation and a first run, for limits.")
     ] = True,
@@ -85,38 +92,36 @@ def init(
     folder = home / FOLDER / name
     answers = None
     if force or not (folder / "server.yml").exists():
-        given = _Given(build, start, path, message)
-        answers = _answers(home, name, _suite(project), given, asks=asks)
+        given = _Given(build, start, path, message, over)
+        answers = _answers(home, name, _suite(project, over), given, asks=asks)
     settled = _write(project, top, folder, answers, force=force)
     if not as_json:
         _tell(project, top, settled)
-    limits, why = None, "no run was wanted"
+    first = _First(why="no run was wanted")
     if (folder / "thresholds.yml").exists() and not force:
-        limits, why = "", ""
+        first = _First(limits="", speaks=True)
     elif run:
-        limits, why = _first_run(project, name)
-    if limits is not None:
-        settled.append(settling.settle(folder / "thresholds.yml", limits, force=force))
-    _end(settled, name=name, why=why, as_json=as_json)
-    if why and not as_json:
-        print(f"when the conversation works, again: ./pushbench init {repository}")
+        first = _first_run(project, name)
+    if first.limits is not None:
+        settled.append(settling.settle(folder / "thresholds.yml", first.limits, force=force))
+    _end(settled, first, name=name, as_json=as_json)
+    if first.why and not as_json:
+        when = "for limits, on a quieter machine" if first.speaks else "when the conversation works"
+        print(f"{when}, again: ./pushbench init {repository}")
 
 
 class _Given:
     """What the options answer."""
 
-    def __init__(self, build: list[str] | None, start: str, path: str, message: str) -> None:
-        self.build, self.start, self.path, self.message = build, start, path, message
+    def __init__(self, build: list[str] | None, start: str, path: str, message: str, over: Transport) -> None:
+        self.build, self.start, self.path, self.message, self.over = build, start, path, message, over
 
 
-def _suite(project: Project) -> str:
-    """The suite that plays declared protocols."""
-    from pushbench.catalog.suites import read_suites
+def _suite(project: Project, over: Transport) -> str:
+    """The suite that plays protocols over a transport."""
+    from pushbench.catalog.suites import declaring_suite
 
-    found = [suite.id for suite in read_suites(project.scenarios) if suite.spec.declared_protocols]
-    if not found:
-        raise UserError("no suite plays declared protocols", where=str(project.scenarios))
-    return found[0]
+    return declaring_suite(project.scenarios, over).id
 
 
 def _answers(home: Path, name: str, suite: str, given: _Given, *, asks: bool) -> Answers:
@@ -132,11 +137,13 @@ def _answers(home: Path, name: str, suite: str, given: _Given, *, asks: bool) ->
     start = given.start or _ask(asks, "What starts it? It gets PORT.", as_line(guessed.start) if guessed.start else "")
     if not start:
         raise UserError("nothing says what starts the server", where=str(home), hint="--start 'node server.js'")
-    path = given.path or _ask(asks, "Where do clients connect? {group} is a room.", "/")
-    message = given.message or _ask(asks, "What do they send?", ANYTHING)
+    where = "Where do clients connect? {group} is a room." if given.over == "websocket" else "Which path do they ask?"
+    path = given.path or _ask(asks, where, "/")
+    message = given.message or _ask(asks, "What do they send?", ANYTHING[given.over])
     for product in settling.not_ignored(home, guessed.products if build == guessed.build else ()):
         options.note(f"git does not ignore {product}: every run will build again; add it to .gitignore")
-    return Answers(name, suite, build, _argv("--start", start), path, message, link=settling.page_of(home) or NOWHERE)
+    link = settling.page_of(home) or NOWHERE
+    return Answers(name, suite, build, _argv("--start", start), path, message, given.over, link)
 
 
 def _commands(told: str) -> list[list[str]]:
@@ -201,14 +208,22 @@ def _require_readable(described: str, protocol: str) -> None:
     protocol_in(parse_yaml(protocol, Path("protocol.yml")))
 
 
-def _first_run(project: Project, name: str) -> tuple[str | None, str]:
-    """The thresholds.yml of a first run; without it why there is none."""
-    from pushbench.cli.first_run import first_run
+@dataclass(frozen=True)
+class _First:
+    """The thresholds.yml of a first run; without it why there is none, and whether the server speaks as declared."""
+
+    limits: str | None = None
+    why: str = ""
+    speaks: bool = False
+
+
+def _first_run(project: Project, name: str) -> _First:
+    from pushbench.cli.first_run import NothingUsual, first_run
 
     try:
-        return first_run(project, name), ""
+        return _First(first_run(project, name), speaks=True)
     except UserError as error:
-        return None, str(error)
+        return _First(why=str(error), speaks=isinstance(error, NothingUsual))
 
 
 def _tell(project: Project, top: Path, settled: list[Settled]) -> None:
@@ -222,15 +237,15 @@ def _shown(project: Project, top: Path, path: Path) -> str:
     return str(path.relative_to(top))
 
 
-def _end(settled: list[Settled], *, name: str, why: str, as_json: bool) -> None:
+def _end(settled: list[Settled], first: _First, *, name: str, as_json: bool) -> None:
     compared = f"./pushbench compare {name} --base HEAD~1"
-    following = f"./pushbench protocol check {name}" if why else compared
+    following = compared if first.speaks else f"./pushbench protocol check {name}"
     if as_json:
         files = [{"path": str(each.path), "state": each.state} for each in settled]
-        options.print_json({"server": name, "files": files, "no_limits": why or None, "next": following})
+        options.print_json({"server": name, "files": files, "no_limits": first.why or None, "next": following})
         return
-    if why:
-        print(f"no limits yet: {why}")
+    if first.why:
+        print(f"no limits yet: {first.why}")
     else:
         print(f"{settled[-1].state:8}  limits of a first run, {settled[-1].path}")
     print(f"next: {following}")

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import sys
+import textwrap
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -133,6 +136,8 @@ AnyRecordArgument = Annotated[
 """of a run, or of a search for capacities; `documents` finds it"""
 
 DEFAULT_PROFILE = "quick"
+PIPE = 1000
+"""columns: programs get whole lines"""
 
 
 def names(text: str) -> list[str]:
@@ -176,6 +181,21 @@ def note(text: str) -> None:
 
 def print_json(data: Any) -> None:
     print(json.dumps(data, indent=2))
+
+
+def room() -> int:
+    """Columns that output has: those of the terminal or of COLUMNS, and in a pipe as many as lines take."""
+    if sys.stdout.isatty() or os.environ.get("COLUMNS"):
+        return shutil.get_terminal_size((80, 24)).columns
+    return PIPE
+
+
+def print_wrapped(text: str, name: str = "") -> None:
+    """Print a line after its name, or several lines where the terminal has no room for it."""
+    lines = textwrap.wrap(
+        text, room(), initial_indent=name, subsequent_indent=" " * (len(name) or 2), break_on_hyphens=False
+    )
+    print("\n".join(lines or [name.rstrip()]))
 
 
 def print_table(header: list[str], rows: list[list[str]]) -> None:

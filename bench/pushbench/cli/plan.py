@@ -75,11 +75,13 @@ def plan(
         return
     for each in planned:
         load = each.load
-        print(f"{load.suite}, {load.profile}: {listing(load.schedule.stages)}; {_said(load.parameters)}")
+        options.print_wrapped(
+            f"{load.suite}, {load.profile}: {listing(load.schedule.stages)}; {_said(load.parameters)}"
+        )
         rows = [[str(trial.order + 1), str(trial.round), trial.server] for trial in each.trials]
         options.print_table(["trial", "round", "server"], rows)
     seconds = sum(each.seconds for each in planned)
-    print(f"about {format_elapsed(seconds)}, without builds and verification")
+    options.print_wrapped(f"about {format_elapsed(seconds)}, without builds and verification")
 
 
 @dataclass(frozen=True)

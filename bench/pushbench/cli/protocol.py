@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 MOST_SHOWN = 90
 """characters of a message; --json has all"""
+FIRST_TOKENS = 2
+"""of a stream; more of them are counted until its last one"""
 
 _EXAMPLES = examples(
     "./pushbench protocol check my-chat",
@@ -46,7 +49,7 @@ def check(
     ca: AuthoritiesOption = "",
     as_json: JsonOption = False,
 ) -> None:
-    """Play one conversation of two clients, and show every message.
+    """Play one conversation of two clients, and show every message. Of a long stream the first and the last tokens.
 
     Exit code: 0 everything was understood, 2 the file or the server is wrong.
     """
@@ -134,9 +137,18 @@ def _talk(
 
 
 def _print(talked: Talked) -> None:
-    for line in talked.lines or []:
-        print(_shown(line))
+    for tokens, group in groupby(talked.lines or [], _is_token):
+        lines = list(group)
+        shown = [*lines[:FIRST_TOKENS], lines[-1]] if tokens and len(lines) > FIRST_TOKENS + 1 else lines
+        for place, line in enumerate(shown):
+            if len(shown) < len(lines) and place == FIRST_TOKENS:
+                print(f"{'':22}... {len(lines) - len(shown):,} more tokens")
+            print(_shown(line))
     print(talked.tally)
+
+
+def _is_token(line: Line) -> bool:
+    return line.understood and line.meaning.startswith("token ")
 
 
 def _shown(line: Line) -> str:

@@ -171,8 +171,7 @@ def run(
 
     Exit code: 0 pass, 1 fail, 2 usage or configuration error, 3 inconclusive or invalid, 4 gave way.
     """
-    from pushbench.catalog.elsewhere import server_at
-    from pushbench.catalog.suites import declaring_suite
+    from pushbench.catalog.elsewhere import server_at, suite_at
     from pushbench.cli.ci.job import queue_of_job
     from pushbench.cli.conclusion import conclude, exit_with, thresholds_of
     from pushbench.cli.suites_of import each_suite
@@ -191,7 +190,7 @@ def run(
     if url:
         if named or servers or resume or driver != "auto":
             raise UserError("--url measures one server, which nothing else names or starts")
-        declaring = declaring_suite(project.scenarios, suite)
+        declaring = suite_at(project.scenarios, protocol, suite)
         given = server_at(url, declaring.id, protocol, name=name, authorities=ca)
     cluster = ClusterChoice(context, namespace_prefix, generators or 1)
     choice = DriverChoice(driver, port, workers, elsewhere=driver == "auto", cluster=cluster)

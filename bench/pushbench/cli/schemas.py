@@ -7,6 +7,7 @@ from pathlib import Path
 
 from pydantic.json_schema import GenerateJsonSchema
 
+from pushbench.calibration.bias import Biases
 from pushbench.calibration.error_rates import Calibration
 from pushbench.calibration.sightings import FaultResults
 from pushbench.catalog.protocol_file import ProtocolFile
@@ -34,6 +35,7 @@ MODELS: dict[str, type[Document]] = {
     "record": Record,
     "verdict": Verdict,
     "calibration": Calibration,
+    "biases": Biases,
     "fault-results": FaultResults,
     "diagnosis": Diagnosis,
     "explanation": Explanation,

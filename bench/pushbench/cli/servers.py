@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import sys
-import textwrap
 from typing import TYPE_CHECKING
 
 import typer
 
 from pushbench.cli.examples import examples
-from pushbench.cli.options import JsonOption, print_json, table_lines
+from pushbench.cli.options import JsonOption, print_json, print_wrapped, room, table_lines
 
 if TYPE_CHECKING:
     from pushbench.building.toolchains import Missing
@@ -21,8 +18,6 @@ _EXAMPLES = examples(
     "./pushbench servers --json",
 )
 KEYS = ["title", "language", "suite", "protocol", "tier"]
-PIPE = 1000
-"""columns: programs get the whole table"""
 DISPENSABLE = ["title", "protocol", "language", "tier", "suite"]
 """columns that a narrow terminal does without, the first ones first"""
 
@@ -35,7 +30,6 @@ def servers(*, as_json: JsonOption = False) -> None:
     """List the servers, and which of them this machine can run."""
     from pushbench.building import toolchains
     from pushbench.catalog.servers import read_catalog
-    from pushbench.cli.conclusion import width
     from pushbench.drivers import services
     from pushbench.foundation.project import Project
 
@@ -61,11 +55,10 @@ def servers(*, as_json: JsonOption = False) -> None:
         {**_facts(server), "toolchains": server.spec.url or _toolchains(found, lacking)}
         for server, found, lacking in zip(catalog, versions, missing, strict=True)
     ]
-    wide = width() if sys.stdout.isatty() or os.environ.get("COLUMNS") else PIPE
-    print("\n".join(_fitted(rows, wide)))
+    print("\n".join(_fitted(rows, room())))
     for sentence in dict.fromkeys(str(each) for lacking in missing for each in lacking):
         print()
-        print("\n".join(textwrap.wrap(sentence, wide, break_on_hyphens=False)))
+        print_wrapped(sentence)
 
 
 def _facts(server: Server) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""`pushbench show`: a record as tables, as Markdown or as JSON."""
+"""`pushbench show`: a record of a run or of a search for capacities, as tables, as Markdown or as JSON."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pushbench.cli.examples import examples
-from pushbench.cli.options import JsonOption, OutOption, RecordArgument, print_json
+from pushbench.cli.options import AnyRecordArgument, JsonOption, OutOption, print_json
 from pushbench.foundation.errors import UserError
 
 if TYPE_CHECKING:
+    from pushbench.records.capacity import CapacityRecord
     from pushbench.records.record import Record, Trial
 
 _EXAMPLES = examples(
@@ -19,6 +20,7 @@ _EXAMPLES = examples(
     "./pushbench show latest --stage all",
     "./pushbench show --trial node-ws:2",
     "./pushbench show 20261121T1015 --markdown > report.md",
+    "./pushbench show capacity",
 )
 
 
@@ -28,7 +30,7 @@ def register(app: typer.Typer) -> None:
 
 def show(
     *,
-    record: RecordArgument = "latest",
+    record: AnyRecordArgument = "latest",
     stage: Annotated[
         str,
         typer.Option(
@@ -42,21 +44,27 @@ def show(
     out: OutOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show what a run measured, and its verdict.
+    """Show what a run or a capacity search measured.
 
-    Exits with 0 whatever the verdict is; `pushbench judge` has an exit code for each verdict.
+    Of a run also its verdict. Exits with 0 whatever that is; `pushbench judge` has an exit code for each verdict.
     """
     from pushbench.cli.conclusion import color, thresholds_of, width
+    from pushbench.cli.documents import read_named
     from pushbench.foundation.project import Project
     from pushbench.judging.verdict import judge
     from pushbench.profiling.explanation import read_explanations
-    from pushbench.records import store
+    from pushbench.records.capacity import CapacityRecord
     from pushbench.reporting import report
 
     if sum(map(bool, (stage, trial, markdown, as_json))) > 1:
         raise UserError("--stage, --trial, --markdown and --json exclude each other", hint="give one of them")
     project = Project.current(out)
-    read = store.read_found(project.records, record)
+    read = read_named(project, record)
+    if isinstance(read, CapacityRecord):
+        if stage or trial or markdown:
+            raise UserError(f"{read.id} is a capacity record: it has no stages", hint="--json has every probe")
+        _show_capacities(read, as_json=as_json)
+        return
     verdict = judge(read, thresholds_of(project))
     explanations = read_explanations(project.explanations, read.id)
     if as_json:
@@ -71,6 +79,18 @@ def show(
             read, verdict, stages=stages, explanations=explanations, width=width(), color=color()
         )
         print(shown, end="")
+
+
+def _show_capacities(record: CapacityRecord, *, as_json: bool) -> None:
+    from pushbench.cli.conclusion import width
+    from pushbench.metrics.carrying import CapacityReport, results_of
+    from pushbench.reporting.capacities import render_capacities
+
+    results = results_of(record)
+    if as_json:
+        print_json(CapacityReport(record=record, results=results).model_dump(mode="json", by_alias=True))
+    else:
+        print(render_capacities(record, results, width()), end="")
 
 
 def _stages(record: Record, wanted: str) -> list[int] | None:

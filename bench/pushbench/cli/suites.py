@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pushbench.cli.examples import examples
-from pushbench.cli.options import JsonOption, print_json, print_table
+from pushbench.cli.options import JsonOption, print_json, print_table, print_wrapped
 
 if TYPE_CHECKING:
     from pushbench.catalog.suites import Suite
@@ -77,10 +77,10 @@ def _print(suite: Suite) -> None:
     from pushbench.metrics.units import format_elapsed
     from pushbench.records.stages import listing
 
-    print(f"{suite.id}: {suite.spec.description}")
-    print(f"  protocols   {', '.join(suite.spec.protocols)}")
-    print(f"  parameters  {', '.join(f'{name}={value}' for name, value in suite.spec.parameters.items())}")
+    print_wrapped(f"{suite.id}: {suite.spec.description}")
+    print_wrapped(", ".join(suite.spec.protocols), "  protocols   ")
+    print_wrapped(", ".join(f"{name}={value}" for name, value in suite.spec.parameters.items()), "  parameters  ")
     for name, profile in suite.spec.profiles.items():
         schedule = suite.load(name, {}).schedule
         stages, long = listing(schedule.stages), format_elapsed(trial_seconds(schedule))
-        print(f"  {name:<10}  {stages}; {profile.steady_seconds:g} s each, {long} a trial")
+        print_wrapped(f"{stages}; {profile.steady_seconds:g} s each, {long} a trial", f"  {name:<10}  ")

@@ -37,18 +37,21 @@ class Closed(Mismatch):
 class Connection:
     """A client of the server. It writes requests as they are given, and reads the answers in their order."""
 
-    def __init__(self, address: tuple[str, int], prompt: float, receive_buffer: int | None = None) -> None:
+    def __init__(
+        self, address: tuple[str, int], prompt: float, receive_buffer: int | None = None, *, plain: bool = False
+    ) -> None:
         """`prompt` is how many seconds an answer may take, or each part of one that is read in parts.
 
-        A small receive buffer, in bytes, leaves little room in the kernel for what is not read.
+        A small receive buffer, in bytes, leaves little room in the kernel for what is not read. A `plain` client takes
+        HTTP/1.0, and bodies that end with the connection, as all clients of HTTP do.
         """
-        self._address, self._prompt, self._receive_buffer = address, prompt, receive_buffer
+        self._address, self._prompt, self._receive_buffer, self._plain = address, prompt, receive_buffer, plain
         self._reader: asyncio.StreamReader
         self._writer: asyncio.StreamWriter
         self._received = b""
         self._body: Body | None = None
         self._ended = False
-        """the last answer said that the connection ends with it"""
+        """the connection ends with the last answer"""
         self.opened = 0
         """how often"""
 
@@ -68,7 +71,7 @@ class Connection:
         self.opened += 1
 
     async def renew(self) -> None:
-        """Connect again where the last answer said `Connection: close`."""
+        """Connect again where the last answer ended the connection."""
         if self._ended:
             self.close()
             await self.open()
@@ -145,9 +148,11 @@ class Connection:
     async def _read_head(self, to: str) -> Head:
         """Those of 1xx are passed over."""
         while True:
-            head = Head(status_of(await self._line(f"a status line for {to}")), await self._fields())
+            status = status_of(await self._line(f"a status line for {to}"), old=self._plain)
+            head = Head(status, await self._fields())
             if head.status >= 200:
-                self._body, self._ended = body_of(head), head.ends_connection
+                self._body = body_of(head, until_the_end=self._plain)
+                self._ended = head.ends_connection or self._body.left is None
                 return head
 
     async def _read_piece(self) -> bytes:

@@ -66,7 +66,7 @@ class Reader:
 
     def __init__(self, declaration: Declaration, secrets: Mapping[str, str], own: Values) -> None:
         self._declaration, self._secrets, self._own = declaration, secrets, own
-        self._in_messages: Escape = _inside_json if declaration.format == "json" else str
+        self._in_messages: Escape = str if declaration.format == "text" else _inside_json
 
     def filled(self, template: Template, values: Values | None = None, escape: Escape | None = None) -> str:
         """The text of a template; secrets are escaped as messages need it, or by `escape`."""
@@ -91,7 +91,7 @@ class Reader:
         """What a message says to a client that has done so many steps of the opening; all by default."""
         declaration = self._declaration
         try:
-            document = parsed(text) if declaration.format == "json" else None
+            document = parsed(text) if declaration.format != "text" else None
         except (ValueError, RecursionError):
             return Meaning(Kind.FOREIGN)
         message = _Message(text, document)
@@ -113,6 +113,40 @@ class Reader:
         fits = (kind for pattern, kind in kinds if pattern and self._matches(pattern, message, self._own) is not None)
         return Meaning(next(fits, Kind.FOREIGN))
 
+    def answer(self, text: str, asked: Values) -> Meaning:
+        """What the answer to a message says to the client that asked, or an event of it."""
+        declaration = self._declaration
+        receipt = declaration.message.received
+        looked_at = (receipt.where, receipt.id, receipt.time, receipt.same, declaration.error, declaration.ignore)
+        try:
+            document = parsed(text) if declaration.format != "text" and any(looked_at) else None
+        except (ValueError, RecursionError):
+            return Meaning(Kind.FOREIGN)
+        message = _Message(text, document)
+        known: Found = {"client": asked.client, "id": asked.id, "time": asked.time}
+        if any(self._matches(each, message, self._own) is not None for each in declaration.ignore):
+            return Meaning(Kind.IGNORED)
+        if self._matches(receipt, message, asked, known) is not None:
+            return Meaning(Kind.DELIVERED, asked.id, altered=self._differs(receipt, message, asked, known))
+        if declaration.error and self._matches(declaration.error, message, self._own) is not None:
+            return Meaning(Kind.REFUSED)
+        return Meaning(Kind.FOREIGN)
+
+    def number(self, text: str, event_id: str | None) -> int | None:
+        """The number of a token, where the declaration says where it is; None where nothing is there."""
+        stream = self._declaration.request and self._declaration.request.stream
+        if stream and stream.number.startswith("/"):
+            value = _Message(text, parsed(text)).at(stream.number)
+            event_id = None if value is _NOTHING else _content(value)
+        return int(event_id) if event_id and re.fullmatch(NUMBER, event_id) else None
+
+    def _differs(self, receipt: Receipt, message: _Message, asked: Values, known: Found) -> str:
+        """What of an answer is not as it was asked for; empty where all is."""
+        for place, name in ((receipt.id, "its id"), (receipt.time, "its time")):
+            if place and not self._content(place, message, dict(known)):
+                return name
+        return next((each.at for each in receipt.same if not self._is_same(each, message, asked)), "")
+
     def _delivered(self, receipt: Receipt, message: _Message, found: Found) -> Meaning:
         if receipt.id and not self._content(receipt.id, message, found):
             return Meaning(Kind.FOREIGN)
@@ -127,9 +161,12 @@ class Reader:
         wrong = (each.at for each in receipt.same if not self._is_same(each, message, sent))
         return replace(meaning, altered=next(wrong, ""))
 
-    def _matches(self, pattern: Pattern, message: _Message, known: Values) -> Found | None:
-        """The values in a message that is as described; None if it is not. A client of -1 may be any."""
-        found: Found = {}
+    def _matches(self, pattern: Pattern, message: _Message, known: Values, before: Found | None = None) -> Found | None:
+        """The values in a message that is as described; None if it is not. A client of -1 may be any.
+
+        Numbers that were found `before` have to be the same.
+        """
+        found: Found = dict(before or {})
         if pattern.like:
             return self._take(pattern.like, message.text, known, found)
         for condition in pattern.where:
@@ -146,8 +183,7 @@ class Reader:
         value = message.at(place.at)
         if value is _NOTHING:
             return False
-        text = value if isinstance(value, str) and not isinstance(value, _Number) else canonical(value)
-        return self._take(place.like, text, replace(self._own, client=-1), found) is not None
+        return self._take(place.like, _content(value), replace(self._own, client=-1), found) is not None
 
     def _is_same(self, condition: Condition, message: _Message, sent: Values) -> bool:
         value = message.at(condition.at)
@@ -217,6 +253,11 @@ def parsed(text: str) -> Any:
 def canonical(value: Any) -> str:
     """A parsed value without blanks, with as few escapes as can be, and members in the order of their names."""
     return _MARKED.sub(r"\1", dumps(value, in_order=True))
+
+
+def _content(value: Any) -> str:
+    """What a string says, or the JSON of another value."""
+    return value if isinstance(value, str) and not isinstance(value, _Number) else canonical(value)
 
 
 def _inside_json(text: str) -> str:

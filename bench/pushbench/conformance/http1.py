@@ -11,7 +11,7 @@ from pushbench.conformance.rule import Mismatch, escaped
 
 MOST_LINE, MOST_HEAD, MOST_BODY = 8192, 16 << 10, 1 << 20
 """Bytes of the longest line of an answer, of its head, and of a body that is read as a whole."""
-STATUS_LINE = re.compile(rb"HTTP/1\.1 ([1-5][0-9]{2})(?: [\t\x20-\x7e\x80-\xff]*)?")
+STATUS_LINE = re.compile(rb"HTTP/1\.([01]) ([1-5][0-9]{2})(?: [\t\x20-\x7e\x80-\xff]*)?")
 FIELD = re.compile(rb"([!#$%&'*+\-.^_`|~0-9A-Za-z]+):[ \t]*([\t\x20-\x7e\x80-\xff]*?)[ \t]*")
 LENGTH = re.compile(r"[0-9]{1,9}", re.ASCII)
 CHUNK_SIZE = re.compile(rb"([0-9A-Fa-f]{1,8})(?:[ \t]*;[\t\x20-\x7e\x80-\xff]*)?")
@@ -81,8 +81,11 @@ class Body:
     left: int | None
 
 
-def body_of(head: Head) -> Body:
-    """How the body of an answer is framed. Raises Mismatch where the head does not say it in one way."""
+def body_of(head: Head, *, until_the_end: bool = False) -> Body:
+    """How the body of an answer is framed. Raises Mismatch where the head does not say it in one way.
+
+    HTTP allows a body that ends with the connection without saying so, and `until_the_end` does, too.
+    """
     coding, length = head.value("transfer-encoding").lower(), head.value("content-length")
     if coding and length:
         raise Mismatch("Content-Length or Transfer-Encoding", "both")
@@ -92,18 +95,19 @@ def body_of(head: Head) -> Body:
         if coding != "chunked":
             raise Mismatch("Transfer-Encoding: chunked", escaped(coding))
         return Body(chunked=True, left=0)
-    if not length and head.ends_connection:
+    if not length and (head.ends_connection or until_the_end):
         return Body(chunked=False, left=None)
     if not LENGTH.fullmatch(length):
         raise Mismatch("an answer that says where it ends", f"Content-Length: {escaped(length or 'none')}")
     return Body(chunked=False, left=int(length))
 
 
-def status_of(line: bytes) -> int:
+def status_of(line: bytes, *, old: bool = False) -> int:
+    """The status; `old` allows HTTP/1.0."""
     matched = STATUS_LINE.fullmatch(line)
-    if not matched:
+    if not matched or (matched[1] == b"0" and not old):
         raise Mismatch("a status line of HTTP/1.1", escaped(line))
-    return int(matched[1])
+    return int(matched[2])
 
 
 def field_of(line: bytes) -> Field:

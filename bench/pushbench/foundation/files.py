@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
+"""what a full disk or quota answers"""
 LOG_TAIL_BYTES = 4096  # about fifty lines: a stack trace and what led to it, and no more in every record
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 from pushbench.foundation.errors import UserError
@@ -35,6 +37,35 @@ def tree_at(root: Path, ref: str, trees: Path) -> Path:
             shutil.rmtree(old, ignore_errors=True)
         git(root, "worktree", "prune")
     return tree
+
+
+def commit_with(root: Path, base: str, texts: Mapping[str, str], message: str) -> str:
+    """The name of a commit after `base` with these texts, by path, in the place of its files. No branch has it, and the
+    same texts make the same commit. Raises UserError where git makes none.
+    """
+    known = {
+        "NAME": "Pushbench",
+        "EMAIL": "pushbench@localhost",
+        "DATE": git(root, "log", "-1", "--format=%cI", base).text,
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        scratch = Path(folder)
+        variables = {f"GIT_{who}_{what}": value for who in ("AUTHOR", "COMMITTER") for what, value in known.items()}
+        variables["GIT_INDEX_FILE"] = str(scratch / "index")
+
+        def run(*arguments: str) -> str:
+            done = git(root, *arguments, environment=variables)
+            if not done.ok:
+                raise UserError(f"git {arguments[0]}: {done.error}", where=str(root))
+            return done.text
+
+        run("read-tree", base)
+        for path, text in texts.items():
+            (scratch / "text").write_text(text, encoding="utf-8")
+            blob = run("hash-object", "-w", "--no-filters", str(scratch / "text"))
+            mode = run("ls-files", "--stage", "--", path).partition(" ")[0] or "100644"
+            run("update-index", "--add", "--cacheinfo", f"{mode},{blob},{path}")
+        return run("commit-tree", run("write-tree"), "-p", base, "-m", message)
 
 
 def content_at(root: Path, ref: str, path: str, most: int) -> str | None:

@@ -27,9 +27,9 @@ def was_killed(trials: Sequence[Trial], stage: int, metric: Metric) -> bool:
     return not metric.of_outage or any(trial.stages[stage].outage for trial in trials if stage < len(trial.stages))
 
 
-def margins(record: Record, thresholds: Thresholds, stage: int) -> list[Regression]:
-    """The margins that apply to a stage."""
-    return [each for each in thresholds.suite(record.suite).regressions if can_ask(record, stage, each.of)]
+def margins(record: Record, thresholds: Thresholds, server: str, stage: int) -> list[Regression]:
+    """The margins that apply to a server in a stage."""
+    return [each for each in thresholds.margins(record.suite, server) if can_ask(record, stage, each.of)]
 
 
 def unknown_to_method(record: Record, thresholds: Thresholds) -> list[Metric]:

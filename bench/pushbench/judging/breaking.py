@@ -27,7 +27,7 @@ def is_shared(record: Record, thresholds: Thresholds, server: str, stage: int, l
     """Whether the base breaks a limit, too, in most of the rounds in which the head does. Then the head did not break
     it. A metric without a margin has no row that would see a head that breaks it by more, so it is never shared.
     """
-    if limit.metric not in {each.metric for each in thresholds.suite(record.suite).regressions}:
+    if limit.metric not in {each.metric for each in thresholds.margins(record.suite, server)}:
         return False
     broken = {each.round for each in _valid(record, server, "head") if breaks(each, stage, limit)}
     before = {each.round for each in _valid(record, server, "base") if breaks(each, stage, limit)}

@@ -46,7 +46,7 @@ def rows(record: Record, thresholds: Thresholds, value: Value = measured) -> dic
     for server in compared(record):
         trials = list(_valid_pairs(record, server))
         for stage in range(len(record.schedule.stages)):
-            for regression in margins(record, thresholds, stage):
+            for regression in margins(record, thresholds, server, stage):
                 if regression.of.added and not _measures(trials, stage, regression.of):
                     continue
                 row = Row(server, stage, regression.metric)
@@ -63,6 +63,11 @@ def pairs(record: Record, row: Row) -> list[Pair]:
 def decisions(record: Record, gated: Mapping[Row, Gated]) -> dict[Row, Decision]:
     """The decision on each row after the rounds so far."""
     return decide(gated, rounds=complete_rounds(record))
+
+
+def count_pairs(record: Record, server: str) -> int:
+    """How many rounds of a server count."""
+    return sum(1 for _ in _valid_pairs(record, server))
 
 
 def compared(record: Record) -> list[str]:

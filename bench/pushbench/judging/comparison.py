@@ -51,6 +51,8 @@ class Contrast:
     """on the same scale: from which size on a difference counts"""
     controlled: float
     """how much of the control's change was taken out: 0 none, 1 all"""
+    bias: float = 0.0
+    """on the same scale: what a change without a meaning may cost"""
 
     @property
     def least_noise(self) -> float:
@@ -83,9 +85,11 @@ def contrast(pairs: Sequence[Pair], regression: Regression) -> Contrast:
         margin = max(np.log1p(regression.margin), floor)
         raw = np.log(head / base)
         control, share = _control(pairs, raw)
-        return Contrast("ratio", sign * (raw - share * control), float(margin), share)
+        bias = float(np.log1p(regression.bias))
+        return Contrast("ratio", sign * (raw - share * control), float(margin), share, bias)
     level = (np.median(base) + np.median(head)) / 2
-    return Contrast("difference", sign * (head - base), float(max(regression.margin * level, regression.floor)), 0.0)
+    margin, bias = float(max(regression.margin * level, regression.floor)), float(regression.bias * level)
+    return Contrast("difference", sign * (head - base), margin, 0.0, bias)
 
 
 def effect(seen: Contrast, alpha: float) -> Effect:

@@ -5,14 +5,17 @@ Both answers repeat the rounds that are there: their differences stand for those
 
 from __future__ import annotations
 
-from dataclasses import replace
-from math import ceil, sqrt
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from math import ceil, inf, log1p, sqrt
+from statistics import NormalDist
 
 import numpy as np
 
 from pushbench.foundation.text import counted
 from pushbench.judging.comparison import FEWEST_PAIRS, Contrast
 from pushbench.judging.sequential import claim
+from pushbench.judging.thresholds import Regression, Thresholds
 from pushbench.statistics import signed_ranks
 
 CLEAR_ROUNDS = 8
@@ -29,6 +32,10 @@ FARTHEST = 1000.0
 """margins: larger changes are not looked for"""
 FEWEST_KNOWN = 3
 """rounds: fewer do not show their noise"""
+USUAL_ROWS = 12
+"""of one server: as many as a suite has margins"""
+MOST_NEEDED = 1000
+"""rounds: what needs more is not for a comparison"""
 STEPS = 10
 """halvings in the search for the smallest visible change"""
 
@@ -67,11 +74,74 @@ def rounds_to_decide(seen: Contrast, rows: int) -> int | None:
     return None
 
 
-def too_short(round_seconds: float, rounds: int) -> str:
-    """A sentence where a comparison of so many rounds decides little, with the time that would do; else empty."""
-    need = f"give --max-time {ceil(round_seconds * (SMALL_ROUNDS + 1) / 60)}m or more, which is for each server"
+@dataclass(frozen=True)
+class Allowed:
+    """What ends a comparison, decided or not."""
+
+    seconds: float
+    """for each server"""
+    all_seconds: float = inf
+    """for all servers together"""
+    rounds: int | None = None
+
+    def fewest(self, round_seconds: Mapping[str, float]) -> int:
+        """The rounds of the slowest server, if none is decided early."""
+        slowest, whole = max(round_seconds.values()), sum(round_seconds.values())
+        return int(min(self.seconds / slowest, self.all_seconds / whole, self.rounds or inf))
+
+
+def rounds_needed(thresholds: Thresholds, suite: str, servers: Iterable[str]) -> dict[str, int]:
+    """How many rounds decide each server: more than usual where a margin says how noisy it is."""
+    return {
+        server: max(
+            [SMALL_ROUNDS, *(rounds_of_noise(each) for each in thresholds.margins(suite, server) if each.noise)]
+        )
+        for server in servers
+    }
+
+
+def too_short(round_seconds: Mapping[str, float], allowed: Allowed, needed: Mapping[str, int]) -> str:
+    """A sentence where a comparison decides little, with what would do; else empty.
+
+    `round_seconds` has what a round of each server takes, and `needed` how many rounds decide it.
+    """
+    would_do = list(_would_do(round_seconds, allowed, needed))
+    if not would_do:
+        return ""
+    rounds, give = allowed.fewest(round_seconds), f"give {', and '.join(would_do)}"
     if rounds < CLEAR_ROUNDS:
-        return f"{counted(rounds, 'round')} can hardly decide anything: {need}"
+        return f"{counted(rounds, 'round')} can hardly decide anything: {give}"
     if rounds < SMALL_ROUNDS:
-        return f"{rounds} rounds decide large changes alone: for one of 10 %, {need}"
-    return ""
+        return f"{rounds} rounds decide large changes alone: for one of 10 %, {give}"
+    noisy = ", ".join(sorted(server for server in needed if needed[server] > rounds))
+    return f"{rounds} rounds may be too few where the noise is as thresholds.yml says ({noisy}): {give}"
+
+
+def _would_do(round_seconds: Mapping[str, float], allowed: Allowed, needed: Mapping[str, int]) -> Iterator[str]:
+    """The options that bound a comparison too much, with values that do not."""
+    seconds = {server: each * needed[server] for server, each in round_seconds.items()}
+    once = sum(round_seconds.values())
+    if allowed.seconds < max(seconds.values()):
+        most = max(seconds[server] + each for server, each in round_seconds.items())
+        yield f"--max-time {ceil(most / 60)}m or more, which is for each server"
+    if allowed.all_seconds < sum(seconds.values()):
+        yield f"--total-time {ceil((sum(seconds.values()) + once) / 60)}m or more, which is for all servers together"
+    if allowed.rounds and allowed.rounds < max(needed.values()):
+        yield f"--max-rounds {max(needed.values())} or more"
+
+
+def rounds_of_noise(regression: Regression) -> int:
+    """The rounds after which a server with the noise of its margin is the same, and one with a change of twice the
+    margin is worse, where the noise is spread as it is on average. `MOST_NEEDED` where that takes longer.
+    """
+    assert regression.noise
+    margin, bias = log1p(regression.margin), log1p(regression.bias)
+    rounds = FEWEST_PAIRS
+    while rounds < MOST_NEEDED:
+        quantiles = [NormalDist().inv_cdf((place + 0.5) / rounds) for place in range(rounds)]
+        seen = Contrast("ratio", regression.noise * np.array(quantiles), margin, 0.0, bias)
+        changed = replace(seen, differences=seen.differences + 2 * margin)
+        if (claim(seen, USUAL_ROWS).word, claim(changed, USUAL_ROWS).word) == ("same", "worse"):
+            return rounds
+        rounds = ceil(LONGER * rounds)
+    return MOST_NEEDED

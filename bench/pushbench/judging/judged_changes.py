@@ -41,6 +41,9 @@ class JudgedChange(JudgedRow):
         None, description="the absolute change that makes the margin, in base units; null where the share does"
     )
     ceiling: float | None = Field(None, description="the share at which the floor ends, where it makes the margin")
+    bias: float = Field(
+        0.0, description="what a change without a meaning may cost this server: no evidence of a change"
+    )
     visible: float | None = Field(
         description="the smallest change that nine of ten comparisons of as many rounds at most would call"
     )
@@ -135,6 +138,7 @@ def _judge(record: Record, row: Row, gated: Gated, decision: Decision, rows: int
         head=median(pair.head for pair in gated.pairs) if gated.pairs else None,
         margin=as_share(seen.scale, margin),
         **_floor(seen, gated.regression, base),
+        bias=as_share(seen.scale, seen.bias),
         pairs=len(gated.pairs),
         visible=None if smallest is None else as_share(seen.scale, smallest),
         rounds_to_decide=rounds_to_decide(seen, rows) if decision.word == "unknown" else None,

@@ -70,7 +70,7 @@ class _Asked(NamedTuple):
 def _asked(record: Record, thresholds: Thresholds) -> Iterator[_Asked]:
     for server in record.servers:
         for index, stage in enumerate(record.schedule.stages):
-            for regression in margins(record, thresholds, index):
+            for regression in margins(record, thresholds, server, index):
                 if not regression.of.added:  # the first runs of its history would all be undecided
                     yield _Asked(server, index, stage, regression)
 

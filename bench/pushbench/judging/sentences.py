@@ -287,8 +287,10 @@ def _amount(found: JudgedChange) -> str:
 
 
 def _made_by(found: JudgedChange) -> str:
-    """` (the floor of 0.50 ms)`, where that makes the margin."""
-    return f" ({floor_of(found)})" if found.floor is not None else ""
+    """` (the floor of 0.50 ms)`, where that makes the margin; ` (bias 0.8 %)`, where a bias is known."""
+    parts = [floor_of(found)] if found.floor is not None else []
+    parts += [f"bias {signed(found, found.bias).removeprefix('+')}"] if found.bias else []
+    return f" ({'; '.join(parts)})" if parts else ""
 
 
 def floor_of(found: JudgedChange) -> str:

@@ -93,7 +93,7 @@ def claim(seen: Contrast, rows: int) -> Decision:
         return Decision("same") if _is_inside(seen) else Decision()
     word: Literal["better", "worse"] = "worse" if estimate > 0 else "better"
     toward = seen.differences if estimate > 0 else -seen.differences
-    change = evidence(toward, 0.0, seen.least_noise).above
+    change = evidence(toward, seen.bias, seen.least_noise).above
     if change >= needed(rows) and evidence(toward, seen.margin, seen.least_noise).above >= log(BEYOND):
         return Decision(word, suspected=word)
     return Decision(suspected=word if change >= -log(SUSPICION_ALPHA) else None)

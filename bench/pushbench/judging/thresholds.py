@@ -6,8 +6,8 @@ suite's in the stages that it names, until the day it expires. Quantities are in
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import date
 from math import inf
 from typing import Literal
@@ -114,6 +114,12 @@ class Regression:
     better: Better
     ceiling: float = inf
     """the largest share that the floor may make of the margin"""
+    bias: float = 0.0
+    """the share that a change without a meaning may cost, below the margin: less is no evidence of a change"""
+    noise: float | None = None
+    """standard deviation of a round's logarithm of head / base, of the same code; None where nobody has said it"""
+    reason: str | None = None
+    """why a server has a margin of its own"""
 
     @property
     def metric(self) -> str:
@@ -135,9 +141,22 @@ class SuiteThresholds:
 
     limits: tuple[Limit, ...] = ()
     regressions: tuple[Regression, ...] = ()
+    own_regressions: Mapping[str, tuple[Regression, ...]] = field(default_factory=dict)
+    """of single servers, by id: they replace those of the suite"""
     accepted: tuple[Accepted, ...] = ()
     capacity_margin: float = CAPACITY_MARGIN
     accepted_capacities: tuple[AcceptedCapacity, ...] = ()
+
+    def margins(self, server: str) -> list[Regression]:
+        """The margins for a server, one per metric, in the order of the suite."""
+        own = {each.metric: each for each in self.own_regressions.get(server, ())}
+        return list(({each.metric: each for each in self.regressions} | own).values())
+
+    @property
+    def all_regressions(self) -> Iterator[tuple[str | None, Regression]]:
+        """Those of the suite, then those of single servers, each with the server's id."""
+        yield from ((None, each) for each in self.regressions)
+        yield from ((server, each) for server, own in self.own_regressions.items() for each in own)
 
 
 @dataclass(frozen=True)
@@ -155,6 +174,9 @@ class Thresholds:
             if limit.server in (None, server) and limit.covers(stage) and not limit.expired(day)
         }
         return [chosen[metric] for metric in sorted(chosen)]
+
+    def margins(self, suite: str, server: str) -> list[Regression]:
+        return self.suite(suite).margins(server)
 
     def accepted(self, suite: str, server: str, stage: str, metric: str, day: date) -> Accepted | None:
         """The line that accepts a regression of a metric of a server in a stage on a day."""

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, PositiveInt, StringConstraints, model_validator
 
-from pushbench.catalog.limits import LimitEntry, MetricName, Quantity, SuiteEntry
+from pushbench.catalog.limits import LimitEntry, MetricName, Quantity, RegressionEntry, SuiteEntry
 from pushbench.foundation.model import Document
 
 CAPACITY = "capacity"
@@ -54,6 +54,12 @@ class ServerLimitEntry(LimitEntry):
     until: Day | None = Field(default=None, description="the last day on which it holds")
 
 
+class ServerRegressionEntry(RegressionEntry):
+    """A margin for one server, instead of its suite's."""
+
+    reason: Reason = Field(description="why this server is judged otherwise; shown in reports")
+
+
 class AcceptedEntry(Document):
     """How much worse a metric of a server may get: a change that somebody has looked at. One of `level`, `change` and
     `since`.
@@ -91,12 +97,15 @@ class ServerEntry(Document):
     """What holds for one server in one suite."""
 
     limits: dict[MetricName, ServerLimitEntry] = {}
+    regressions: dict[MetricName, ServerRegressionEntry] = Field(
+        default={}, description="margins, such as one that rests on what `pushbench calibrate bias` found"
+    )
     accepted: dict[MetricName, AcceptedEntry] = Field(default={}, description="regressions that are meant")
 
     @model_validator(mode="after")
     def _something(self) -> Self:
-        if not (self.limits or self.accepted):
-            raise ValueError("expected limits or accepted")
+        if not (self.limits or self.regressions or self.accepted):
+            raise ValueError("expected limits, regressions or accepted")
         return self
 
 

@@ -112,6 +112,7 @@ class _Reader:
         return SuiteThresholds(
             limits=(*limits.values(), *self._server_limits(content)),
             regressions=tuple(regressions.values()),
+            own_regressions=self._server_regressions(content),
             accepted=tuple(self._accepted(content)),
             capacity_margin=self.capacity(asked, ("suites", self.suite)) or own_margin or CAPACITY_MARGIN,
             accepted_capacities=tuple(self._accepted_capacities(content)),
@@ -133,7 +134,7 @@ class _Reader:
         if entry is None:
             return None
         at = (*at, "regressions", CAPACITY)
-        if entry.floor is not None or entry.better is not None:
+        if {entry.floor, entry.ceiling, entry.better, entry.bias, entry.noise} != {None}:
             raise self.file.error(at, "a capacity has a margin and nothing else")
         margin = self._quantity((*at, "margin"), entry.margin, Unit.RATIO)
         if not CAPACITY_MARGIN_LEAST <= margin < 1:
@@ -156,6 +157,17 @@ class _Reader:
                     reason=entry.reason,
                     until=entry.until,
                 )
+
+    def _server_regressions(self, content: ThresholdsFile) -> dict[str, tuple[Regression, ...]]:
+        own = {server: each[self.suite].regressions for server, each in content.servers.items() if self.suite in each}
+        found: dict[str, list[Regression]] = {}
+        for server, entries in own.items():
+            for metric, entry in entries.items():
+                at = ("servers", server, self.suite, "regressions", metric)
+                if metric == CAPACITY:
+                    raise self.file.error(at, "a capacity has a margin for the whole suite", "write it below `suites`")
+                found.setdefault(server, []).append(replace(self._regression(at, metric, entry), reason=entry.reason))
+        return {server: tuple(each) for server, each in found.items()}
 
     def _accepted(self, content: ThresholdsFile) -> Iterator[Accepted]:
         for server, own in content.servers.items():
@@ -189,12 +201,18 @@ class _Reader:
 
     def _regression(self, at: Location, metric: str, entry: RegressionEntry) -> Regression:
         of = self._metric(at, metric)
+        margin = self._quantity((*at, "margin"), entry.margin, Unit.RATIO)
+        bias = 0.0 if entry.bias is None else self._quantity((*at, "bias"), entry.bias, Unit.RATIO)
+        if bias and bias >= margin:
+            raise self.file.error((*at, "bias"), f"expected less than the margin of {entry.margin}, found {entry.bias}")
         return Regression(
             of=of,
-            margin=self._quantity((*at, "margin"), entry.margin, Unit.RATIO),
+            margin=margin,
             floor=0.0 if entry.floor is None else self._quantity((*at, "floor"), entry.floor, of.unit),
             better=Better(entry.better) if entry.better else of.better,
             ceiling=inf if entry.ceiling is None else self._quantity((*at, "ceiling"), entry.ceiling, Unit.RATIO),
+            bias=bias,
+            noise=None if entry.noise is None else self._quantity((*at, "noise"), entry.noise, Unit.RATIO),
         )
 
     def _bound(self, at: Location, of: Metric, entry: LimitEntry) -> Bound:

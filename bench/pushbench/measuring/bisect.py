@@ -36,6 +36,7 @@ from pushbench.measuring.common import Options
 from pushbench.measuring.compare import CompareRequest, compare
 from pushbench.measuring.preparation import NothingToRun
 from pushbench.measuring.progress import Watch
+from pushbench.measuring.sides import sources_of
 from pushbench.records.record import Record
 
 LEAST_MARGIN = 0.02
@@ -81,44 +82,43 @@ def bisect(
         )
         return compare(project, wanted, options, margins, watch)
 
-    search = Searching(project, path, only(thresholds, begun.suite, begun.metric), comparing, watch.note)
+    search = Searching(project, path, only(thresholds, begun.suite, begun.server, begun.metric), comparing, watch.note)
     return search.play(begun, request.total_seconds)
 
 
 def begin(project: Project, request: BisectRequest, thresholds: Thresholds) -> tuple[Bisection, Path]:
     """The search as it was left, or a new one. Raises UserError."""
-    good, bad = resolve(project.root, request.good), resolve(project.root, request.bad)
+    sources = sources_of(project, request.server)
+    good, bad = resolve(sources.root, request.good), resolve(sources.root, request.bad)
     if good == bad:
         raise UserError("--good and --bad are the same commit")
-    if not git(project.root, "merge-base", "--is-ancestor", good, bad).ok:
+    if not git(sources.root, "merge-base", "--is-ancestor", good, bad).ok:
         raise UserError(
             f"{request.bad} does not descend from {request.good}",
             hint="--good is the older commit, without the regression",
         )
-    folder = request.server.partition("/")[0]
     for name, sha in (("--good", good), ("--bad", bad)):
-        if not has_server(project, sha, folder):
+        if not sources.at(sha):
             raise UserError(f"there is no server {request.server!r} at {name} {sha[:12]}")
     suite = next((each.spec.suite for each in read_catalog(project.servers) if each.id == request.server), None)
     if suite is None:
         raise UserError(f"there is no server {request.server!r} in this checkout, which drives the comparisons")
     found = find_suite(project.scenarios, suite)
     metric = request.metric or f"cpu_seconds_per_{found.spec.words.work.name}"
-    margin = regression_of(thresholds, suite, metric).margin
+    margin = regression_of(thresholds, suite, request.server, metric).margin
     path = bisection_path(
         project.bisections, good=good, bad=bad, server=request.server, metric=metric, profile=request.profile
     )
     before = None if request.restart else read_bisection(path)
     if before:
         return before.model_copy(update={"state": "running"}), path
-    commits = commits_between(project, good, bad)
-    candidates = [
-        each for each, parent in commits if tree_of(project, each, folder) != tree_of(project, parent, folder)
-    ]
+    commits = commits_between(sources.root, good, bad)
+    candidates = [each for each, parent in commits if sources.change(parent, each)]
+    what = sources.path or str(sources.root)
     if not candidates:
-        raise UserError(f"no commit between {good[:12]} and {bad[:12]} changes servers/{folder}")
+        raise UserError(f"no commit between {good[:12]} and {bad[:12]} changes {what}")
     if len(candidates) > MOST_CANDIDATES:
-        raise UserError(f"{len(candidates):,} commits change servers/{folder}: {MOST_CANDIDATES:,} at most")
+        raise UserError(f"{len(candidates):,} commits change {what}: {MOST_CANDIDATES:,} at most")
     begun = Bisection(
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         server=request.server,
@@ -129,7 +129,7 @@ def begin(project: Project, request: BisectRequest, thresholds: Thresholds) -> t
         good=good,
         bad=bad,
         commits=len(commits),
-        candidates=[candidate_of(project, sha) for sha in candidates],
+        candidates=[candidate_of(sources.root, sha) for sha in candidates],
     )
     return begun, path
 
@@ -183,9 +183,9 @@ class Searching:
             seconds = time.monotonic() - began
             return Step(sha=sha, word="skipped", reason=one_line(reason, MESSAGE), seconds=seconds)
 
-        if not has_server(self.project, sha, found.server.partition("/")[0]):
+        if not sources_of(self.project, found.server).at(sha):
             return skipped("the server does not exist there")
-        thresholds = with_margin(self.thresholds, found.suite, found.metric, margin)
+        thresholds = with_margin(self.thresholds, found.suite, found.server, found.metric, margin)
         try:
             record = self.comparing(sha, thresholds)
         except NothingToRun as error:
@@ -252,45 +252,37 @@ def _row(record: Record, thresholds: Thresholds, found: Bisection) -> JudgedChan
     return min(rows, key=lambda row: (order.index(row.word), -(row.change or 0.0)), default=None)
 
 
-def regression_of(thresholds: Thresholds, suite: str, metric: str) -> Regression:
-    """The margin of a metric. Raises UserError where it has none."""
-    known = {each.metric: each for each in thresholds.suite(suite).regressions}
+def regression_of(thresholds: Thresholds, suite: str, server: str, metric: str) -> Regression:
+    """The margin of a metric of a server. Raises UserError where it has none."""
+    known = {each.metric: each for each in thresholds.margins(suite, server)}
     if metric not in known:
         raise UserError(f"{suite} has no margin for {metric!r}", hint=f"those with one: {', '.join(known)}")
     return known[metric]
 
 
-def only(thresholds: Thresholds, suite: str, metric: str) -> Thresholds:
-    """The margins of one metric alone, so that a comparison ends when this one is decided."""
-    whole = thresholds.suite(suite)
-    alone = replace(whole, regressions=(regression_of(thresholds, suite, metric),), accepted=())
-    return replace(thresholds, suites={**thresholds.suites, suite: alone})
+def only(thresholds: Thresholds, suite: str, server: str, metric: str) -> Thresholds:
+    """The margin of one metric of a server alone, so that a comparison ends when this one is decided."""
+    return _with(thresholds, suite, regression_of(thresholds, suite, server, metric))
 
 
-def with_margin(thresholds: Thresholds, suite: str, metric: str, margin: float) -> Thresholds:
+def with_margin(thresholds: Thresholds, suite: str, server: str, metric: str, margin: float) -> Thresholds:
     """Another margin for a metric: half of the effect lies between commits that have it and those that have not."""
-    other = replace(regression_of(thresholds, suite, metric), margin=margin)
-    return replace(
-        thresholds, suites={**thresholds.suites, suite: replace(thresholds.suite(suite), regressions=(other,))}
-    )
+    return _with(thresholds, suite, replace(regression_of(thresholds, suite, server, metric), margin=margin))
 
 
-def commits_between(project: Project, good: str, bad: str) -> list[tuple[str, str]]:
+def _with(thresholds: Thresholds, suite: str, alone: Regression) -> Thresholds:
+    """The thresholds with one margin, and nothing accepted."""
+    changed = replace(thresholds.suite(suite), regressions=(alone,), own_regressions={}, accepted=())
+    return replace(thresholds, suites={**thresholds.suites, suite: changed})
+
+
+def commits_between(root: Path, good: str, bad: str) -> list[tuple[str, str]]:
     """The commits after good up to bad, each with its parent, the oldest first. Of a merge it is the first parent."""
-    listed = git(project.root, "rev-list", "--first-parent", "--reverse", "--parents", f"{good}..{bad}")
+    listed = git(root, "rev-list", "--first-parent", "--reverse", "--parents", f"{good}..{bad}")
     pairs = [line.split()[:2] for line in listed.text.splitlines()]
     return [(each[0], each[1]) for each in pairs if len(each) == 2]
 
 
-def tree_of(project: Project, sha: str, folder: str) -> str:
-    """Git's name of the server's sources at a commit; empty where there are none."""
-    return git(project.root, "rev-parse", "--verify", "--quiet", f"{sha}:servers/{folder}").text
-
-
-def has_server(project: Project, sha: str, folder: str) -> bool:
-    return git(project.root, "cat-file", "-e", f"{sha}:servers/{folder}/server.yml").ok
-
-
-def candidate_of(project: Project, sha: str) -> Candidate:
-    subject, author_time = git(project.root, "log", "-1", "--format=%s%x00%aI", sha).text.split("\0")
+def candidate_of(root: Path, sha: str) -> Candidate:
+    subject, author_time = git(root, "log", "-1", "--format=%s%x00%aI", sha).text.split("\0")
     return Candidate(sha=sha, subject=one_line(subject, MESSAGE), author_time=author_time)

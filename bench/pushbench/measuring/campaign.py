@@ -12,11 +12,12 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from math import inf
 
 from pushbench.foundation.project import Project
 from pushbench.judging.breaking import keeps_breaking
 from pushbench.judging.changes import complete_rounds, decisions, rows
-from pushbench.judging.foresight import too_short
+from pushbench.judging.foresight import Allowed, rounds_needed, too_short
 from pushbench.judging.sentences import after_look
 from pushbench.judging.sequential import looks
 from pushbench.judging.thresholds import Thresholds
@@ -45,6 +46,12 @@ class Budget:
     """else all rounds are played"""
     together: bool = True
     """both arms at the same time where the CPUs allow it, else one after the other"""
+    all_seconds: float = inf
+    """for all servers together: what decided ones leave goes to the others"""
+
+    @property
+    def allowed(self) -> Allowed:
+        return Allowed(self.seconds, self.all_seconds, self.most_rounds)
 
 
 @dataclass(frozen=True)
@@ -58,7 +65,7 @@ class Campaign:
     watch: Watch
 
     def play(self, record: Record, servers: Sequence[str]) -> Record:
-        """Each trial is written as soon as it is there. Each server has its own time."""
+        """Each trial is written as soon as it is there. Each server has its own time, and all have theirs together."""
         path = store.write_record(self.project.records, record)
         rounds, undecided = 0, list(servers)
         spent = dict.fromkeys(servers, 0.0)
@@ -66,7 +73,7 @@ class Campaign:
         try:
             while undecided:
                 rounds += 1
-                left = sum(self.budget.seconds - spent[server] for server in undecided)
+                left = min(sum(self.budget.seconds - spent[server] for server in undecided), self._left(spent))
                 record, took = self._round(record, undecided, rounds, together, left)
                 spent = {server: seconds + took.get(server, 0.0) for server, seconds in spent.items()}
                 crowded = self._crowded(record, together)
@@ -78,9 +85,16 @@ class Campaign:
                 if rounds == (self.budget.most_rounds or _comparison(record).most_rounds):
                     break
                 undecided = [each for each in undecided if spent[each] + took[each] <= self.budget.seconds]
+                if sum(took[each] for each in undecided) > self._left(spent):
+                    self.watch.note(f"the time of all servers together is up: undecided are {', '.join(undecided)}")
+                    break
         except KeyboardInterrupt:
             raise Interrupted(record, path) from None
         return record
+
+    def _left(self, spent: Mapping[str, float]) -> float:
+        """The seconds that are left for all servers together."""
+        return self.budget.all_seconds - sum(spent.values())
 
     def _round(
         self, record: Record, servers: Sequence[str], number: int, together: Collection[str], seconds_left: float
@@ -135,13 +149,11 @@ class Campaign:
         played = max(trial.round for trial in record.trials)
         fitting = {each: played + max(0, int((self.budget.seconds - spent[each]) / took[each])) for each in took}
         most = min(max(fitting.values()), self.budget.most_rounds or max(fitting.values()))
-        slowest = max(took, key=lambda server: took[server])
         self.watch.note(
-            f"a round takes {took[slowest]:.0f} s{' a server at most' if len(took) > 1 else ''}: "
+            f"a round takes {max(took.values()):.0f} s{' a server at most' if len(took) > 1 else ''}: "
             f"at most {most}, fewer when everything is decided"
         )
-        fewest = min(fitting[slowest], self.budget.most_rounds or most)
-        if doubt := too_short(took[slowest], fewest):
+        if doubt := too_short(took, self.budget.allowed, rounds_needed(self.thresholds, record.suite, took)):
             self.watch.note(doubt)
         comparison = _comparison(record).model_copy(update={"most_rounds": most})
         return record.model_copy(update={"comparison": comparison})

@@ -16,7 +16,7 @@ from pushbench.foundation.errors import UserError
 from pushbench.foundation.project import Project
 from pushbench.foundation.trees import content_at, resolve
 from pushbench.judging import accepting
-from pushbench.judging.foresight import too_short
+from pushbench.judging.foresight import rounds_needed, too_short
 from pushbench.judging.thresholds import Thresholds
 from pushbench.judging.thresholds_reader import known_suites
 from pushbench.judging.verdict import judge
@@ -65,8 +65,6 @@ def compare(
     load = suite.load(request.profile, request.parameters)
     if not thresholds.suite(suite.id).regressions:
         raise UserError(f"no metric of {suite.id} has a margin: nothing to compare by", where=str(project.thresholds))
-    if doubt := _too_short(load, request.budget):
-        watch.note(doubt)
     repository = repository_named(project, request.servers)
     head, base = (side_of(project, repository, ref) for ref in (request.head, request.base))
     base_commit = read_commit(base.root)
@@ -75,6 +73,8 @@ def compare(
     accepted = [] if repository else read_accepting(project, head.project, base_commit.sha, request, watch.note)
     chosen = preparation.select_servers(head.project, suite, request.servers, watch.note, options.driver)
     chosen = replace(chosen, servers=head.at(chosen.servers))
+    if doubt := _too_short(load, request.budget, [server.id for server in chosen.servers], thresholds):
+        watch.note(doubt)
     means = means_of(load, chosen.driver, options, watch.note)
     with holding_machine(options, watch):
         binary, built = preparation.build_all(project, chosen, watch.note)
@@ -105,7 +105,7 @@ def compare(
             budget = replace(budget, together=False)
         campaign = Campaign(project, thresholds, bench, arms, budget, request.seed, watch)
         servers = [server for server in arms.servers if server not in arms.identical]
-        ends_at = time.monotonic() + budget.seconds * len(servers)
+        ends_at = time.monotonic() + min(budget.seconds * len(servers), budget.all_seconds)
         record = campaign.play(record, servers)
         if request.explain:
             worse = worse_in_cpu(record, judge(record, thresholds).changes)
@@ -114,11 +114,11 @@ def compare(
         return record
 
 
-def _too_short(load: Load, budget: Budget) -> str:
-    """A sentence where the time for each server, or the rounds, cannot decide much; else empty."""
+def _too_short(load: Load, budget: Budget, servers: Sequence[str], thresholds: Thresholds) -> str:
+    """A sentence where the time, or the rounds, cannot decide much; else empty."""
     seconds = trial_seconds(load.schedule) * (1 if budget.together else 2)
-    rounds = int(budget.seconds / seconds)
-    return too_short(seconds, min(rounds, budget.most_rounds or rounds))
+    needed = rounds_needed(thresholds, load.suite, servers)
+    return too_short(dict.fromkeys(servers, seconds), budget.allowed, needed)
 
 
 def read_accepting(project: Project, head: Project, base: str, request: CompareRequest, note: Note) -> list[Accepting]:

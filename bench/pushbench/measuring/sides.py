@@ -74,6 +74,39 @@ def repository_named(project: Project, names: Sequence[str]) -> Path | None:
     return repository_of(select(read_catalog(project.servers), names))
 
 
+@dataclass(frozen=True)
+class Sources:
+    """Where the sources of a server are in a repository, and what of it does not change the server."""
+
+    root: Path
+    path: str
+    mark: str
+    """what is there at the commits that have the server"""
+    besides: str = ""
+    """the description beside the sources: that of today counts"""
+
+    def at(self, sha: str) -> bool:
+        """Whether a commit has the server."""
+        return git(self.root, "cat-file", "-e", f"{sha}:{self.mark}").ok
+
+    def change(self, before: str, sha: str) -> bool:
+        """Whether the server differs between two commits."""
+        without = [f":(exclude,top){self.besides}"] if self.besides else []
+        return not git(self.root, "diff", "--quiet", before, sha, "--", f":(top){self.path}", *without).ok
+
+
+def sources_of(project: Project, name: str) -> Sources:
+    """The sources of a server, which need not be of today's catalog. Raises UserError as `repository_of`."""
+    server = next((each for each in read_catalog(project.servers) if each.id == name), None)
+    repository = _repository(server) if server else None
+    if server is None or repository is None or server.described is None:
+        path = f"servers/{name.partition('/')[0]}"
+        return Sources(project.root, path, f"{path}/server.yml")
+    path = server.folder.relative_to(repository).as_posix()
+    path = "" if path == "." else path
+    return Sources(repository, path, path, server.described.relative_to(repository).as_posix())
+
+
 def root_of(project: Project, servers: Sequence[Server]) -> Path:
     """The checkout whose commit a run of these servers measures: that of their sources, if it is the same for all."""
     found = {_repository(server) for server in servers}

@@ -26,6 +26,7 @@ from pushbench.machine.resources import Accounted, Tree
 from pushbench.machine.sampling import Sample, Sampler, Watched
 from pushbench.measuring import storing
 from pushbench.measuring.company import Company
+from pushbench.measuring.following import not_followed
 from pushbench.measuring.listening import Listener
 from pushbench.measuring.live import Feed, Live, NotLive
 from pushbench.measuring.outages import Outages, schedule_for, stopping
@@ -163,8 +164,10 @@ def _load(
         schedule, without = schedule_for(plan.schedule, server.spec, workers)
         course.warnings += without
         plan = plan.model_copy(update={"schedule": schedule})
-        declared = declared_by(server)
-        secrets = declared.environment() if declared else {}
+        declared, secrets = declared_by(server), dict[str, str]()
+        if declared:
+            course.warnings += not_followed(bench.load)
+            secrets = declared.environment()
         stock = storing.stock(bench.load.stored, instance.services)
         _drive(_Play(bench, plan, instance, company, feed, secrets), course, watch)
         if stock and course.report:

@@ -18,7 +18,8 @@ from pushbench.metrics.definitions import RARE, WORST_SECOND
 from pushbench.metrics.recovery import outage_result, recovery_metrics
 from pushbench.metrics.told import Telling, told_metrics
 from pushbench.records.load_report import Histogram, LoadReport, LoadTimeline, Outage, StageReport
-from pushbench.records.record import Resources, StageResult, Timeline
+from pushbench.records.record import StageResult
+from pushbench.records.seconds import Resources, Timeline
 from pushbench.records.vocabulary import POINTS, Vocabulary
 from pushbench.statistics.histogram import Latencies
 

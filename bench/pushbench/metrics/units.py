@@ -12,6 +12,8 @@ from pushbench.foundation.errors import UserError
 from pushbench.metrics.definitions import Unit
 
 NOT_MEASURED = "-"
+DIGITS = 12
+"""that a change of unit leaves right: 1.685 ms are not 1.6849999999999998, which would be rounded to 1.68"""
 
 _DURATIONS = {
     "ns": 1e-9,
@@ -86,6 +88,7 @@ def format_quantity(value: float | None, unit: Unit) -> str:
 
 def format_number(value: float) -> str:
     """Three significant digits, two below 1 (the third is noise there), no exponent, thousands with commas."""
+    value = float(f"{value:.{DIGITS}g}")
     size = abs(value)
     if size == 0 or not math.isfinite(value):
         return f"{value:g}"

@@ -16,7 +16,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from pushbench.foundation.errors import UserError
-from pushbench.foundation.files import write_atomically
+from pushbench.foundation.files import NO_ROOM, write_atomically
 from pushbench.foundation.model import departure
 from pushbench.records.record import Record
 
@@ -62,12 +62,10 @@ def write_record(records: Path, record: Record) -> Path:
     except OSError as error:
         done = len(record.trials)
         safe = f"{done - 1} of {len(record.plan)} trials are kept there" if done else "nothing was measured yet"
+        remedy = "make room" if error.errno in NO_ROOM else "make it writable"
+        again = f"continue with `./pushbench run --resume {path}`" if done else "try again"
         raise UserError(
-            f"cannot be written: {error.strerror}; {safe}",
-            where=str(path),
-            hint=f"make room and continue with `./pushbench run --resume {path}`"
-            if done
-            else "make room and try again",
+            f"cannot be written: {error.strerror}; {safe}", where=str(path), hint=f"{remedy} and {again}"
         ) from None
     return path
 

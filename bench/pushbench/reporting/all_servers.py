@@ -14,7 +14,6 @@ from statistics import median
 from pushbench.foundation.errors import UserError
 from pushbench.metrics.definitions import in_sentence
 from pushbench.metrics.units import format_number
-from pushbench.records.capacity import CLIENTS
 from pushbench.records.capacity_history import CapacityEntry, KeptCapacity
 from pushbench.records.compact import CompactRun, CompactServer, Kept
 from pushbench.records.record import Environment
@@ -71,13 +70,18 @@ def _suite(kept: Kept, suite: str) -> str:
     placed = {each.name: each for each in servers if each.headline and not each.newest.problem}
     lines = [_title(suite, runs), "", *_head(runs, searches)]
     groups = ties.groups([each.subject for each in placed.values()])
+
+    def carries(name: str) -> list[str]:
+        """The cell of the column that is there where anything was searched."""
+        return [_capacity(carried.pop(name, None))] if searches else []
+
     place = 1
     for group in groups:
         shared = "=" if len(group) > 1 else ""
-        lines += [_row(f"{place}{shared}", placed[each.name], carried.pop(each.name, None)) for each in group]
+        lines += [_row(f"{place}{shared}", placed[each.name], carries(each.name)) for each in group]
         place += len(group)
     unplaced = [each for each in servers if each.name not in placed]
-    lines += [_row("", each, carried.pop(each.name, None)) for each in unplaced]
+    lines += [_row("", each, carries(each.name)) for each in unplaced]
     lines += [f"|  | {escape(name)} | | | | | {_capacity(found)} | |" for name, found in sorted(carried.items())]
     lines += ["", *_below(list(placed.values()), unplaced, searches)]
     return "\n".join(lines).rstrip()
@@ -120,15 +124,15 @@ def _title(suite: str, runs: Sequence[CompactRun]) -> str:
 
 def _head(runs: Sequence[CompactRun], searches: Sequence[CapacityEntry]) -> list[str]:
     headline, cost = (runs[-1].headline, runs[-1].cost) if runs else ("Latency", "CPU")
-    searched = searches[-1].searched if searches else CLIENTS
-    carries = "clients carried" if searched == CLIENTS else f"{searched.replace('_', ' ')} carried"
+    columns = ["", "server", f"{in_sentence(headline)}, ms", "starts", f"{cost}, µs", "memory, peak, MB"]
+    columns += [f"{searches[-1].searched.replace('_', ' ')} carried"] if searches else []
     return [
-        f"| | server | {in_sentence(headline)}, ms | starts | {cost}, µs | memory, peak, MB | {carries} | versions |",
-        "|---:|---|---:|---:|---:|---:|---:|---|",
+        f"| {' | '.join([*columns, 'versions'])} |".replace("|  |", "| |"),
+        f"|---:|---|{'---:|' * (len(columns) - 2)}---|",
     ]
 
 
-def _row(place: str, server: _Server, carried: KeptCapacity | None) -> str:
+def _row(place: str, server: _Server, carries: Sequence[str]) -> str:
     numbers = server.headline if not server.newest.problem else ()
     cells = [
         place,
@@ -137,7 +141,7 @@ def _row(place: str, server: _Server, carried: KeptCapacity | None) -> str:
         _spread(numbers),
         _median(server.cost if numbers else (), MICROSECONDS),
         _median(server.memory if numbers else (), MEGABYTES),
-        _capacity(carried),
+        *carries,
         escape(", ".join(filter(None, (server.newest.runtime, server.newest.framework)))),
     ]
     return f"| {' | '.join(cells)} |"

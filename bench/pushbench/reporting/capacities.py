@@ -1,4 +1,4 @@
-"""Capacities for people: a few lines for each server, which fit 80 columns where names are short."""
+"""Capacities for people: a few lines for each server."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from pushbench.metrics.definitions import metrics_of
 from pushbench.metrics.units import format_quantity
 from pushbench.records.capacity import CLIENTS, CapacityRecord
 
-WIDTH = 80
 BINDS = {
     "process": "the process",
     "connections": "connections",
@@ -24,36 +23,35 @@ BINDS = {
 }
 
 
-def render_capacities(record: CapacityRecord, results: Sequence[CapacityResult]) -> str:
-    """The servers that carry most come first, then those without a number."""
+def render_capacities(record: CapacityRecord, results: Sequence[CapacityResult], width: int = 80) -> str:
+    """The servers that carry most, then those without a number, in `width` columns where names are short."""
     what = "clients" if record.search.searched == CLIENTS else f"{record.words.exchange.plural.lower()}/s"
     lines = [f"{record.suite}: the most {what} within the limits of the suite", ""]
     for each in sorted(results, key=lambda found: (found.carried is None, -(found.carried or 0), found.server)):
-        lines += [*_server(record, each), ""]
+        lines += [*_server(record, each, width), ""]
     lines += [f"{each.server}: skipped: {each.reason}" for each in record.skipped]
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _server(record: CapacityRecord, found: CapacityResult) -> Iterator[str]:
+def _server(record: CapacityRecord, found: CapacityResult, width: int) -> Iterator[str]:
+    def about(name: str, text: str) -> list[str]:
+        return textwrap.wrap(text, max(30, width), initial_indent=f"  {name:<10}", subsequent_indent=" " * 12)
+
     if found.carried is None:
         yield f"{found.server}: {found.reason}"
         return
     least = "at least " if found.at_least else ""
     number = f"{least}{load_text(found.carried, record.search, record.words)}{_interval(found)}"
     yield f"{found.server}: {number if found.carried else 'no load was carried'}"
-    yield from _about("ended by", found.reason or "")
+    yield from about("ended by", found.reason or "")
     if found.binding:
-        yield from _about("binds", f"{BINDS[found.binding.resource]}: {found.binding.sentence}")
-    yield from _about("for 1,000", _costs(record, found))
+        yield from about("binds", f"{BINDS[found.binding.resource]}: {found.binding.sentence}")
+    yield from about("for 1,000", _costs(record, found))
     if found.failure:
-        yield from _about("then it", found.failure)
+        yield from about("then it", found.failure)
     doubt = "" if found.confirmed else "; not confirmed in the time that there was"
     starts = ", ".join(f"{each:,}" for each in found.starts)
-    yield from _about("starts", f"{len(found.starts)}: {starts}{doubt}")
-
-
-def _about(name: str, text: str) -> list[str]:
-    return textwrap.wrap(text, WIDTH, initial_indent=f"  {name:<10}", subsequent_indent=" " * 12)
+    yield from about("starts", f"{len(found.starts)}: {starts}{doubt}")
 
 
 def _interval(found: CapacityResult) -> str:

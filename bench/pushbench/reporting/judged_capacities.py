@@ -13,7 +13,11 @@ ORDER = ("fail", "inconclusive", "pass")
 def render_capacity_verdict(verdict: CapacityVerdict) -> str:
     """As `pushbench judge` prints it."""
     against = f"the base {verdict.base}" if verdict.base else "the searches before it"
-    lines = [f"{verdict.suite}: {_what(verdict)} of {verdict.record}", f"against {against}: {verdict.outcome}", ""]
+    lines = [
+        f"{verdict.suite}: capacity in {_what(verdict)}, record {verdict.record}",
+        f"against {against}: {verdict.outcome}",
+        "",
+    ]
     for each in sorted(verdict.servers, key=lambda found: (ORDER.index(found.outcome), found.server)):
         lines += [*_server(each, verdict), ""]
     return "\n".join(lines).rstrip() + "\n"
@@ -21,6 +25,8 @@ def render_capacity_verdict(verdict: CapacityVerdict) -> str:
 
 def sentence(judged: JudgedCapacity, verdict: CapacityVerdict) -> str:
     """The result in one sentence, for comments and issues."""
+    if judged.now.carried is None:
+        return f"{judged.server}: no capacity was found" + (f": {judged.reason}" if judged.reason else "")
     said = f"{judged.server}: capacity {now_text(judged)} {_what(verdict)}"
     if judged.before and judged.change is not None:
         said += f", was {before_text(judged.before)}: {judged.change:+.0%}, margin {verdict.margin:.0%}"
@@ -43,7 +49,10 @@ def before_text(before: Before) -> str:
 
 
 def _server(judged: JudgedCapacity, verdict: CapacityVerdict) -> Iterator[str]:
-    yield f"{judged.server}: {judged.word}, {now_text(judged)} {_what(verdict)}"
+    if judged.now.carried is None:
+        yield f"{judged.server}: {'failed' if judged.outcome == 'fail' else judged.word}, no number"
+    else:
+        yield f"{judged.server}: {judged.word}, {now_text(judged)} {_what(verdict)}"
     if judged.before:
         searches = "" if verdict.base else f", from {judged.before.searches} searches"
         yield f"  before  {before_text(judged.before)}{searches}"

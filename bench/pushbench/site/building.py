@@ -130,9 +130,8 @@ def _write_combination(
     *,
     marked: Data,
 ) -> tuple[Data, list[Event]]:
-    regressions = inputs.thresholds.suite(combination.suite).regressions
     stages = series.stages(combination.runs)
-    windows, events = write_series(folder, state, combination, stages, regressions)
+    windows, events = write_series(folder, state, combination, stages, inputs.thresholds.suite(combination.suite))
     newest = filing.row(combination.newest)
     seen = overview.overview(combination, stages, inputs.thresholds, events, newest, outcome=filing.outcome)
     folder.data(f"{combination.id}/overview", seen)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pushbench.judging.thresholds import Regression
+from pushbench.judging.thresholds import SuiteThresholds
 from pushbench.records import history
 from pushbench.records.record import Parameters
 from pushbench.records.runs import Runs, read_runs
@@ -73,7 +73,7 @@ def _alike(runs: Runs) -> Iterator[tuple[Parameters, Runs]]:
 
 
 def write_series(
-    folder: Folder, state: State, combination: Combination, stages: Sequence[Stage], regressions: Sequence[Regression]
+    folder: Folder, state: State, combination: Combination, stages: Sequence[Stage], thresholds: SuiteThresholds
 ) -> tuple[list[RunWindow], list[Event]]:
     """The files of all windows that are not there yet, or not of these runs."""
     found = windows(combination.runs.heads)
@@ -88,7 +88,7 @@ def write_series(
         if window.recent or not there:
             written = _write_window(folder, combination, window, stages)
             recent = written if window.recent else recent
-    moved = events.events(combination.id, combination.runs, stages, regressions, recent)
+    moved = events.events(combination.id, combination.runs, stages, thresholds, recent)
     state.combinations[combination.id] = {
         "version": _versions(found),
         "windows": {window.name: window.version for window in found},

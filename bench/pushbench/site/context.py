@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pushbench.calibration.error_rates import Calibration
+from pushbench.calibration.report import ARMS
 from pushbench.catalog.servers import Server, read_catalog
 from pushbench.catalog.suites import Suite, read_suites
 from pushbench.conformance import Rule, every_server, rules_for
@@ -22,6 +23,7 @@ from pushbench.records.vocabulary import Latency, Vocabulary
 from pushbench.reporting.looks import read_listed
 from pushbench.reporting.rows import groups
 from pushbench.site import protocols
+from pushbench.site.bias import bias
 from pushbench.site.faults import faults
 from pushbench.site.layout import Data
 
@@ -34,6 +36,7 @@ class Context:
     suites: list[Suite]
     calibration: Calibration | None
     faults: Data | None
+    bias: Data | None
     """which of them are caught"""
     repository: str | None
     spoken: str
@@ -52,6 +55,7 @@ def read_context(project: Project, repository: str | None) -> Context:
         read_suites(project.scenarios),
         _calibration(project.root / "docs" / "calibration.json"),
         faults(project),
+        bias(project),
         repository or _of_workflow(),
         _text(project.root / "docs" / "protocols.md"),
         read_listed(project.pages / "looks.txt"),
@@ -163,14 +167,22 @@ def method(context: Context, thresholds: Thresholds) -> Data:
                     for limit in thresholds.suite(suite.id).limits
                 ],
                 "margins": [
-                    {"metric": each.metric, "margin": each.margin, "floor": each.floor}
-                    for each in thresholds.suite(suite.id).regressions
+                    {
+                        "metric": each.metric,
+                        "margin": each.margin,
+                        "floor": each.floor,
+                        "bias": each.bias,
+                        "server": server,
+                    }
+                    for server, each in thresholds.suite(suite.id).all_regressions
                 ],
             }
             for suite in context.suites
         ],
         "calibration": context.calibration.model_dump(mode="json") if context.calibration else None,
+        "arms": dict(ARMS),
         "faults": context.faults,
+        "bias": context.bias,
     }
 
 

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Literal
 
 from pushbench.foundation.text import one_line
-from pushbench.judging.thresholds import Regression
+from pushbench.judging.thresholds import Regression, SuiteThresholds
 from pushbench.metrics.definitions import Better
 from pushbench.records.runs import Runs
 from pushbench.site.layout import Data
@@ -48,17 +48,18 @@ def events(
     combination: str,
     runs: Runs,
     stages: Sequence[Stage],
-    regressions: Sequence[Regression],
+    thresholds: SuiteThresholds,
     series: Mapping[tuple[str, str], Data],
 ) -> list[Event]:
     """The newest first. `series` has a window's data by stage and metric; metrics without a margin are not judged."""
     largest_first = sorted(stages, key=lambda stage: stage.order, reverse=True)
     found: list[tuple[int, Event]] = []
-    for regression in regressions:
+    own = {server: {each.metric: each for each in thresholds.margins(server)} for server in runs.servers}
+    for regression in thresholds.regressions:
         for stage in largest_first:
             data = series.get((stage.name, regression.metric), {"from": 0, "servers": {}})
             for server, each in data["servers"].items():
-                for index, before, after in _counting(each["changes"], regression):
+                for index, before, after in _counting(each["changes"], own[server][regression.metric]):
                     at = data["from"] + index
                     if not _again(found, at, server, regression.metric, stage.name):
                         move = _Move(at, server, stage.name, before, after)

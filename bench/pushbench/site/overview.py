@@ -70,7 +70,10 @@ class Judge:
 
     @cached_property
     def margins(self) -> dict[str, Regression]:
-        return {each.metric: each for each in self.thresholds.suite(self.combination.suite).regressions}
+        return self._margins("")
+
+    def _margins(self, server: str) -> dict[str, Regression]:
+        return {each.metric: each for each in self.thresholds.margins(self.combination.suite, server)}
 
     def word(self, run: int, server: str, stage: str, metric: str, value: float) -> str:
         runs = self.combination.runs
@@ -80,7 +83,7 @@ class Judge:
         begin = first_since(runs, known, line.begin) if line and line.begin else 0
         rows = len(runs.servers) * len(self.stages) * sum(not each.of.added for each in self.margins.values())
         past = runs.column(server, stage, metric)[: len(known)]
-        return standing(past, value, self.margins[metric], rows, begin=begin).word
+        return standing(past, value, self._margins(server)[metric], rows, begin=begin).word
 
 
 def _row(

@@ -8,7 +8,8 @@ from typing import Any, Literal
 from pushbench.foundation.text import MESSAGE, last_lines, one_line
 from pushbench.judging.verdict import Verdict
 from pushbench.records.history import Entry
-from pushbench.records.record import Record, StagePlan, StageResult, Timeline, Trial
+from pushbench.records.record import Record, StagePlan, StageResult, Trial
+from pushbench.records.seconds import Timeline
 from pushbench.reporting import again
 from pushbench.reporting.summary import Spread, stage_summary
 from pushbench.site.layout import Data

@@ -16,7 +16,7 @@ from pushbench.foundation.yamlfile import parse_yaml
 ROOT = Path(__file__).parents[3]
 
 
-def answers(message: str = ANYTHING, path: str = "/") -> Answers:
+def answers(message: str = ANYTHING["websocket"], path: str = "/") -> Answers:
     return Answers("chat", "whiteboard", [["npm", "ci"]], ["node", "server.js"], path, message)
 
 
@@ -50,7 +50,7 @@ def test_a_server_that_needs_no_build_has_none() -> None:
 
 
 def test_a_message_of_text_is_received_as_it_is_sent() -> None:
-    found = protocol(ANYTHING, "/rooms/{group}").declaration
+    found = protocol(ANYTHING["websocket"], "/rooms/{group}").declaration
     assert found.format == "text"
     assert joined(found.message.received.like) == joined(found.message.send)
     assert [part.value for part in found.path if part.value] == ["group"]

@@ -8,11 +8,13 @@ import pytest
 
 from pushbench.calibration.faults import parse_fault
 from pushbench.calibration.self_comparisons import CalibrationRequest, calibrate
+from pushbench.catalog.servers import read_servers
 from pushbench.cli.calibrate import add
 from pushbench.cli.conclusion import thresholds_of
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.git import git
 from pushbench.foundation.project import Project
+from pushbench.foundation.trees import commit_with
 from pushbench.measuring.campaign import Budget
 from pushbench.records import store
 from pushbench.records.record import Record
@@ -33,8 +35,8 @@ def project(tmp_path: Path) -> Project:
     return made
 
 
-def measured(project: Project) -> Record:
-    request = CalibrationRequest("tiny", "smoke", ["x"], parse_fault("rebuilt"), Budget(600.0, 1))
+def measured(project: Project, fault: str = "rebuilt") -> Record:
+    request = CalibrationRequest("tiny", "smoke", ["x"], parse_fault(fault), Budget(600.0, 1))
     return calibrate(project, request, UNVERIFIED, thresholds_of(project), Notebook())
 
 
@@ -52,6 +54,38 @@ def test_code_that_changed_is_not_alike(project: Project) -> None:
     (project.servers / "x" / "README").write_text("other sources\n")
     with pytest.raises(UserError, match="x: changed since the last commit"):
         measured(project)
+
+
+def test_a_change_without_a_meaning_is_a_commit_that_no_branch_has(project: Project) -> None:
+    (project.servers / "x" / "README").write_text("work in progress, which is not measured\n")
+    record = measured(project, "environment")
+    assert record.comparison
+    assert record.comparison.injected == "environment"
+    assert len({trial.build for trial in record.trials}) == 2
+    trees = sorted((project.cache / "trees").glob("?" * 40))
+    head = git(project.root, "rev-parse", "HEAD").text
+    [changed] = [tree for tree in trees if tree.name != head]
+    assert len(trees) == 2, "both arms have a path of the same length"
+    assert [
+        each.spec.env.get("PADDING", "")[:2]
+        for tree in (project.cache / "trees" / head, changed)
+        for each in read_servers(tree / "servers" / "x")
+    ] == ["", "xx"]
+    assert git(project.root, "diff", "--name-only", head, changed.name).text == "servers/x/server.yml"
+    assert git(project.root, "for-each-ref", "--contains", changed.name).text == ""
+
+
+def test_the_same_change_is_the_same_commit_and_leaves_the_index_alone(project: Project) -> None:
+    texts = {"servers/x/server.yml": "a: b\n", "new": "c\n"}
+    first, second = (commit_with(project.root, "HEAD", texts, "Again") for _ in range(2))
+    assert first == second
+    assert git(project.root, "show", f"{first}:new").text == "c"
+    assert git(project.root, "status", "--porcelain").text == ""
+
+
+def test_a_server_without_such_a_change_is_named(project: Project) -> None:
+    with pytest.raises(UserError, match="x: there is no such change of it: order"):
+        measured(project, "order")
 
 
 def test_added_comparisons_count_from_then_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 
 import pytest
 
+from pushbench.catalog.protocol_file import TRANSPORTS
 from pushbench.catalog.protocols import declared_by, read_protocol
 from pushbench.catalog.servers import read_servers
 from pushbench.catalog.suites import find_suite
@@ -70,6 +72,24 @@ def test_an_example_has_at_most_thirty_lines(file: Path) -> None:
     assert file.read_text().startswith("# yaml-language-server: $schema=../../schemas/protocol.json\n")
 
 
+DOCUMENTED = re.findall(
+    r"^```yaml\n((?:#[^\n]*\n)?(?:websocket|sse|http):.*?)^```",
+    (CHECKOUT.root / "docs" / "own-server.md").read_text(),
+    re.MULTILINE | re.DOTALL,
+)
+
+
+@pytest.mark.parametrize("text", DOCUMENTED, ids=range(len(DOCUMENTED)))
+def test_a_protocol_of_the_documentation_can_be_read(text: str, tmp_path: Path) -> None:
+    file = tmp_path / "protocol.yml"
+    file.write_text(text)
+    read_protocol(file)
+
+
+def test_the_documentation_shows_each_transport() -> None:
+    assert {text.partition(":")[0].splitlines()[-1] for text in DOCUMENTED if text[0] != "#"} == set(TRANSPORTS)
+
+
 def test_a_chat_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PUSHBENCH_SECRET_TOKEN", "t0ken")
     file = tmp_path / "protocol.yml"
@@ -104,6 +124,11 @@ def test_a_chat_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
         ('"id": "{id}", ', "", "9: message.send: no {id}"),
         ('"at": {time}, ', "", "12: message.time: what is sent has no {time}"),
         ("  id: /id\n", "", "8: message: id: missing"),
+        (
+            "websocket:",
+            "format: msgpack\nwebsocket:\n  separator: x",
+            "3: websocket.separator: a frame of MessagePack is",
+        ),
         ("  id: /id\n", '  id: {at: /id, like: "m-{any}"}\n', "11: message.id.like: expected one {id} in it"),
         ("open: {", "open:\n - {}\n - {", "5: open.0: expected send, acknowledged, or both"),
         ("open: {", "open:\n - {acknowledged: {/a: b}}\n - {send: oh, ", "6: open.1.send: with values in their places"),
@@ -172,6 +197,108 @@ def test_a_mistake_is_told_with_its_line(
 def test_a_mistake_about_text_is_told_with_its_line(lines: str, said: str, tmp_path: Path) -> None:
     text = f'websocket: {{path: /}}\nformat: text\nmessage:\n  send: "{{id}} {{text:9}}"\n{lines}\n'
     assert wrong(tmp_path, text).startswith(said)
+
+
+TOKENS = """\
+sse:
+  path: /v1/stream?user={client}
+  headers: {Authorization: "Bearer {secret:token}", Idempotency-Key: "{id}"}
+  tokens: 10
+  number: /n
+  end: "[DONE]"
+message:
+  send: '{"id": {id}, "at": {time}, "prompt": "{text:20}"}'
+  received: {/choices/0/delta/content: "{any}"}
+  id: /id
+  same: {/text: /prompt}
+error: {received: {/error/code: 429}, reason: /error/message}
+ignore: [{/choices/0/finish_reason: stop}]
+secrets: {token: {env: PUSHBENCH_SECRET_TOKEN}}
+"""
+PLAIN = 'sse: {path: /, tokens: 10, number: event-id}\nformat: text\nmessage: {received: "{any}"}\n'
+ORDERS = """\
+http:
+  path: /orders
+  method: PUT
+  status: 201
+message:
+  send: '{"order": "{id}"}'
+  id: /order
+"""
+
+
+def test_streams_and_answers_are_read(tmp_path: Path) -> None:
+    file = tmp_path / "protocol.yml"
+    file.write_text(TOKENS)
+    read = read_protocol(file)
+    assert read.transport == "sse"
+    assert read.declaration.request
+    assert read.declaration.request.model_dump() == {
+        "method": "POST",
+        "status": 200,
+        "stream": {"receipts": 10, "number": "/n", "end": "[DONE]"},
+    }
+    assert read.declaration.message.received.id
+    assert [header.value[-1].value or header.value[-1].secret for header in read.declaration.headers] == ["token", "id"]
+    file.write_text(ORDERS)
+    read = read_protocol(file)
+    assert read.transport == "http"
+    assert read.declaration.request
+    assert (read.declaration.request.method, read.declaration.request.status) == ("PUT", 201)
+    assert read.declaration.request.stream is None
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "new", "said"),
+    [
+        (TOKENS, "sse:", "websocket: {path: /}\nsse:", "1: expected one of websocket, sse, http"),
+        (TOKENS, "  tokens: 10\n", "", "1: sse.tokens: missing"),
+        (TOKENS, "tokens: 10", "tokens: 0", "4: sse.tokens: "),
+        (TOKENS, "number: /n", "number: n", "5: sse.number: "),
+        (TOKENS, "path: /v1", "path: /v 1", "2: sse.path: characters that an address cannot have"),
+        (TOKENS, "user={client}", "user={text:9}", "2: sse.path: no value {text} here"),
+        (TOKENS, "{Authorization:", "{Content-Length:", "3: sse.headers.Content-Length: belongs to the request itself"),
+        (TOKENS, "{secret:token}", "{secret:tok}", "3: sse.headers.Authorization: no secret 'tok'"),
+        (TOKENS, "Bearer {", "Bearer\\n{", "3: sse.headers.Authorization: not one line of text"),
+        (TOKENS, "sse:\n", "sse:\n  method: GET\n", "9: message.send: a GET has no body"),
+        (TOKENS, "sse:\n", "sse:\n  method: PUT\n", "2: sse.method: "),
+        (TOKENS, '  received: {/choices/0/delta/content: "{any}"}\n', "", "7: message: received: missing"),
+        (TOKENS, "  id: /id\n", "  id: /id\n  receivers: others\n", "11: message.receivers: only members of groups"),
+        (
+            TOKENS,
+            "error:",
+            "leave: '{}'\nerror:",
+            "12: leave: only members of groups have it, over websocket; found sse",
+        ),
+        (TOKENS, "error:", "open: {send: '{}'}\nerror:", "12: open: only members of groups"),
+        (TOKENS, "error:", "join: {send: '{}'}\nerror:", "12: join: only members of groups"),
+        (TOKENS, "error:", "keep_alive: {send: '{}', every_seconds: 1}\nerror:", "12: keep_alive: only members"),
+        (PLAIN, "format: text", "format: msgpack", "2: format: MessagePack is spoken over websocket only; found sse"),
+        (PLAIN, "event-id", "/n", "1: sse.number: the format is text: expected event-id"),
+        (TOKENS, "same: {/text: /prompt}", "same: [/text]", "11: message.same.0: the pointer /text finds nothing"),
+        (
+            TOKENS,
+            "PUSHBENCH_SECRET_TOKEN",
+            "PUSHBENCH_SECRET_NONE",
+            "14: secrets.token: the variable PUSHBENCH_SECRET_NO",
+        ),
+        (ORDERS, "method: PUT", "method: HEAD", "3: http.method: "),
+        (ORDERS, "status: 201", "status: 101", "4: http.status: "),
+        (ORDERS, '"{id}"', '"{client}"', "7: message.id: what is sent has no {id}"),
+        (ORDERS, "  id: /order", "  time: /order", "7: message.time: what is sent has no {time}"),
+        (ORDERS, "http:", "ignore: [{/a: b}]\nhttp:", "1: ignore: a request has one answer"),
+        (ORDERS, '  send: \'{"order": "{id}"}\'\n  id: /order\n', "  same: [/a]\n", "6: message.same: nothing is sent"),
+        (ORDERS, '"{id}"}', '"{id}"', "6: message.send: with values in their places it is no JSON"),
+    ],
+)
+def test_a_mistake_about_requests_is_told_with_its_line(
+    text: str, old: str, new: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PUSHBENCH_SECRET_TOKEN", "t0ken")
+    assert text.count(old) >= 1
+    what = wrong(tmp_path, text.replace(old, new, 1))
+    assert what.startswith(said), what
+    assert "t0ken" not in what
 
 
 def test_what_ends_messages_is_behind_all_that_is_sent(tmp_path: Path) -> None:
@@ -250,7 +377,7 @@ def test_a_server_names_the_file_of_its_folder(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="the suite tiny has no declared protocols"):
         suite.check(server)
     suite_file = project.scenarios / "tiny.yml"
-    suite_file.write_text("declared_protocols: true\n" + suite_file.read_text())
+    suite_file.write_text("declared_protocols: websocket\n" + suite_file.read_text())
     suite = find_suite(project.scenarios, "tiny")
     with pytest.raises(UserError, match=r"protocol\.yml: no such file"):
         suite.check(server)
@@ -258,3 +385,8 @@ def test_a_server_names_the_file_of_its_folder(tmp_path: Path) -> None:
     suite.check(server)
     declared = declared_by(server)
     assert declared and declared.declaration.format == "text"
+    (server.folder / "protocol.yml").write_text(ORDERS)
+    with pytest.raises(
+        UserError, match=r"protocol\.yml:1: http: the suite tiny plays protocols over websocket: `suite`"
+    ):
+        suite.check(server)

@@ -228,18 +228,18 @@ def test_an_outage_that_cannot_be_played_or_told_is_refused(tmp_path: Path, wron
 
 def offering(text: str) -> str:
     return SUITE.replace(
-        "minimum:", f"declared_protocols: true\nchoices: {{pattern: [steady, fast]}}\n{text}\nminimum:"
+        "minimum:", f"declared_protocols: websocket\nchoices: {{pattern: [steady, fast]}}\n{text}\nminimum:"
     )
 
 
 def test_a_suite_says_what_its_clients_send_before_they_do(tmp_path: Path) -> None:
     text = "offered: {by: pattern, messages_per_second: {steady: 1, fast: 4}, group: size}"
     (tmp_path / "board.yml").write_text(offering(text))
-    found = declaring_suite(tmp_path)
+    found = declaring_suite(tmp_path, "websocket")
     assert found.spec.offered
     assert found.spec.offered.deliveries_per_second(30, {"pattern": "fast", "size": 10}) == 1200
     assert found.spec.offered.deliveries_per_second(5, {"pattern": "steady", "size": 10}) == 25
-    assert declaring_suite(tmp_path, "board").id == "board"
+    assert declaring_suite(tmp_path, "websocket", "board").id == "board"
 
 
 @pytest.mark.parametrize(
@@ -262,6 +262,6 @@ def test_what_clients_send_is_known_for_every_choice(tmp_path: Path, text: str, 
 def test_a_protocol_is_declared_for_one_suite(tmp_path: Path) -> None:
     (tmp_path / "board.yml").write_text(SUITE)
     with pytest.raises(UserError, match="nothing says which suite is meant"):
-        declaring_suite(tmp_path)
+        declaring_suite(tmp_path, "websocket")
     with pytest.raises(UserError, match="the suite board has no declared protocols"):
-        declaring_suite(tmp_path, "board")
+        declaring_suite(tmp_path, "websocket", "board")

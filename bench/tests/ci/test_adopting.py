@@ -9,6 +9,7 @@ import pytest
 from pushbench.catalog.servers import read_catalog
 from pushbench.ci.adopting import Adoption, adopt
 from pushbench.ci.steps import Settings
+from pushbench.cli.conclusion import thresholds_of
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.project import Project
 from tests.ci.repositories import commit, git
@@ -43,6 +44,34 @@ def test_without_a_base_it_is_held_against_the_limits(project: Project, own: Pat
     assert [server.id for server in read_catalog(project.servers)] == ["alpha", "mine"]
     assert git(project.root, "status", "--porcelain") == ""
     assert plan.sha == git(own, "rev-parse", "HEAD")
+
+
+LIMITS = """\
+version: 1
+servers:
+  mine:
+    tiny:
+      limits: {delivery_seconds.p95: {max: 7ms, reason: "it is fast"}}
+"""
+
+
+def limits_of(project: Project) -> list[float]:
+    found = thresholds_of(project).suite("tiny").limits
+    return [each.bound.value for each in found if each.server == "mine"]
+
+
+def test_the_limits_of_the_repository_count(project: Project, own: Path) -> None:
+    (own / "bench" / "mine" / "thresholds.yml").write_text(LIMITS)
+    commit(own)
+    adopt(project, Adoption(own, "bench/mine", "smoke"), Settings())
+    assert limits_of(project) == [0.007]
+
+
+def test_the_limits_of_a_description_beside_the_sources_count(project: Project, beside: Path) -> None:
+    (beside / "bench" / "mine" / "thresholds.yml").write_text(LIMITS)
+    commit(beside)
+    adopt(project, Adoption(beside, "bench/mine", "smoke"), Settings())
+    assert limits_of(project) == [0.007]
 
 
 def test_with_a_base_both_are_commits_of_this_checkout(project: Project, own: Path) -> None:

@@ -110,6 +110,14 @@ def test_a_night_gives_way_and_another_job_measures_the_rest_as_one_record(proje
     assert control.startswith(f"{' '.join(OF_CONTROL)} --wait --driver"), "a control gives way to nothing"
 
 
+def test_a_night_that_builds_its_control_apart_goes_on_as_well(project: Project, tmp_path: Path) -> None:
+    apart = [*OF_CONTROL[:2], "--fault", "rebuilt", *OF_CONTROL[2:]]
+    first = play(project, night(MEASURE, CONTROL.model_copy(update={"arguments": apart})), 1)
+    (project.root / "busy").unlink()
+    earlier = taken_up(left_by(first, tmp_path / "artifact"))
+    assert earlier.result.plan.steps[1].arguments == apart
+
+
 def test_what_gave_way_goes_on_without_its_comparison(project: Project, tmp_path: Path) -> None:
     base = "b" * 40
     compare = Step(kind="compare", arguments=["compare", "--base", base], servers=["other"], why="x")

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from pushbench.calibration.faults import APART
 from pushbench.catalog.servers import Server, read_catalog
+from pushbench.ci.budget import cost_of
 from pushbench.ci.event import Event
 from pushbench.ci.plan import Change, Plan, make_plan, touched
 from pushbench.ci.result import Result, StepResult
-from pushbench.ci.steps import Settings
+from pushbench.ci.sharding import only
+from pushbench.ci.steps import NIGHTLY, Settings, control
 from pushbench.foundation.errors import UserError
 from tests.ci.events import HEAD, HOSTILE, pull_request, push, read
 from tests.support import make_project
@@ -90,8 +93,15 @@ def test_a_night_builds_both_arms_apart_where_they_are_processes(
 ) -> None:
     event = read(tmp_path, "workflow_dispatch", {"inputs": {"night": "true"}})
     control = planned(catalog, event, settings=Settings(driver=driver)).steps[-1]
-    assert ("--fault rebuilt" in " ".join(control.arguments)) is apart
+    assert ("--fault" in control.arguments) is apart
     assert ("built apart" in control.why) is apart
+
+
+def test_every_server_meets_every_change_that_means_nothing_in_its_turn(catalog: Sequence[Server]) -> None:
+    nights = len(catalog) * len(NIGHTLY)
+    steps = [control(catalog, Settings(driver="process"), DAY + timedelta(night)) for night in range(nights)]
+    assert len({(step.servers[0], step.argument("--fault")) for step in steps}) == nights
+    assert set(NIGHTLY) < set(APART)
 
 
 def test_a_night_measures_everything_or_is_refused(tmp_path: Path, catalog: Sequence[Server]) -> None:
@@ -221,6 +231,21 @@ def test_inputs_say_what_to_measure(
 ) -> None:
     event = read(tmp_path, "workflow_dispatch", {"inputs": inputs})
     assert commands(planned(catalog, event)) == [expected]
+
+
+def test_comparisons_share_the_time_of_their_job(tmp_path: Path, catalog: Sequence[Server]) -> None:
+    paths = ["servers/alpha/x", "servers/beta/x", "servers/gamma/x"]
+    event = read(tmp_path, "pull_request", pull_request())
+    plan = planned(catalog, event, *paths, settings=Settings(job_time="15m"))
+    assert [step.arguments[-2:] for step in plan.steps] == [["--total-time", "900s"]]
+    assert plan.notes[0].startswith(
+        "3 servers are compared, 10m at most each, in 15 min 00 s together: 5 min 00 s each"
+    )
+    assert [cost_of(step, Settings(), {}).most for step in plan.steps] == [900.0]
+    [one] = [only(step, ["beta"]) for step in plan.steps]
+    assert one.arguments[-2:] == ["--total-time", "300s"], "of one of three machines"
+    for enough in ("30m", ""):
+        assert "--total-time" not in commands(planned(catalog, event, *paths, settings=Settings(job_time=enough)))[0]
 
 
 def test_a_dispatched_pull_request_may_be_measured_otherwise(tmp_path: Path, catalog: Sequence[Server]) -> None:

@@ -8,8 +8,11 @@ from pathlib import Path
 import pytest
 
 from pushbench.judging.judged_capacity import CapacityVerdict
+from pushbench.metrics.carrying import results_of
 from pushbench.metrics.kept import entry_of
 from pushbench.records.capacity_history import append
+from pushbench.records.record import Failure
+from pushbench.reporting.capacities import render_capacities
 from tests.cli.checkouts import Checkout
 from tests.factories import make_record, make_trial
 from tests.measuring.capacities import make_capacity_record, make_server, make_start
@@ -77,6 +80,27 @@ def test_runs_and_capacities_are_listed_side_by_side(checkout: Checkout) -> None
     assert "capacity of whiteboard, clients" in out
 
 
+def test_a_search_is_shown_again_as_the_command_printed_it(checkout: Checkout) -> None:
+    found = search(10, *THREE)
+    checkout.write_capacity(found)
+    code, out, err = checkout("show", "capacity")
+    assert (code, err) == (0, "")
+    assert out == render_capacities(found, results_of(found))
+    assert checkout("show", found.id[:8])[1] == out
+    assert json.loads(checkout("show", "capacity", "--json")[1])["results"][0]["carried"] == 5200
+    code, _, err = checkout("show", "capacity", "--stage", "100")
+    assert code == 2
+    assert f"{found.id} is a capacity record: it has no stages" in err
+
+
+def test_a_server_without_a_capacity_fails_without_a_number(checkout: Checkout) -> None:
+    dead = make_server([], "node-ws", failure=Failure(step="start", message="it is dead"))
+    checkout.write_capacity(make_capacity_record([dead]))
+    code, out, _ = checkout("judge", "capacity")
+    assert code == 1
+    assert out.endswith("\n\nnode-ws: failed, no number\n  because failed to start: it is dead\n")
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -137,7 +161,7 @@ def test_latest_stays_the_newest_run(checkout: Checkout) -> None:
     checkout.write(make_record([make_trial("node-ws")]))
     checkout.write_capacity(search(30, *THREE))
     assert "Verdict" in checkout("judge", "latest")[1]
-    assert checkout("judge", "20261130")[1].startswith("whiteboard: clients of 20261130")
+    assert checkout("judge", "20261130")[1].startswith("whiteboard: capacity in clients, record 20261130")
 
 
 def test_a_beginning_of_two_searches_wants_more_of_it(checkout: Checkout) -> None:

@@ -20,6 +20,7 @@ from pushbench.cli import app, main
 from pushbench.cli.completing import complete_profiles, complete_servers, complete_suites
 from pushbench.foundation.project import Project
 from pushbench.records import store
+from pushbench.reporting.all_servers import BEGIN, END
 from tests.factories import make_record, make_trial
 from tests.support import FAKES, add_server, fake_generator, make_project
 
@@ -149,33 +150,80 @@ def test_a_value_of_the_wrong_kind_is_a_mistake_that_names_the_option(
     assert said.out == ""
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["show"],
-        ["judge"],
-        ["judge", "--thresholds"],
-        ["export"],
-        ["report"],
-        ["run", "--resume"],
-        ["history", "--add"],
-        ["calibrate", "report"],
-        ["calibrate", "add", "--into", "copies"],
-    ],
-    ids=" ".join,
-)
+READING = [
+    "show {}",
+    "judge {}",
+    "judge --thresholds {}",
+    "export {}",
+    "report {}",
+    "run --resume {}",
+    "history --add {}",
+    "explain {} alpha",
+    "findings --add {}",
+    "merge {}",
+    "protocol check {}",
+    "calibrate report {}",
+    "calibrate add {} --into copies",
+]
+"""every command that reads a file which the command line names"""
+WRITING = [
+    "run --skip-verify --profile smoke --out {}",
+    "report --into {}",
+    "report --html --into {}",
+    "export --into {}",
+    "history --add latest --store {}",
+    "findings --add latest --kept {}",
+    "findings --into {}",
+]
+"""those that write where the command line says, of what needs neither a build nor git"""
+
+
+@pytest.fixture
+def measured(project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
+    """The checkout with a record and a page of findings, as the working directory."""
+    record = make_record([make_trial("alpha")], suite="tiny")
+    project.records.mkdir(parents=True)
+    (project.records / f"{record.id}.json").write_bytes(store.as_bytes(record))
+    docs = project.root / "docs"
+    docs.mkdir(exist_ok=True)
+    (docs / "findings.md").write_text(f"{BEGIN}\n{END}\n")
+    monkeypatch.chdir(project.root)
+    return project
+
+
+@pytest.mark.parametrize("line", READING)
 @pytest.mark.parametrize("content", [None, b"", b"\xff\xfe", b"[1, 2"], ids=["folder", "empty", "bytes", "cut"])
 def test_a_file_that_cannot_be_read_is_named(
-    project: Project, arguments: list[str], content: bytes | None, capsys: pytest.CaptureFixture[str]
+    measured: Project, line: str, content: bytes | None, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A folder stands where the file should be: that stops root, too."""
-    file = project.root / "broken.json"
+    file = measured.root / "broken.json"
     file.mkdir() if content is None else file.write_bytes(content)
-    whole = make_record([make_trial("alpha")], suite="tiny")
-    project.records.mkdir(parents=True)
-    (project.records / f"{whole.id}.json").write_bytes(store.as_bytes(whole))
-    assert call(*arguments, str(file)) == 2
+    assert call(*line.format(file).split()) == 2
     assert str(file) in capsys.readouterr().err.splitlines()[-1]
+
+
+@pytest.mark.parametrize("line", WRITING)
+def test_a_folder_that_cannot_be_written_is_named(
+    measured: Project, line: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A file stands where the folder should be: that stops root, too."""
+    blocked = measured.root / "a-file"
+    blocked.write_text("")
+    assert call(*line.format(blocked / "in").split()) == 2
+    assert str(blocked) in capsys.readouterr().err.splitlines()[-1]
+
+
+@pytest.mark.parametrize("path", WITH_OUT, ids=title)
+def test_an_out_folder_that_is_none_is_no_traceback(
+    project: Project, path: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    blocked = project.root / "a-file"
+    blocked.write_text("")
+    code = call(*path, *REQUIRED.get(path, []), "--out", str(blocked / "out"))
+    said = capsys.readouterr()
+    assert code in (0, 2, 3), said.err  # 0: a reader finds nothing, which is no mistake
+    assert code != 2 or said.err.splitlines()[-1].startswith(("pushbench: ", "Error: ")), said.err
 
 
 def test_without_a_command_it_says_what_to_do_first(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
@@ -184,20 +232,6 @@ def test_without_a_command_it_says_what_to_do_first(project: Project, capsys: py
     assert "Start here" in said
     assert "./pushbench run" in said
     assert max(map(len, said.splitlines())) <= WIDTH
-
-
-@pytest.mark.parametrize("path", WITH_OUT, ids=title)
-def test_a_folder_that_cannot_be_written_or_read_is_named(
-    project: Project, path: tuple[str, ...], capsys: pytest.CaptureFixture[str]
-) -> None:
-    """A file stands where the folder should be: that stops root, too."""
-    blocked = project.root / "a-file"
-    blocked.write_text("")
-    required = {"compare": ["--base", "HEAD"]}.get(path[-1], [])
-    code = call(*path, *required, "--out", str(blocked / "out"))
-    said = capsys.readouterr()
-    assert code in (0, 2, 3), said.err  # 0: a reader finds nothing, which is no mistake
-    assert code != 2 or said.err.strip()
 
 
 @pytest.mark.parametrize(
@@ -228,6 +262,21 @@ def test_servers_keep_to_the_width_and_say_what_is_missing(
         "beta": [],
         "node-cluster-redis-with-a-long-name": ["needs redis-server >=6: install it"],
     }
+
+
+@pytest.mark.parametrize("command", ["suites", "plan"])
+def test_lines_are_wrapped_in_a_terminal_and_whole_in_a_pipe(
+    project: Project, command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    assert call(command) == 0
+    narrow = capsys.readouterr().out
+    assert max(map(len, narrow.splitlines())) <= 40
+    monkeypatch.delenv("COLUMNS")
+    assert call(command) == 0
+    whole = capsys.readouterr().out
+    assert max(map(len, whole.splitlines())) > 40
+    assert narrow.split() == whole.split()
 
 
 def test_an_error_of_the_file_system_is_one_line_with_the_file(

@@ -12,9 +12,11 @@ from typing import Any
 import pytest
 
 from pushbench.authoring.settling import exclude
+from pushbench.catalog.protocols import read_protocol
 from pushbench.catalog.servers import read_catalog
 from pushbench.cli import main
 from pushbench.cli.conclusion import thresholds_of
+from pushbench.cli.first_run import NothingUsual
 from pushbench.drivers.choice import DriverChoice
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.project import Project
@@ -53,7 +55,9 @@ def chat(tmp_path: Path) -> Path:
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
     made = make_project(tmp_path / "checkout")
     suite = made.scenarios / "tiny.yml"
-    suite.write_text(f"declared_protocols: true\n{suite.read_text()}regressions: {{loss_ratio: {{margin: 10%}}}}\n")
+    suite.write_text(
+        f"declared_protocols: websocket\n{suite.read_text()}regressions: {{loss_ratio: {{margin: 10%}}}}\n"
+    )
     git(made.root, "init", "--quiet")
     monkeypatch.setenv("PUSHBENCH_ROOT", str(made.root))
     return made
@@ -84,6 +88,17 @@ def test_the_files_are_written_and_the_server_is_one_of_the_catalog(init: Any, c
     assert git(project.root, "check-ignore", "servers/my-chat"), "git would add a link to another repository"
     assert "written   bench/my-chat/server.yml\n" in said
     assert said.splitlines()[-2] == "next: ./pushbench protocol check my-chat"
+
+
+@pytest.mark.parametrize(("over", "suite"), [("sse", "streams"), ("http", "answers")])
+def test_requests_are_described_for_their_suite(over: str, suite: str, init: Any, chat: Path, project: Project) -> None:
+    tiny = (project.scenarios / "tiny.yml").read_text()
+    (project.scenarios / f"{suite}.yml").write_text(tiny.replace("protocols: websocket", f"protocols: {over}"))
+    init("--start", START, "--over", over, "--path", "/v1/answers")
+    folder = chat / "bench" / "my-chat"
+    assert read_yaml(folder / "server.yml").data["suite"] == suite
+    declared = read_protocol(folder / "protocol.yml")
+    assert (declared.transport, declared.declaration.path[0].literal) == (over, "/v1/answers")
 
 
 def test_what_is_there_is_kept_until_somebody_says_otherwise(init: Any, chat: Path) -> None:
@@ -123,6 +138,27 @@ def test_programs_get_one_document(init: Any, chat: Path) -> None:
     assert told["server"] == "my-chat"
     assert {"path": str(chat / "bench" / "my-chat" / "server.yml"), "state": "written"} in told["files"]
     assert (told["no_limits"], told["next"]) == ("no run was wanted", "./pushbench protocol check my-chat")
+
+
+@pytest.mark.parametrize(
+    ("error", "following"),
+    [
+        (
+            NothingUsual("too busy"),
+            "next: ./pushbench compare my-chat --base HEAD~1\nfor limits, on a quieter machine, again",
+        ),
+        (UserError("silence"), "next: ./pushbench protocol check my-chat\nwhen the conversation works, again"),
+    ],
+)
+def test_without_a_first_run_it_says_what_is_next(
+    error: UserError, following: str, init: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object) -> str:
+        raise error
+
+    monkeypatch.setattr("pushbench.cli.first_run.first_run", fails)
+    said, _ = init("--start", START, "--run")
+    assert f"no limits yet: {error}\n{following}: ./pushbench init " in said
 
 
 def test_on_a_terminal_it_asks_five_questions(init: Any, chat: Path, monkeypatch: pytest.MonkeyPatch) -> None:

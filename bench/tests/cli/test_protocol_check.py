@@ -142,6 +142,54 @@ def test_an_id_that_comes_twice_is_told(check: Any, scripted: Path) -> None:
     assert "receives that of message 0 of client 0 2 times" in said.err
 
 
+@pytest.fixture(scope="module")
+def over_http(scripted: Path) -> Iterator[str]:
+    with serving(scripted, "-http") as url:
+        yield url
+
+
+@pytest.mark.parametrize(
+    ("example", "old", "new", "what"),
+    [
+        ("token-stream", "tokens: 213", "tokens: 214", "3: sse.tokens: request 0 of client 0 gets 213 of 214 tokens"),
+        ("token-stream", "GET,", "GET, end: over,", "3: sse.end: a stream without its end"),
+        (
+            "token-stream",
+            '"{any}"',
+            '"zz{any}"',
+            "5: message.received: request 0 of client 0 gets nothing of that; what ",
+        ),
+        ("posts", "status: 201", "status: 200", "3: http.status: request 0 of client 0 is refused: HTTP 201"),
+        ("posts", "message: {", "message: {id: /nr, ", "4: message.id: the pointer /nr finds nothing in"),
+        ("posts", "message: {", "message: {id: /content, ", "4: message.id: another id than that of the request at"),
+    ],
+)
+def test_what_an_answer_does_not_say_is_told_with_the_line(
+    example: str, old: str, new: str, what: str, check: Any, over_http: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "protocol.yml"
+    text = (EXAMPLES / example / "protocol.yml").read_text()
+    assert old in text
+    file.write_text(text.replace(old, new, 1))
+    said = check(file, "--to", over_http)
+    assert said.code == 2
+    [error] = said.err.splitlines()
+    assert error.startswith(f"pushbench: {file}:{what}"), error
+
+
+def test_people_see_the_first_and_the_last_tokens(check: Any, over_http: str) -> None:
+    said = check(EXAMPLES / "token-stream" / "protocol.yml", "--to", over_http)
+    assert said.code == 0, said.err
+    lines = said.out.splitlines()
+    assert [line.split()[1:3] for line in lines if "is token" in line] == 3 * [
+        ["token", "0"],
+        ["token", "1"],
+        ["token", "212"],
+    ]
+    assert lines.count(f"{'':22}... 210 more tokens") == 3
+    assert lines[-1] == "642 of 642 received messages understood"
+
+
 def test_a_server_that_is_not_there_is_told(check: Any) -> None:
     said = check(EXAMPLES / "whiteboard" / "protocol.yml", "--to", f"ws://127.0.0.1:{free_port()}")
     assert said.code == 2
@@ -180,4 +228,22 @@ def test_a_secret_is_sent_and_nowhere_to_be_read(
     assert said.code == 0, said.err
     joined = [line["text"] for line in said.json["lines"] if '"joined"' in line["text"]]
     assert ["{secret:who}" in each for each in joined] == [True, True], "the server answers with it"
+    assert SECRET not in said.out + said.err
+
+
+@pytest.mark.parametrize("receipt", ["", "  received: {/nothing: 1}\n"])
+def test_a_secret_of_a_request_is_nowhere_to_be_read(
+    receipt: str, check: Any, over_http: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "protocol.yml"
+    headers = 'headers: {Authorization: "Bearer {secret:who}"}'
+    text = f'http: {{path: "/post?key={{secret:who}}", status: 201, {headers}}}\nmessage:\n'
+    text += f"""  send: '{{"title": "{{id}}", "by": "{{secret:who}}"}}'\n{receipt}"""
+    file.write_text(f"{text}secrets: {{who: {{env: PUSHBENCH_SECRET_WHO}}}}\n")
+    monkeypatch.setenv("PUSHBENCH_SECRET_WHO", SECRET)
+    said = check(file, "--to", over_http, "--json")
+    assert said.code == (2 if receipt else 0), said.err
+    requests = [line["text"] for line in said.json["lines"] if line["kind"] == "sent"]
+    assert all(each.count("{secret:who}") == 3 for each in requests)
+    assert '{"title":"0","by":"{secret:who}"}' in said.out.replace("\\", "") + said.err, "the server answers with it"
     assert SECRET not in said.out + said.err

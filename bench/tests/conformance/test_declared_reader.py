@@ -1,5 +1,5 @@
-"""A client of a declared protocol understands what the generator's client does; `changed-draws.json` has the cases of
-both, `k6/internal/declared/understand_test.go` reads it."""
+"""A client of a declared protocol understands what the generator's client does; `changed-draws.json` and `answers.json`
+have the cases of both, and the tests in `k6/internal/declared` read them."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ WHITEBOARD = Declaration.model_validate_json((COMPILED / "whiteboard.json").read
 CHAT = Declaration.model_validate_json((COMPILED / "ws-chat.json").read_text())
 CHANGES = json.loads((COMPILED / "changed-draws.json").read_text())
 """of the message that client 42 sends"""
+ANSWERS = json.loads((COMPILED / "answers.json").read_text())
+"""to the same message, where that is a request"""
 OWN = Values("b-17", 42)
 SENT = Values("b-17", 42, 42 * PER_CLIENT + 7, 1000)
 
@@ -40,6 +42,15 @@ def test_what_is_wrong_with_a_message_is_seen(change: dict[str, str]) -> None:
     meaning = told(WHITEBOARD, (change["old"], change["new"]))
     altered = {"message.time": "its time", "message.same": change.get("pointer", "")}.get(change["key"], "")
     assert (meaning.kind, meaning.altered) == (Kind.DELIVERED if altered else Kind.FOREIGN, altered)
+
+
+@pytest.mark.parametrize("case", ANSWERS["answers"], ids=lambda case: case["text"])
+def test_answers_are_understood(case: dict[str, Any]) -> None:
+    reader = Reader(Declaration.model_validate(ANSWERS["declaration"]), {}, OWN)
+    meaning = reader.answer(case["text"], SENT)
+    assert case["is"] == ("altered" if meaning.altered else meaning.kind.value)
+    if case["is"] == "delivered":
+        assert reader.number(case["text"], None) == case["index"]
 
 
 @pytest.mark.parametrize(

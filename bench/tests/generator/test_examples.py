@@ -10,30 +10,57 @@ import os
 import shutil
 import subprocess
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from pushbench.building.builds import build_generator
-from pushbench.catalog.protocols import read_protocol
+from pushbench.catalog.protocols import DeclaredProtocol, read_protocol
 from pushbench.catalog.suites import find_suite
 from pushbench.foundation.project import Project
 from pushbench.generator.load import Generator, LoadPlan, playing
 from pushbench.generator.talking import converse
 from pushbench.machine.ports import free_port
-from pushbench.records.record import Schedule, StagePlan
+from pushbench.records.record import Parameters, Schedule, StagePlan
 from tests.serving import await_port
 
 pytestmark = [pytest.mark.slow]
 
 CHECKOUT = Project.at(Path(__file__).parents[3])
 EXAMPLES = sorted((CHECKOUT.root / "docs" / "examples").glob("*/server.js"))
-CLIENTS, BOARD = 10, 5
+CLIENTS, BOARD, RATE = 10, 5, 20
+CONVERSATION = ((0, 0), (0, 1), (1, 0))
+"""the messages or requests of `protocol check`, and who makes them"""
 SCHEDULE = Schedule(
     warmup_seconds=0.2,
     stages=[StagePlan(clients=CLIENTS, ramp_seconds=0.3, settle_seconds=0.3, steady_seconds=1)],
     drain_seconds=0.5,
 )
+
+
+@dataclass(frozen=True)
+class Played:
+    """What a suite plays for a second, and what comes of it."""
+
+    suite: str
+    parameters: Parameters
+    meanings: list[str]
+    """of the conversation"""
+    receipts: int
+
+
+def played(protocol: DeclaredProtocol) -> Played:
+    request = protocol.declaration.request
+    if request is None:
+        meanings = 2 * [f"message {n} of client {m}" for n, m in CONVERSATION]
+        parameters: Parameters = {"board_size": BOARD, "pattern": "steady", "arrivals": "fixed"}
+        return Played("whiteboard", parameters, meanings, CLIENTS * BOARD)
+    assert request.stream
+    tokens = request.stream.receipts
+    meanings = [f"token {t} of the answer to request {n} of client {m}" for n, m in CONVERSATION for t in range(tokens)]
+    parameters = {"streams_per_second": RATE, "tokens_per_second": 0, "arrivals": "fixed"}
+    return Played("token-stream", parameters, meanings, RATE * tokens)
 
 
 @contextlib.contextmanager
@@ -52,27 +79,29 @@ def serving(example: Path, folder: Path) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("example", [file.parent for file in EXAMPLES], ids=lambda folder: folder.name)
-def test_an_example_is_understood_and_counted(example: Path, tmp_path: Path) -> None:
+def test_an_example_is_understood_and_counted(example: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PUSHBENCH_SECRET_KEY", "s3cret-key")
     binary = build_generator(CHECKOUT, print)
-    declaration = read_protocol(example / "protocol.yml").declaration
+    protocol = read_protocol(example / "protocol.yml")
+    declaration, secrets, wanted = protocol.declaration, protocol.environment(), played(protocol)
     with serving(example, tmp_path / "server") as url:
-        talked = converse(binary, CHECKOUT.generator, url, declaration, {})
+        talked = converse(binary, CHECKOUT.generator, url, declaration, secrets)
         assert talked.fault is None
         received = [line for line in talked.lines or [] if line.kind == "received"]
         assert [line for line in received if not line.understood] == []
-        messages = sorted(line.meaning for line in received if line.meaning.startswith("message"))
-        assert messages == sorted(2 * [f"message {n} of client {m}" for n, m in ((0, 0), (0, 1), (1, 0))])
+        receipts = [line.meaning for line in received if line.meaning.startswith(("message", "token"))]
+        assert sorted(receipts) == sorted(wanted.meanings)
         plan = LoadPlan(
             url=url,
             protocol="protocol.yml",
             declaration=declaration,
             seed=3,
-            parameters={"board_size": BOARD, "pattern": "steady", "arrivals": "fixed"},
+            parameters=wanted.parameters,
             schedule=SCHEDULE,
         )
-        suite = find_suite(CHECKOUT.scenarios, "whiteboard")
+        suite = find_suite(CHECKOUT.scenarios, wanted.suite)
         generator = Generator(
-            binary, CHECKOUT.generator, suite.scenario, cpus=[0], workspace=tmp_path / "load", environment={}
+            binary, CHECKOUT.generator, suite.scenario, cpus=[0], workspace=tmp_path / "load", environment=secrets
         )
         with playing(generator, plan) as load:
             for _ in load.events():
@@ -80,5 +109,5 @@ def test_an_example_is_understood_and_counted(example: Path, tmp_path: Path) -> 
             report = load.report()
     [stage] = report.stages
     counts = stage.receipts
-    assert (counts.expected, counts.received, counts.duplicate, counts.corrupt) == (CLIENTS * BOARD,) * 2 + (0, 0)
+    assert (counts.expected, counts.received, counts.duplicate, counts.corrupt) == (wanted.receipts,) * 2 + (0, 0)
     assert report.errors == []

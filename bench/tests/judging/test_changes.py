@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
+from pushbench.judging.thresholds import Thresholds
 from pushbench.judging.verdict import Verdict, judge
 from pushbench.records.record import Failure, OneSided, Trial
 from pushbench.reporting import report
-from tests.comparisons import THRESHOLDS, arms, compared
+from tests.comparisons import MARGINS, THRESHOLDS, arms, compared
 from tests.factories import invalid, make_record, make_stage, make_trial
 
 
@@ -37,6 +39,19 @@ def test_a_server_that_became_slower_fails_with_effect_interval_and_margin() -> 
     assert cpu.head == pytest.approx(cpu.base * 1.15, rel=0.03) if cpu.base else False
     assert cpu.visible
     assert 0.05 < cpu.visible < 0.08
+
+
+def test_a_server_with_a_margin_of_its_own_is_judged_by_it_and_the_row_says_its_bias() -> None:
+    own = {"node-ws": (replace(MARGINS[0], margin=0.25, bias=0.01),)}
+    suite = replace(THRESHOLDS.suite("whiteboard"), own_regressions=own)
+    record = compared(arms("node-ws", cpu=0.35) + arms("go", cpu=0.15))
+    verdict = judge(record, Thresholds("d", {"whiteboard": suite}))
+    rows = {each.server: each for each in verdict.changes if each.metric == "cpu_seconds_per_delivery"}
+    assert (rows["node-ws"].word, rows["go"].word) == ("worse", "worse")
+    assert [rows["node-ws"].margin, rows["node-ws"].bias] == pytest.approx([0.25, 0.01])
+    assert [rows["go"].margin, rows["go"].bias] == pytest.approx([0.05, 0.0])
+    assert any(reason.endswith("margin 25 % (bias 1 %); 20 rounds") for reason in verdict.reasons)
+    assert judge(compared(arms("node-ws", cpu=0.15)), Thresholds("d", {"whiteboard": suite})).outcome == "pass"
 
 
 def test_a_round_in_which_a_server_ended_under_load_is_no_pair() -> None:

@@ -97,6 +97,8 @@ def test_a_server_that_fails_or_carries_nothing_fails_whatever_it_did_before(thr
         found = only(against_history(entry(21, now), [], thresholds))
         assert found.outcome == "fail"
         assert found.reason.startswith(said)
+    gone = against_history(entry(21, dead), [], thresholds)
+    assert sentence(only(gone), gone) == "node-ws: no capacity was found: failed to start: it is dead"
 
 
 @pytest.mark.parametrize(
@@ -248,7 +250,7 @@ def test_a_line_about_a_capacity_asks_for_no_comparison() -> None:
 def test_people_see_the_numbers_of_both_sides(thresholds: Thresholds) -> None:
     verdict = against_base(entry(21, WORSE), entry(20), thresholds)
     assert render_capacity_verdict(verdict) == (
-        "whiteboard: clients of 20261121T101500Z-1a2b3c\n"
+        "whiteboard: capacity in clients, record 20261121T101500Z-1a2b3c\n"
         "against the base 20261120T101500Z-1a2b3c: fail\n"
         "\n"
         "node-ws: worse, 4,100 [4,000 to 4,300] clients\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -187,3 +188,14 @@ def three(seed: int, effect: float) -> dict[str, Gated]:
         "throughput": gated(THROUGHPUT, noise=0.001, seed=3 * seed + 1, level=1e4),
         "loss": constant(LOSS, 0.0, 0.0),
     }
+
+
+def test_a_difference_within_the_bias_is_no_evidence() -> None:
+    """Four per cent in every round: worse, unless a change without a meaning may cost three."""
+    random = np.random.default_rng(1)
+    pairs = [Pair(number, 1.0, float(np.exp(random.normal(0.04, 0.004)))) for number in range(1, 13)]
+    narrow = replace(CPU, margin=0.03)
+    assert decide({0: Gated(pairs, narrow)}, rounds=12)[0].word == "worse"
+    assert decide({0: Gated(pairs, replace(narrow, bias=0.039))}, rounds=12)[0].word == "unknown"
+    larger = [replace(pair, head=pair.head * 1.05) for pair in pairs]
+    assert decide({0: Gated(larger, replace(narrow, bias=0.03))}, rounds=12)[0].word == "worse"

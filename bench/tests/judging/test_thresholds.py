@@ -55,6 +55,42 @@ def test_a_server_s_own_limit_replaces_the_suite_s_in_its_stages_only(tmp_path: 
     assert bounds(tmp_path, text, server="node-ws", stage="700") == {"loss_ratio": ("max", 0.01)}
 
 
+MARGIN = "cpu_seconds_per_delivery: {margin: 3%, bias: 1%, noise: 2%, reason: measured}"
+
+
+def of_margin(line: str) -> str:
+    return (
+        "version: 1\nsuites:\n  whiteboard:\n    regressions:\n      cpu_seconds_per_delivery: {margin: 5%}\n"
+        "      loss_ratio: {margin: 10%}\nservers:\n  fastapi:\n    whiteboard:\n      regressions:\n"
+        f"        {line}\n"
+    )
+
+
+def test_a_server_s_own_margin_replaces_the_suite_s(tmp_path: Path) -> None:
+    found = make_thresholds(tmp_path, of_margin(MARGIN))
+    cost, loss = found.margins("whiteboard", "fastapi")
+    assert (cost.margin, cost.bias, cost.noise, cost.reason) == (0.03, 0.01, 0.02, "measured")
+    assert (loss.metric, loss.margin) == ("loss_ratio", 0.1)
+    assert [(each.margin, each.bias) for each in found.margins("whiteboard", "node-ws")] == [(0.05, 0.0), (0.1, 0.0)]
+    assert found.suite("whiteboard").regressions[0].margin == 0.05
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        (MARGIN.replace("bias: 1%", "bias: 3%"), "expected less than the margin of 3%"),
+        (MARGIN.replace(", reason: measured", ""), "reason"),
+        ("capacity: {margin: 20%, reason: x}", "a capacity has a margin for the whole suite"),
+        ("cpu: {margin: 20%, reason: x}", "unknown metric"),
+    ],
+)
+def test_a_margin_of_a_server_that_cannot_be_is_told_with_its_line(tmp_path: Path, line: str, expected: str) -> None:
+    with pytest.raises(UserError) as raised:
+        make_thresholds(tmp_path, of_margin(line))
+    assert expected in str(raised.value)
+    assert ":11" in str(raised.value)
+
+
 def test_a_server_s_own_limit_holds_on_its_last_day_and_not_after_it(tmp_path: Path) -> None:
     until = of_server("loss_ratio: {max: 20%, reason: known, until: 2026-11-21}")
     assert bounds(tmp_path, until, server="fastapi") == {"loss_ratio": ("max", 0.2)}

@@ -93,8 +93,8 @@ def test_a_margin_on_a_recovery_is_asked_only_where_something_was_to_be_killed(t
     known = {"whiteboard": KnownSuite(("killed",), metrics_of(RECOVERING))}
     with_margin = read_thresholds(file, suites=known, servers={})
     usual = SCHEDULE.model_copy(update={"stages": [SCHEDULE.stages[0].model_copy(update={"outage": None})]})
-    assert [each.metric for each in margins(of(killed({})), with_margin, 0)] == ["recovery_seconds"]
-    assert margins(make_record([killed({})], schedule=usual, words=RECOVERING), with_margin, 0) == []
+    assert [each.metric for each in margins(of(killed({})), with_margin, "node-ws", 0)] == ["recovery_seconds"]
+    assert margins(make_record([killed({})], schedule=usual, words=RECOVERING), with_margin, "node-ws", 0) == []
 
 
 def test_an_outage_has_rows_of_its_own_where_there_was_one(thresholds: Thresholds) -> None:

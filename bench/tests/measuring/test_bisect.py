@@ -22,11 +22,9 @@ THRESHOLDS = Thresholds(digest="d", suites={"tiny": SuiteThresholds(regressions=
 COMMITS = 12
 
 
-def git(project: Project, *arguments: str) -> str:
+def git(root: Path, *arguments: str) -> str:
     identity = ["-c", "user.name=Someone", "-c", "user.email=someone@example.org"]
-    done = subprocess.run(
-        ["git", "-C", str(project.root), *identity, *arguments], check=True, capture_output=True, text=True
-    )
+    done = subprocess.run(["git", "-C", str(root), *identity, *arguments], check=True, capture_output=True, text=True)
     return done.stdout.strip()
 
 
@@ -35,15 +33,15 @@ def history(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """A server and a commit, then twelve that change it, each followed by one that changes another file."""
     project = make_project(tmp_path_factory.mktemp("history"), x="", y="")
     (project.root / ".gitignore").write_text(".cache/\nout/\n")
-    git(project, "init", "-q", "--initial-branch=main")
-    git(project, "add", "-A")
-    git(project, "commit", "-q", "-m", "Begin")
-    git(project, "tag", "begin")
+    git(project.root, "init", "-q", "--initial-branch=main")
+    git(project.root, "add", "-A")
+    git(project.root, "commit", "-q", "-m", "Begin")
+    git(project.root, "tag", "begin")
     for number in range(COMMITS):
         for path in (project.servers / "x" / "README", project.root / "NOTES"):
             path.write_text(f"{number}\n")
-            git(project, "add", "-A")
-            git(project, "commit", "-q", "-m", f"Change {path.name} {number}")
+            git(project.root, "add", "-A")
+            git(project.root, "commit", "-q", "-m", f"Change {path.name} {number}")
     return project
 
 
@@ -65,7 +63,7 @@ class Comparing:
     def __call__(self, sha: str, thresholds: Thresholds) -> Record:
         if len(self.asked) == self._dies_at:
             raise KeyboardInterrupt
-        number = int(git(self._project, "show", f"{sha}:servers/x/README"))
+        number = int(git(self._project.root, "show", f"{sha}:servers/x/README"))
         self.asked.append(number)
         record = self._answer(number)
         return record.model_copy(update={"suite": "tiny"})
@@ -78,7 +76,7 @@ def slower_from(first: int, by: float = 0.15) -> Answers:
 def search(project: Project, comparing: Comparing, *, total: float | None = None) -> Bisection:
     begun, path = begin(project, BisectRequest("begin", "main", "x"), THRESHOLDS)
     notes: list[str] = []
-    playing = Searching(project, path, only(THRESHOLDS, "tiny", METRIC), comparing, notes.append)
+    playing = Searching(project, path, only(THRESHOLDS, "tiny", "x", METRIC), comparing, notes.append)
     return playing.play(begun, total)
 
 
@@ -139,8 +137,8 @@ def test_without_a_regression_there_is_nothing_to_search(project: Project) -> No
 
 
 def test_an_accepted_line_of_a_commit_hides_nothing(project: Project) -> None:
-    assert only(THRESHOLDS, "tiny", METRIC).suite("tiny").accepted == ()
-    assert [each.metric for each in only(THRESHOLDS, "tiny", METRIC).suite("tiny").regressions] == [METRIC]
+    assert only(THRESHOLDS, "tiny", "x", METRIC).suite("tiny").accepted == ()
+    assert [each.metric for each in only(THRESHOLDS, "tiny", "x", METRIC).suite("tiny").regressions] == [METRIC]
 
 
 @pytest.mark.parametrize(
@@ -159,6 +157,35 @@ def test_what_cannot_be_searched_is_said_before_anything_is_measured(
 ) -> None:
     with pytest.raises(UserError, match=told):
         begin(project, request_, THRESHOLDS)
+
+
+def commit(root: Path, path: str, text: str) -> None:
+    file = root / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+    git(root, "add", "-A")
+    git(root, "commit", "-q", "-m", f"Change {path}")
+
+
+def test_commits_of_another_repository_are_searched(tmp_path: Path) -> None:
+    project = make_project(tmp_path / "checkout", x="")
+    described = (project.servers / "x" / "server.yml").read_text()
+    own = tmp_path / "own"
+    own.mkdir()
+    git(own, "init", "-q", "--initial-branch=main")
+    commit(own, "main.js", "0")
+    git(own, "tag", "begin")
+    commit(own, "main.js", "1")
+    commit(own, "bench/mine/server.yml", f"{described}source: ../..\n")
+    commit(own, "bench/mine/thresholds.yml", "version: 1\n")
+    commit(own, "lib/more.js", "2")
+    (project.servers / "mine").symlink_to(own / "bench" / "mine")
+    begun, _ = begin(project, BisectRequest("begin", "main", "mine"), THRESHOLDS)
+    assert begun.commits == 4
+    assert [each.subject for each in begun.candidates] == ["Change main.js", "Change lib/more.js"]
+    assert begun.good == git(own, "rev-parse", "begin")
+    with pytest.raises(UserError, match=f"no commit between .* changes {own}"):
+        begin(project, BisectRequest("main~2", "main~1", "mine"), THRESHOLDS)
 
 
 def test_a_file_that_is_no_bisection_is_named(project: Project, tmp_path: Path) -> None:

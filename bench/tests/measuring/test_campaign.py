@@ -50,5 +50,13 @@ def test_the_number_of_rounds_ends_it_for_all(tmp_path: Path) -> None:
     assert len(played(tmp_path, Budget(1e6, 5, until_decided=False), ["quick", "slow"])) == 5
 
 
+def test_all_servers_share_a_time_and_the_last_ones_are_named(tmp_path: Path) -> None:
+    budget = Budget(120.0, until_decided=False, all_seconds=190.0)
+    rounds = played(tmp_path, budget, ["quick", "slow"])
+    assert rounds == [["quick", "slow"]] * 3 + [["quick"]] * 4, "what the slow one leaves goes to the other"
+    assert played(tmp_path, budget, ["quick"]) == [["quick"]] * 12, "its own time ends before"
+    assert played(tmp_path, Budget(1e6, all_seconds=120.0, until_decided=False), ["quick", "slow"]) == rounds[:2]
+
+
 def test_without_a_margin_nothing_is_undecided(tmp_path: Path) -> None:
     assert len(played(tmp_path, Budget(1e6), ["quick"])) == 1

@@ -30,7 +30,7 @@ secrets: {token: {env: PUSHBENCH_SECRET_TOKEN}}
 def project(tmp_path: Path) -> Project:
     made = make_project(tmp_path / "checkout")
     suite = made.scenarios / "tiny.yml"
-    suite.write_text(f"declared_protocols: true\n{suite.read_text()}")
+    suite.write_text(f"declared_protocols: websocket\n{suite.read_text()}")
     server = add_server(made, "chat")
     server.file.write_text(server.file.read_text().replace("tiny-json", "protocol.yml"))
     (server.folder / "protocol.yml").write_text(PROTOCOL)

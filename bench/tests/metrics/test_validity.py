@@ -94,7 +94,7 @@ def test_a_trial_that_measured_the_generator_more_than_the_server_is_invalid(
         (
             {"taken_seconds": 1.2, "idle_seconds": 3.6, "waited": 1.2},
             "cpu_taken: other processes took 10 % of the server's CPU time, above 5 %, "
-            "and the server waited 10.0 % of it",
+            "and the server waited 10 % of it",
         ),
         ({"throttled": 3}, "throttled: the cgroup's CPU quota stopped the run 3 times"),
         ({"swapped_bytes": 4_000_000}, "swap: the machine swapped 4 MB of memory"),

@@ -104,7 +104,7 @@ def test_a_full_disk_keeps_the_record_before_and_says_how_to_go_on(
 
 def test_a_folder_that_cannot_be_written_is_told_before_anything_is_measured(tmp_path: Path) -> None:
     (tmp_path / "records").write_text("a file where a folder should be")
-    with pytest.raises(UserError, match=r"cannot be written: .*; nothing was measured yet; make room and try again"):
+    with pytest.raises(UserError, match=r"cannot be written: .*; nothing was measured yet; make it writable and try"):
         store.write_record(tmp_path / "records", record())
 
 

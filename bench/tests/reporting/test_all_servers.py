@@ -92,6 +92,17 @@ def test_capacities_stand_beside_and_lower_bounds_say_so(tmp_path: Path) -> None
     assert row[6] == "at least 5,200"
 
 
+def test_where_nothing_was_searched_there_is_no_column_of_capacities(tmp_path: Path) -> None:
+    kept = keep(tmp_path, run(1, {"node-ws": [FAST]}))
+    head, rule, row = [line for line in render_all_servers(read_kept(kept)).splitlines() if line.startswith("|")]
+    assert "carried" not in head
+    assert head.count("|") == rule.count("|") == row.count("|") == 8
+    keep_capacity(kept, compact_capacity(search(21, *THREE, environment=ENVIRONMENT)))
+    head, rule, row = [line for line in render_all_servers(read_kept(kept)).splitlines() if line.startswith("|")]
+    assert "| clients carried |" in head
+    assert head.count("|") == rule.count("|") == row.count("|") == 9
+
+
 def test_a_server_with_a_capacity_alone_has_a_row(tmp_path: Path) -> None:
     kept = keep(tmp_path, run(1, {"fastapi": [FAST]}))
     keep_capacity(kept, compact_capacity(search(21, *THREE, environment=ENVIRONMENT)))

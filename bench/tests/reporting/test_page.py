@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 
 from pushbench.judging.verdict import Verdict, judge
-from pushbench.records.record import Record, Resources, Timeline, Trial
+from pushbench.records.record import Record, Trial
+from pushbench.records.seconds import Resources, Timeline
 from pushbench.reporting import report
 from tests.factories import SERVERS, failed, make_record, make_thresholds, make_trial
 from tests.reporting.shown_records import CONTROL, HOSTILE, bad, hostile

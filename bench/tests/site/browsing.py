@@ -41,7 +41,20 @@ def run_in_browser(sites: Path, test: str) -> None:
 
 OF_SMALL_SITES, OF_THE_LARGE_ONE = (
     (
-        *("address", "capacity", "curves", "looks", "marks", "method", "ranking", "reading", "run", "safety", "server"),
+        *(
+            "address",
+            "answers",
+            "capacity",
+            "curves",
+            "looks",
+            "marks",
+            "method",
+            "ranking",
+            "reading",
+            "run",
+            "safety",
+            "server",
+        ),
         *("suites", "tables"),
     ),
     ("budget", "crowding"),

@@ -16,13 +16,12 @@ from pushbench.records.record import (
     Finding,
     PlannedTrial,
     Record,
-    Resources,
     Skipped,
     StageResult,
-    Timeline,
     Trial,
     Validity,
 )
+from pushbench.records.seconds import Resources, Timeline
 from pushbench.statistics.histogram import Latencies
 from tests.factories import ENVIRONMENT
 from tests.site.demo_setting import OLD, STAGES, Demo, is_old, make_harness, make_reported, make_schedule, moment_of

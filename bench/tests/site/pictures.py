@@ -1,6 +1,7 @@
 """Pictures of every page: `python -m tests.site.pictures FOLDER`, or `make screenshots`. For people to look at.
 
-The README's pictures are made, too, from the record beside them.
+Those in docs/pictures are made, too: the README's from the record beside them, and the answers to the five questions
+from an invented history.
 """
 
 from __future__ import annotations
@@ -19,8 +20,9 @@ from tests.site.sites import SITES, make_site, write_site
 YEARS = {"years": (Demo(runs=1_500),), **{name: SITES[name] for name in ("small", "suites", "hostile", "empty")}}
 
 
-def draw(script: str, site: Path, folder: Path) -> None:
-    subprocess.run(["node", f"test/{script}.js", str(site), str(folder)], check=True, cwd=Project.current().pages)
+def draw(script: str, site: Path, folder: Path, *what: str) -> None:
+    command = ["node", f"test/{script}.js", str(site), str(folder), *what]
+    subprocess.run(command, check=True, cwd=Project.current().pages)
 
 
 def write_measured_site(folder: Path, kept: Path) -> None:
@@ -45,4 +47,5 @@ if __name__ == "__main__":
         shown = Project.current().root / "docs" / "pictures"
         (record,) = shown.glob("*.json.gz")
         write_measured_site(Path(sites) / "measured", record)
-        draw("first-screen", Path(sites) / "measured" / "site", shown)
+        draw("first-screen", Path(sites) / "measured" / "site", shown, "site", "light", "dark")
+        draw("first-screen", Path(sites) / "small" / "site", shown, "answers", "light", "phone")

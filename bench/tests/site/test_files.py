@@ -15,8 +15,8 @@ from pushbench.conformance import Rule
 from pushbench.foundation.project import Project
 from pushbench.judging.thresholds import Thresholds
 from pushbench.metrics.results import timeline
-from pushbench.records.record import Timeline
 from pushbench.records.runs import Head
+from pushbench.records.seconds import Timeline
 from pushbench.site.badges import badge
 from pushbench.site.context import method, read_context
 from pushbench.site.events import Event

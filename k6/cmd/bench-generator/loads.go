@@ -89,6 +89,13 @@ func (b bench) declaredStreams() error {
 	return b.asDeclared(b.script("k6/x/push", "cmd/bench-generator/exchanges.js"), "token-stream", l)
 }
 
+// declaredRequests compares answers in the same way.
+func (b bench) declaredRequests() error {
+	l := onPosts()
+	l.server = append(l.server, "-http")
+	return b.asDeclared(b.script("k6/x/push", "cmd/bench-generator/exchanges.js"), "posts", l)
+}
+
 // asDeclared compares a built-in client with that of the declaration of its protocol.
 func (b bench) asDeclared(builtIn subject, declaration string, l load) error {
 	file, err := filepath.Abs(filepath.Join(b.sources, "internal", "declared", "testdata", declaration+".json"))
@@ -161,13 +168,15 @@ func onStreams() load {
 }
 
 // requests compares posts, which are due at a fixed rate.
-func (b bench) requests() error {
+func (b bench) requests() error { return b.overHTTP(onPosts()) }
+
+func onPosts() load {
 	const rate = 5000
-	return b.overHTTP(load{
+	return load{
 		title: fmt.Sprintf("%d requests/s: %d clients", rate, clients), unit: "request", clients: clients,
 		offered:     rate,
 		environment: []string{"PROTOCOL=posts-http", "RATE=" + strconv.Itoa(rate)},
-	})
+	}
 }
 
 func (b bench) overHTTP(l load) error {

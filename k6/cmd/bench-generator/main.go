@@ -22,7 +22,7 @@ func main() {
 	rounds := flag.Int("rounds", 5, "rounds; in each, every subject has one turn")
 	window := flag.Duration("window", 8*time.Second, "measured time of a turn")
 	only := flag.String("only", "", "one `part`: "+
-		"boards, declared, declared-streams, tls, socketio, games, streams, requests, agreement or limits")
+		"boards, declared, declared-streams, declared-requests, tls, socketio, games, streams, requests, agreement or limits")
 	flag.Parse()
 	b := bench{bin: *bin, sources: *sources, rounds: *rounds, window: *window}
 	if err := b.run(*only); err != nil {
@@ -43,8 +43,8 @@ func (b bench) run(only string) error {
 		name    string
 		measure func() error
 	}{
-		{"boards", b.boards}, {"declared", b.declared}, {"declared-streams", b.declaredStreams}, {"tls", b.tls},
-		{"socketio", b.socketIO}, {"games", b.games}, {"streams", b.streams},
+		{"boards", b.boards}, {"declared", b.declared}, {"declared-streams", b.declaredStreams},
+		{"declared-requests", b.declaredRequests}, {"tls", b.tls}, {"socketio", b.socketIO}, {"games", b.games}, {"streams", b.streams},
 		{"requests", b.requests}, {"agreement", b.agree}, {"limits", b.limits},
 	}
 	found := false

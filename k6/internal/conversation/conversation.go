@@ -5,7 +5,6 @@ package conversation
 import (
 	"errors"
 	"fmt"
-	"net"
 	"strconv"
 	"time"
 
@@ -94,6 +93,9 @@ func Play(config Config) (*Report, error) {
 // all is the whole conversation.
 func (p *play) all() error {
 	group := "check-" + strconv.FormatInt(p.began.Unix(), 36) // no group that a server remembers
+	if p.protocol.Requests() {
+		return p.requests(group)
+	}
 	for number := range 2 {
 		if err := p.enter(protocol.Identity{Group: group, Client: number, Epoch: p.began}); err != nil {
 			return err
@@ -112,9 +114,9 @@ func (p *play) all() error {
 
 // enter makes a client a member.
 func (p *play) enter(id protocol.Identity) error {
-	conn, err := net.DialTimeout("tcp", net.JoinHostPort(protocol.Address(p.target)), p.config.Within)
+	conn, err := p.dial()
 	if err != nil {
-		return fmt.Errorf("no server answers: %w", err)
+		return err
 	}
 	s := p.newSpeaker(id, conn)
 	if err := s.write(s.session.Open(nil)); err != nil {
@@ -143,7 +145,7 @@ func (p *play) enter(id protocol.Identity) error {
 // speak sends a message and waits until everybody has it who is owed it.
 func (p *play) speak(turn sent) error {
 	s := p.speakers[turn.client]
-	p.due[turn] = time.Since(p.began).Truncate(time.Microsecond)
+	p.due[turn] = p.elapsed()
 	if err := s.write(s.session.Message(nil, turn.seq, p.due[turn])); err != nil {
 		return err
 	}

@@ -44,19 +44,34 @@ type chunk struct {
 
 // speaker is one of the clients.
 type speaker struct {
-	number                int
+	id                    protocol.Identity
 	conn                  net.Conn
 	session               protocol.Session
 	key                   string // that the last message fits, or does not
 	opened, ready, joined bool
 	acknowledged          int // steps of the opening
 	got                   map[sent]int
+
+	turn     sent        // the open request
+	receipts map[int]int // of its answer, by their numbers
+	heard    int         // how often something of its answer came
+	done     bool        // the answer has ended
+	over     bool        // and so has the connection
+	// refusedAt is the key that says that the answer is an error.
+	refusedAt string
 }
 
 func (p *play) newSpeaker(id protocol.Identity, conn net.Conn) *speaker {
-	s := &speaker{number: id.Client, conn: conn, session: p.protocol.NewSession(p.target, id), got: map[sent]int{}}
-	p.speakers = append(p.speakers, s)
-	p.line(s.number, "connection", "connects to "+p.target.Host, true, "")
+	s := &speaker{id: id, conn: conn, session: p.protocol.NewSession(p.target, id), got: map[sent]int{}}
+	if id.Client < len(p.speakers) {
+		before := p.speakers[id.Client]
+		_ = before.conn.Close()
+		protocol.Discard(before.session)
+		p.speakers[id.Client] = s
+	} else {
+		p.speakers = append(p.speakers, s)
+	}
+	p.line(id.Client, "connection", "connects to "+p.target.Host, true, "")
 	go func() {
 		for {
 			buf := make([]byte, 64<<10)
@@ -76,10 +91,13 @@ func (p *play) newSpeaker(id protocol.Identity, conn net.Conn) *speaker {
 
 func (s *speaker) write(data []byte) error {
 	if _, err := s.conn.Write(data); err != nil {
-		return &Fault{"", fmt.Sprintf("client %d: the server ended the connection: %s", s.number, err)}
+		return &Fault{"", fmt.Sprintf("client %d: the server ended the connection: %s", s.id.Client, err)}
 	}
 	return nil
 }
+
+// elapsed is the time since the beginning, in whole microseconds.
+func (p *play) elapsed() time.Duration { return time.Since(p.began).Truncate(time.Microsecond) }
 
 // unacknowledged is the key of the step of the opening for whose acknowledgement a client waits.
 func (p *play) unacknowledged(s *speaker) string {
@@ -133,7 +151,11 @@ func (p *play) hear(most time.Duration) error {
 		if err := p.understand(c.from, c.data); err != nil {
 			return err
 		}
-		if c.err != nil {
+		switch {
+		case c.err == nil || p.speakers[c.from.id.Client] != c.from: // of a connection that was replaced
+		case p.protocol.Requests():
+			return p.hungUp(c.from, c.err)
+		default:
 			return p.ended(c.from, c.err)
 		}
 	case <-time.After(most):
@@ -145,8 +167,8 @@ func (p *play) ended(s *speaker, err error) error {
 	if errors.Is(err, io.EOF) {
 		err = errors.New("the server ended it")
 	}
-	p.line(s.number, "connection", "ends: "+err.Error(), false, "")
-	what := fmt.Sprintf("client %d: the connection ends: %s", s.number, err)
+	p.line(s.id.Client, "connection", "ends: "+err.Error(), false, "")
+	what := fmt.Sprintf("client %d: the connection ends: %s", s.id.Client, err)
 	if p.said != "" {
 		what += "; it reported " + p.said
 	}
@@ -183,7 +205,7 @@ func (p *play) act(s *speaker, event *protocol.Event) error {
 	switch event.Kind {
 	case protocol.Opened:
 		s.opened = true
-		p.line(s.number, "connection", "is open", true, "")
+		p.line(s.id.Client, "connection", "is open", true, "")
 	case protocol.Ready:
 		s.ready = true
 		return s.write(s.session.Join(nil))
@@ -191,12 +213,16 @@ func (p *play) act(s *speaker, event *protocol.Event) error {
 		s.joined = true
 	case protocol.Delivery:
 		return p.delivered(s, event)
+	case protocol.Receipt:
+		return p.received(s, event.Index)
+	case protocol.Done:
+		s.done, s.over = true, s.over || event.Last
 	case protocol.Corrupt:
 		return p.wrong(&Fault{s.key, event.Reason})
 	case protocol.Refused:
-		p.said = event.Reason
+		p.said, s.refusedAt = event.Reason, s.key
 	case protocol.Closed, protocol.Broken:
-		return &Fault{"", fmt.Sprintf("client %d: %s", s.number, event.Reason)}
+		return &Fault{"", fmt.Sprintf("client %d: %s", s.id.Client, event.Reason)}
 	default:
 	}
 	return nil
@@ -220,14 +246,14 @@ func (p *play) delivered(s *speaker, event *protocol.Event) error {
 	s.got[message]++
 	switch {
 	case !known:
-		return &Fault{"message.id", fmt.Sprintf("client %d receives message %d of client %d, which nobody sent", s.number,
+		return &Fault{"message.id", fmt.Sprintf("client %d receives message %d of client %d, which nobody sent", s.id.Client,
 			event.Seq, event.Sender)}
 	case !event.Undated && event.SentAt != due:
 		return &Fault{"message.time", fmt.Sprintf("message %d of client %d has another time than it was sent with",
 			event.Seq, event.Sender)}
 	case s.got[message] > 1:
 		return &Fault{"message.id", fmt.Sprintf("the id is not unique: client %d receives that of message %d of client %d "+
-			"%d times", s.number, event.Seq, event.Sender, s.got[message])}
+			"%d times", s.id.Client, event.Seq, event.Sender, s.got[message])}
 	}
 	return nil
 }
@@ -239,6 +265,7 @@ func (p *play) tap(id protocol.Identity, text []byte, event *protocol.Event, key
 		return
 	}
 	s := p.speakers[id.Client]
+	s.heard++
 	if s.key = key; strings.HasPrefix(key, opening) {
 		s.acknowledged++
 	}
@@ -248,6 +275,8 @@ func (p *play) tap(id protocol.Identity, text []byte, event *protocol.Event, key
 		meaning = "join.acknowledged"
 	case protocol.Delivery:
 		meaning = fmt.Sprintf("message %d of client %d", event.Seq, event.Sender)
+	case protocol.Receipt:
+		meaning = p.meaning(s, event.Index)
 	case protocol.Refused:
 		meaning = "error: " + event.Reason
 	case protocol.Corrupt:

@@ -12,14 +12,19 @@ type Protocol struct {
 	Subprotocol string
 	// Separator stands between the messages of one frame, and may end the last one; empty where a frame is a message.
 	Separator []byte
+	// Packed says that messages are MessagePack, which are read and written as JSON here.
+	Packed bool
 	// Others says that a message is owed to the other members alone.
 	Others bool
 	// KeepAlive is how often members send what keeps a connection alive; 0 for never.
 	KeepAlive time.Duration
-	// Stream is the answer to each message where that is a request; nil where clients are members of groups.
-	Stream *Stream
+	// Request is how each message is a request; nil where clients are members of groups.
+	Request *Request
+	// Varies says that the target or the header of each request is another one.
+	Varies bool
 
 	json        bool
+	number      int // the pointer of a receipt's number; -1 where none has it
 	rows        map[string][]string
 	finder      *finder
 	secrets     secrets
@@ -58,20 +63,25 @@ type compiler struct {
 
 // Compile reads the secrets and makes a protocol.
 func Compile(d Declaration) (*Protocol, error) {
-	if d.Format != "json" && d.Format != "text" {
-		return nil, fmt.Errorf("format %q: expected json or text", d.Format)
+	packed := d.Format == "msgpack"
+	if d.Format != "json" && d.Format != "text" && !packed {
+		return nil, fmt.Errorf("format %q: expected json, text or msgpack", d.Format)
+	}
+	if packed && (d.Separator != "" || d.Request != nil) {
+		return nil, fmt.Errorf("format msgpack: each frame of a WebSocket is a message")
 	}
 	known, err := read(d.Secrets)
 	if err != nil {
 		return nil, err
 	}
 	c := compiler{made: &Protocol{
-		Subprotocol: d.Subprotocol, Separator: []byte(d.Separator), Others: d.Message.Others, json: d.Format == "json",
-		secrets: known, rows: d.Rows, finder: newFinder(), reason: -1,
+		Subprotocol: d.Subprotocol, Separator: []byte(d.Separator), Packed: packed, Others: d.Message.Others,
+		json:    d.Format != "text",
+		secrets: known, rows: d.Rows, finder: newFinder(), reason: -1, number: -1,
 	}}
 	c.transport(d)
 	c.conversation(d)
-	c.stream(d.Stream)
+	c.request(d.Request)
 	c.receipt(d.Message.Received) // last, for what a receipt has at a pointer is the likeliest value there
 	if c.err != nil {
 		return nil, c.err
@@ -115,19 +125,14 @@ func (c *compiler) conversation(d Declaration) {
 func (c *compiler) receipt(r Receipt) {
 	p := c.made
 	p.received = *c.pattern(r.Pattern)
-	if !p.json || p.Stream != nil {
+	if !p.json {
 		return
 	}
-	if r.ID == nil {
+	if r.ID == nil && p.Request == nil {
 		c.fail(fmt.Errorf("message: nothing says where the id of a receipt is"))
 		return
 	}
-	id := c.condition(*r.ID)
-	p.id = &id
-	if r.Time != nil {
-		at := c.condition(*r.Time)
-		p.time = &at
-	}
+	p.id, p.time = c.place(r.ID), c.place(r.Time)
 	for _, each := range r.Same {
 		made := c.condition(each)
 		p.same = append(p.same, made)
@@ -135,6 +140,15 @@ func (c *compiler) receipt(r Receipt) {
 			p.finder.expect(made.pointer, text)
 		}
 	}
+}
+
+// place is where an id or a time is; nil for nowhere.
+func (c *compiler) place(d *Condition) *condition {
+	if d == nil {
+		return nil
+	}
+	made := c.condition(*d)
+	return &made
 }
 
 // OpenKey is the key of what acknowledges a step of the opening.
@@ -213,7 +227,7 @@ func (p *Protocol) Location(v Values) (path, query string) {
 	return string(p.path.append(nil, &v)), string(p.query.append(nil, &v))
 }
 
-// Header is the header of a client's opening handshake.
+// Header is the header of a client's opening handshake, or of a request.
 func (p *Protocol) Header(v Values) http.Header {
 	made := http.Header{}
 	for _, each := range p.headers {

@@ -6,7 +6,7 @@ package declared
 // Declaration is a protocol.yml as `pushbench` passes it on: templates are split into their parts, and lengths of text
 // are written out. docs/own-server.md describes the file.
 type Declaration struct {
-	// Format is json or text: what messages are.
+	// Format is json, text or msgpack: what messages are. Templates and patterns of MessagePack are JSON.
 	Format      string   `json:"format"`
 	Path        Template `json:"path"`
 	Query       Template `json:"query"`
@@ -19,8 +19,8 @@ type Declaration struct {
 	Open    []Step  `json:"open"`
 	Join    *Step   `json:"join"`
 	Message Message `json:"message"`
-	// Stream is the answer to each message where that is a request; nil where clients are members of groups.
-	Stream    *Stream           `json:"stream"`
+	// Request says how each message is a request over HTTP; nil where clients are members of groups.
+	Request   *Request          `json:"request"`
 	Leave     Template          `json:"leave"`
 	KeepAlive *KeepAlive        `json:"keep_alive"`
 	Error     *Failure          `json:"error"`
@@ -41,7 +41,7 @@ type Part struct {
 	Row     string `json:"row,omitempty"`
 }
 
-// Header is one of the opening handshake.
+// Header is one of the opening handshake, or of each request.
 type Header struct {
 	Name  string   `json:"name"`
 	Value Template `json:"value"`
@@ -61,16 +61,28 @@ type Message struct {
 	Others bool `json:"others"`
 }
 
-// Stream is a stream of server-sent events, which owes a number of receipts to the client that asked for it.
+// Request is a request over HTTP. Message.Send is its body, and Message.Received recognises what the answer owes to the
+// client that asked.
+type Request struct {
+	Method string `json:"method"`
+	// Status is that of an answer; another one refuses the request.
+	Status int `json:"status"`
+	// Stream is the answer where that is a stream of server-sent events; nil where its body is one receipt.
+	Stream *Stream `json:"stream"`
+}
+
+// Stream is a stream of server-sent events, which owes a number of receipts.
 type Stream struct {
-	// Method is GET or POST. Message.Send is the body, empty for GET, and Message.Received recognises the receipts.
-	Method   string `json:"method"`
-	Receipts int    `json:"receipts"`
-	// Numbered says that the ids of events number the receipts from 0. Otherwise they count in the order they come.
-	Numbered bool `json:"numbered"`
+	Receipts int `json:"receipts"`
+	// Number is where the number of a receipt is, from 0: the id of its event, or the JSON pointer of a value. Where it is
+	// empty, receipts count in the order in which they come.
+	Number string `json:"number"`
 	// End is the data of the event that ends the stream; empty where the answer ends it.
 	End string `json:"end"`
 }
+
+// EventID is a Number.
+const EventID = "event-id"
 
 // Pattern recognises a message: by the whole text, or by the values in its JSON.
 type Pattern struct {

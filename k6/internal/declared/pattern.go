@@ -70,11 +70,7 @@ func (c *condition) content(m message, v *Values) (found, understood bool) {
 	if !where.exists() {
 		return false, false
 	}
-	raw := where.of(m.text)
-	if raw[0] == '"' {
-		raw = unescaped(raw[1 : len(raw)-1])
-	}
-	return true, c.like.match(raw, v)
+	return true, c.like.match(content(where.of(m.text)), v)
 }
 
 // hasForms tells whether a value can be written in several ways that mean the same.

@@ -22,6 +22,7 @@ const (
 type Meaning struct {
 	Kind
 	ID, Time int64 // of a delivery; Time is negative where the message does not say it
+	Index    int64 // of a receipt in its stream; negative where the event does not say it
 	// At is the key of the declaration that fits, or does not, such as message.id.
 	At     string
 	Reason string
@@ -43,7 +44,7 @@ func (p *Protocol) NewReader(own Values) Reader {
 func (r *Reader) Read(text []byte, steps int) Meaning {
 	p, m := r.protocol, message{text, r.found}
 	if p.json && !p.finder.find(text, r.found) {
-		return r.meaning(Foreign, "format", "no JSON: %.60q", text)
+		return r.meaning(Foreign, "format", "no %s: %.60q", p.encoding(), text)
 	}
 	v := Values{r.own.Group, unsaid, unsaid, unsaid}
 	if p.received.matches(m, &v) {
@@ -70,6 +71,14 @@ func (r *Reader) Read(text []byte, steps int) Meaning {
 		}
 	}
 	return r.meaning(Foreign, "ignore", "a message that is not declared: %.60q", text)
+}
+
+// encoding is what messages are.
+func (p *Protocol) encoding() string {
+	if p.Packed {
+		return "MessagePack"
+	}
+	return "JSON"
 }
 
 func (r *Reader) meaning(kind Kind, at, format string, values ...any) Meaning {
@@ -125,6 +134,9 @@ func (r *Reader) content(c *condition, name string, m message, v *Values) (wrong
 	switch found, understood := c.content(m, v); {
 	case !found:
 		return r.meaning(Altered, at, "the pointer %s finds nothing in %.60q", c.at, m.text), false
+	case !understood && r.protocol.Request != nil:
+		return r.meaning(Altered, at, "another %s than that of the request at %s: %.60q", name, c.at,
+			m.found[c.pointer].of(m.text)), false
 	case !understood:
 		return r.meaning(Altered, at, "no %s at %s: %.60q", name, c.at, m.found[c.pointer].of(m.text)), false
 	}
@@ -140,9 +152,13 @@ func (r *Reader) reason(m message) string {
 	if !where.exists() {
 		return string(m.text)
 	}
-	raw := where.of(m.text)
+	return string(content(where.of(m.text)))
+}
+
+// content is what a string says, or a number.
+func content(raw []byte) []byte {
 	if raw[0] == '"' {
-		raw = unescaped(raw[1 : len(raw)-1])
+		return unescaped(raw[1 : len(raw)-1])
 	}
-	return string(raw)
+	return raw
 }

@@ -57,9 +57,14 @@ func (w *Writer) Answer() []byte { return w.write(w.protocol.aliveAnswer) }
 
 // Message appends a message; its time is in microseconds.
 func (w *Writer) Message(buf []byte, seq uint32, time int64) []byte {
-	v := w.own
-	v.ID, v.Time = ID(v.Client, seq), time
+	v := w.own.With(seq, time)
 	return w.protocol.send.append(buf, &v)
+}
+
+// With are the values of a client's message; its time is in microseconds.
+func (v Values) With(seq uint32, time int64) Values {
+	v.ID, v.Time = ID(v.Client, seq), time
+	return v
 }
 
 func (w *Writer) step(s *step) []byte {

@@ -68,6 +68,38 @@ func TestDeclaredClientsCountWhatTheBuiltInOnesCount(t *testing.T) {
 	})
 }
 
+// packed is the declaration with MessagePack in the place of JSON.
+func packed(t testing.TB, config *Config) {
+	t.Helper()
+	declaredToo(t, config)
+	config.Declaration.Format = "msgpack"
+	config.Declaration.Path = declared.Template{{Literal: "/packed"}}
+}
+
+func TestMessagePackCountsLikeJSON(t *testing.T) {
+	t.Parallel()
+	const most = 20
+	for name, faults := range map[string]scripted.Faults{
+		"altered": {After: 2 * time.Second, CorruptEvery: 5, Most: most},
+		"delayed": {Delay: 20 * time.Millisecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			truthTest(t, func(t testing.TB) {
+				server := startScripted(t, faults)
+				stage := play(t, newEngine(t, server, oneStage, packed), server).Stages[0]
+				want, altered := int64(players*groupSize*3), server.Counts().Corrupted
+				if r := stage.Receipts; r.Expected != want || r.Received != want-altered || r.Corrupt != altered {
+					t.Errorf("%+v: expected %d, %d of them corrupt", r, want, altered)
+				}
+				p50, least := decode(t, stage.Histograms.Each).ValueAtQuantile(50), faults.Delay.Microseconds()
+				if p50 < least || p50 > least+10_000 {
+					t.Errorf("delivery p50 %d us, expected %s", p50, faults.Delay)
+				}
+			})
+		})
+	}
+}
+
 // undated is the declaration without the time.
 func undated(t testing.TB, config *Config) {
 	t.Helper()

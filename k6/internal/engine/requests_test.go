@@ -14,8 +14,11 @@ import (
 	"github.com/pushbench/pushbench/k6/internal/scripted"
 )
 
-// streams are the clients that speak the same: the built-in one, and that of a declaration.
-var streams = []string{"token-stream-sse", "declared token-stream"}
+// streams are the clients that speak the same: the built-in one, and that of a declaration. So are posts.
+var (
+	streams = []string{"token-stream-sse", "declared token-stream"}
+	posts   = []string{"posts-http", "declared posts"}
+)
 
 var tokensOfStream = int64(len([]rune(protocol.TokenText)))
 
@@ -43,6 +46,9 @@ func playRequests(
 	}
 	if example, ok := strings.CutPrefix(name, "declared "); ok {
 		declare(t, &config, example)
+	} else if example, ok := strings.CutPrefix(name, "unnumbered "); ok {
+		declare(t, &config, example)
+		config.Declaration.Request.Stream.Number = ""
 	}
 	e, err := New(config)
 	if err != nil {
@@ -52,6 +58,15 @@ func playRequests(
 	server.Arm(origin)
 	e.Play(context.Background(), origin)
 	return reportOf(t, e), e, server.Counts()
+}
+
+// inEach plays a truth test with each of the clients that speak the same.
+func inEach(t *testing.T, names []string, test func(t testing.TB, name string)) {
+	t.Helper()
+	t.Parallel()
+	for _, name := range names {
+		t.Run(name, func(t *testing.T) { truthTest(t, func(t testing.TB) { test(t, name) }) })
+	}
 }
 
 func atRate(rate float64) schedule.Pattern { return schedule.Pattern{Rate: rate} }
@@ -92,8 +107,8 @@ func closedStreams(t testing.TB, name string) {
 }
 
 func TestPostsAtARateAreDueWhateverTheServerNeeds(t *testing.T) {
-	truthTest(t, func(t testing.TB) {
-		report, e, did := playRequests(t, "posts-http", atRate(200), 40,
+	inEach(t, posts, func(t testing.TB, name string) {
+		report, e, did := playRequests(t, name, atRate(200), 40,
 			scripted.HTTPFaults{Delay: 50 * time.Millisecond})
 		stage, all := report.Stages[0], everything(e)
 		if due := stage.Messages.Due; due < 398 || due > 402 || stage.Receipts.Received != due ||
@@ -190,6 +205,25 @@ func TestFaultsOfStreamsAreCountedExactly(t *testing.T) {
 	}
 }
 
+func TestWhatIsNotNumberedIsCountedAllTheSame(t *testing.T) {
+	t.Parallel()
+	for name, faults := range map[string]scripted.HTTPFaults{
+		"dropped": {DropEvery: 97}, "repeated": {RepeatEvery: 97}, "cut": {CutEvery: 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			truthTest(t, func(t testing.TB) {
+				faults.FirstDelay = 20 * time.Millisecond
+				_, e, did := playRequests(t, "unnumbered token-stream", schedule.Patterns["closed"], 5, faults)
+				sum, cut := everything(e), did.Cut*(tokensOfStream-tokensOfStream/2)
+				// A token that comes twice is one too many at the end of its stream.
+				if sum.Sent == 0 || sum.Lost() != did.DroppedTokens+cut || sum.Corrupt != did.RepeatedTokens {
+					t.Errorf("%+v, the server made %+v", sum, did)
+				}
+			})
+		})
+	}
+}
+
 func TestALateTokenIsOneLongGap(t *testing.T) {
 	t.Parallel()
 	for _, client := range streams {
@@ -257,8 +291,8 @@ func TestAnAnswerThatIsNotCompleteInTimeIsLost(t *testing.T) {
 type counted struct{ lost, duplicate, outOfOrder, disconnects int64 }
 
 func TestAnAnswerThatNobodyAskedForEndsTheConnection(t *testing.T) {
-	truthTest(t, func(t testing.TB) {
-		report, e, did := playRequests(t, "posts-http", schedule.Patterns["steady"], 10,
+	inEach(t, posts, func(t testing.TB, name string) {
+		report, e, did := playRequests(t, name, schedule.Patterns["steady"], 10,
 			scripted.HTTPFaults{TwiceEvery: 5})
 		if got := e.gauges().Disconnects; got != did.Twice || got == 0 {
 			t.Errorf("%d disconnects, the server answered twice %d times: %+v", got, did.Twice, report.Errors)

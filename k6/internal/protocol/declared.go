@@ -8,18 +8,18 @@ import (
 	"github.com/pushbench/pushbench/k6/internal/declared"
 )
 
-// Declare makes a protocol of a declaration. Its clients are members of groups.
+// Declare makes a protocol of a declaration, whose clients are members of groups or make requests.
 func Declare(d declared.Declaration) (Protocol, error) {
 	compiled, err := declared.Compile(d)
 	if err != nil {
 		return Protocol{}, fmt.Errorf("declared protocol: %w", err)
 	}
-	if compiled.Stream != nil {
-		return declareStream(compiled)
+	if compiled.Request != nil {
+		return declareRequests(compiled)
 	}
 	return Protocol{
-		subprotocols: compiled.Subprotocol, separator: compiled.Separator, Others: compiled.Others, PollPeriod: compiled.KeepAlive,
-		mostParts: declared.MostParts,
+		subprotocols: compiled.Subprotocol, separator: compiled.Separator, packed: compiled.Packed,
+		Others: compiled.Others, PollPeriod: compiled.KeepAlive, mostParts: declared.MostParts,
 		locate: func(id Identity) (path, query string) {
 			return compiled.Location(valuesOf(id))
 		},

@@ -38,6 +38,8 @@ type Protocol struct {
 	subprotocols string
 	// separator stands between the messages of one frame, and may end the last one; empty where a frame is a message.
 	separator []byte
+	// packed says that messages are MessagePack in binary frames, of which the conversation has the JSON.
+	packed bool
 	// header makes fields of each client's opening handshake; nil for none.
 	header func(Identity) http.Header
 	// mostParts is how many generators can share a load; 0 for any number.
@@ -109,7 +111,7 @@ func (p Protocol) newSession(target *url.URL, id Identity) Session {
 		header = p.header(id)
 	}
 	session := newWebSocket(target, p.subprotocols, header, p.NewConversation(id))
-	session.separator = p.separator
+	session.separator, session.packed = p.separator, p.packed
 	return session
 }
 

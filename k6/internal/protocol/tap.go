@@ -1,15 +1,29 @@
 package protocol
 
-import "time"
+import (
+	"net/url"
+	"time"
+)
 
-// Tap hears every message of a client's conversation: what is sent, without an event, and what is received, with its
+// Tap hears every message of a client, and every request: what is sent, without an event, and what is received, with its
 // meaning. Key is the one of a declaration that a received message fits, or does not; empty where none is in question.
 type Tap func(id Identity, text []byte, event *Event, key string)
 
-// Tapped is the protocol with a tap on all conversations.
+// Tapped is a declared protocol with a tap on all that is said.
 func (p Protocol) Tapped(tap Tap) Protocol {
-	begin := p.NewConversation
-	p.NewConversation = func(id Identity) Conversation { return &tapped{begin(id), id, tap} }
+	begin, ask := p.NewConversation, p.newRequests
+	if begin != nil {
+		p.NewConversation = func(id Identity) Conversation { return &tapped{begin(id), id, tap} }
+	}
+	if ask != nil {
+		p.newRequests = func(target *url.URL, id Identity) Requests {
+			made := ask(target, id)
+			made.(interface {
+				listen(tap func(text []byte, event *Event, key string))
+			}).listen(func(text []byte, event *Event, key string) { tap(id, text, event, key) })
+			return made
+		}
+	}
 	return p
 }
 

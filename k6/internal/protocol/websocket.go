@@ -11,10 +11,11 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/pushbench/pushbench/k6/internal/msgpack"
 	"github.com/pushbench/pushbench/k6/internal/wire"
 )
 
-// Send writes one text payload to the server; the slice may be reused once it returns.
+// Send writes one payload to the server; the slice may be reused once it returns.
 type Send func(payload []byte)
 
 // Conversation is one client's side of an exchange of WebSocket messages.
@@ -44,12 +45,19 @@ type webSocket struct {
 	send         Send   // adds to reply
 	reply        []byte
 	handshake    *wire.Handshake // nil once its request was sent
+
+	packed bool   // messages are MessagePack in binary frames; the conversation has JSON
+	heard  []byte // the JSON of the message that came last, where they are
+	told   []byte // and of the one that was sent last
 }
 
 func newWebSocket(target *url.URL, subprotocols string, header http.Header, conversation Conversation) *webSocket {
 	handshake := wire.NewHandshake(target, subprotocols, header)
 	w := &webSocket{conversation: conversation, handshake: &handshake, reader: wire.NewReader(&handshake)}
-	w.send = func(payload []byte) { w.reply = wire.Append(w.reply, wire.Text, mask(), payload) }
+	w.send = func(payload []byte) {
+		from := len(w.reply)
+		w.reply = w.enclose(append(w.reply, payload...), from)
+	}
 	return w
 }
 
@@ -90,9 +98,17 @@ func (w *webSocket) Next(data []byte, event *Event) (int, error) {
 func (w *webSocket) understand(found wire.Event, event *Event) {
 	switch found.Kind {
 	case wire.Payload:
+		if w.packed {
+			event.breakOff("a text message, where only binary ones are spoken")
+			break
+		}
 		w.conversation.Receive(w.first(found.Data), w.send, event)
 	case wire.Bytes:
-		event.breakOff("a binary message, where only text is spoken")
+		if !w.packed {
+			event.breakOff("a binary message, where only text is spoken")
+			break
+		}
+		w.conversation.Receive(w.unpacked(found.Data), w.send, event)
 	case wire.Pinged:
 		w.reply = wire.Append(w.reply, wire.Pong, mask(), found.Data)
 	case wire.Ponged:
@@ -106,6 +122,25 @@ func (w *webSocket) understand(found wire.Event, event *Event) {
 	if event.Kind == Nothing {
 		event.Kind = Other
 	}
+}
+
+// enclose makes buf[from:] a frame.
+func (w *webSocket) enclose(buf []byte, from int) []byte {
+	if !w.packed {
+		return wire.Enclose(buf, from, wire.Text, mask())
+	}
+	w.told = append(w.told[:0], buf[from:]...)
+	buf, _ = msgpack.Append(buf[:from], w.told) // the templates of a declaration are JSON
+	return wire.Enclose(buf, from, wire.Binary, mask())
+}
+
+// unpacked is a message as JSON, or as it is where it is no MessagePack: then it is no JSON either.
+func (w *webSocket) unpacked(data []byte) []byte {
+	text, ok := msgpack.AppendJSON(w.heard[:0], data)
+	if w.heard = text; !ok {
+		return data
+	}
+	return text
 }
 
 // first is the first message of a frame. The rest is kept in the reader's bytes, which is not asked until it is taken.
@@ -134,7 +169,7 @@ func (w *webSocket) said(buf []byte) []byte {
 }
 
 func (w *webSocket) Message(buf []byte, seq uint32, due time.Duration) []byte {
-	return wire.Enclose(w.conversation.Message(buf, seq, due), len(buf), wire.Text, mask())
+	return w.enclose(w.conversation.Message(buf, seq, due), len(buf))
 }
 
 // Ask is of Asker.

@@ -34,6 +34,12 @@ type plain struct{ m *member }
 
 func newPlain(_ *Server, m *member) dialect { return plain{m} }
 
+// newPacked is whiteboard-json in MessagePack.
+func newPacked(_ *Server, m *member) dialect {
+	m.packed = true
+	return plain{m}
+}
+
 func (plain) greet() {}
 
 func (plain) end() {}

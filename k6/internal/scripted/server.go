@@ -102,12 +102,6 @@ type board struct {
 	members []*member
 }
 
-type member struct {
-	mu   sync.Mutex
-	conn *websocket.Conn
-	held map[*member][]byte // by sender: the delivery that goes out after the next one
-}
-
 // Start listens on the address, for example 127.0.0.1:0.
 func Start(address string, faults Faults) (*Server, error) {
 	listener, err := net.Listen("tcp", address)
@@ -119,6 +113,7 @@ func Start(address string, faults Faults) (*Server, error) {
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /ws", s.serve(newPlain))
+	mux.HandleFunc("GET /packed", s.serve(newPacked))
 	mux.HandleFunc("GET /socket.io/", s.serve(newSocketIO))
 	mux.HandleFunc("GET /counts", func(w http.ResponseWriter, _ *http.Request) {
 		_ = json.NewEncoder(w).Encode(s.Counts())
@@ -194,7 +189,7 @@ func (s *Server) accept(w http.ResponseWriter, r *http.Request, speak func(*Serv
 	says.greet()
 	defer says.end()
 	for {
-		_, text, err := conn.ReadMessage()
+		text, err := m.read()
 		if err != nil {
 			return
 		}
@@ -258,14 +253,6 @@ func (b *board) snapshot() []*member {
 	return b.members
 }
 
-func (m *member) write(text []byte) { m.send(websocket.TextMessage, text) }
-
-func (m *member) send(kind int, message []byte) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	_ = m.conn.WriteMessage(kind, message)
-}
-
 func (s *Server) broadcast(b *board, sender *member, text []byte) {
 	if b == nil || s.faults.Silent {
 		return
@@ -291,7 +278,7 @@ func (s *Server) units(b *board, text []byte) int {
 }
 
 func (s *Server) deliver(b *board, sender *member, text []byte) {
-	message, err := websocket.NewPreparedMessage(websocket.TextMessage, text)
+	message, err := websocket.NewPreparedMessage(sender.frame(text))
 	if err != nil {
 		return
 	}
@@ -365,20 +352,3 @@ func (s *Server) outside(b *board) *member {
 }
 
 // hold keeps a delivery back, unless one is held already.
-func (m *member) hold(sender *member, text []byte) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.held[sender] != nil {
-		return false
-	}
-	m.held[sender] = text
-	return true
-}
-
-func (m *member) release(sender *member) []byte {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	held := m.held[sender]
-	delete(m.held, sender)
-	return held
-}

@@ -2,7 +2,8 @@
 
 import { CLIENTS, type Kind } from './curves';
 import { load } from './load';
-import type { Manifest, Parameters, Run } from './types';
+import type { Run } from './run-types';
+import type { Manifest, Parameters } from './types';
 
 /** Searches that can be compared: of one environment and suite, with the same parameters and limits. */
 export interface CapacitySeries {

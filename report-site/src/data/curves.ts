@@ -1,6 +1,7 @@
 // Which stages of a run belong to one load curve, and where on its axis. Pure.
 
-import type { Limit, Run, RunServer, StagePlan, Words } from './types';
+import type { Run, RunServer, StagePlan } from './run-types';
+import type { Limit, Words } from './types';
 
 export const CLIENTS = 'clients';
 

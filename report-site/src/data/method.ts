@@ -1,6 +1,7 @@
 // What the definitions of metrics make of numbers: what was due beside throughput, and how older records count. Pure.
 
-import type { Spread, Words } from './types';
+import type { Spread } from './run-types';
+import type { Words } from './types';
 
 export const THROUGHPUT = 'throughput_per_second';
 /** As bench/pushbench/reporting/summary.py has it. */

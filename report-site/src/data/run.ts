@@ -1,7 +1,8 @@
 // The file of one run. Of a run without its full record it names metrics once for all stages, since a site has thousands.
 
 import { load, part } from './load';
-import type { Manifest, Run, RunServer, StageNumbers } from './types';
+import type { Run, RunServer, StageNumbers } from './run-types';
+import type { Manifest } from './types';
 
 interface Medians extends Omit<Run, 'servers'> {
   metrics: string[];

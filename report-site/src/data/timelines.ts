@@ -1,7 +1,7 @@
 // What the trials of a server did by the second.
 
 import { dictionary, load, part } from './load';
-import type { Timelines } from './types';
+import type { Timelines } from './run-types';
 
 /** Columns of older files: those of schema 2 have the name of a latency, and there receipts are `delivered`. */
 const LATENCY = /^[a-z]+_(p50|p95|p99|max)_seconds$/;

@@ -241,118 +241,6 @@ export interface WindowSeries {
   servers: Record<string, Series>;
 }
 
-/** The median, and where trials differ the smallest and the largest. */
-export type Spread = [number] | [number, number, number];
-
-/** A stage as it was planned. */
-export interface StagePlan {
-  name: string;
-  clients: number;
-  closed?: boolean;
-  parameters?: Parameters;
-  outage?: object | null;
-}
-
-export interface StageNumbers {
-  name: string;
-  clients?: number;
-  parameters?: Parameters;
-  believed?: boolean;
-  metrics: Record<string, Spread>;
-  /** of each part of a server that is a system */
-  parts?: Record<string, Record<string, Spread>>;
-  tails?: Record<string, number[]>;
-}
-
-export interface TrialNotes {
-  arm: 'head' | 'base';
-  round: number;
-  started: string;
-  seconds: number;
-  build: string;
-  valid: boolean;
-  reasons: string[];
-  warnings: string[];
-  failure: { step: string; message: string; log: string[] } | null;
-  errors: { reason: string; count: number }[];
-}
-
-export interface RunServer {
-  server: string;
-  reported?: { server: string; runtime: string; framework: string } | null;
-  trials: number;
-  valid: number;
-  of?: TrialNotes[];
-  stages: StageNumbers[];
-  base?: StageNumbers[] | null;
-}
-
-export interface JudgedChange {
-  server: string;
-  metric: string;
-  name: string;
-  word: Word;
-  scale: 'ratio' | 'difference';
-  base: number | null;
-  head: number | null;
-  change: number | null;
-  low: number | null;
-  high: number | null;
-  margin: number;
-  visible: number | null;
-  pairs: number;
-  /** why thresholds.yml accepts what got worse; not in older verdicts */
-  acceptance?: { reason: string; until: string; where: string } | null;
-}
-
-export interface JudgedLimit {
-  server: string;
-  metric: string;
-  name: string;
-  bound: { side: 'max' | 'min'; value: number };
-  value: number | null;
-  outcome: 'fail' | 'unknown' | 'invalid';
-}
-
-export interface Run {
-  run: RunRow & { reasons: string[] };
-  /** address of the full record, where it is here */
-  record?: string;
-  ref?: string | null;
-  harness?: Record<string, string>;
-  environment?: Environment;
-  /** that shared the servers, where several did; `apart` says why one is not compared with the others */
-  machines?: { name: string; servers: string[]; apart: string }[];
-  parameters: Parameters;
-  schedule?: { stages: StagePlan[] };
-  planned?: number;
-  skipped?: { server: string; reason: string }[];
-  base?: string | null;
-  command?: string;
-  verdict?: {
-    outcome: Outcome;
-    reasons: string[];
-    notes: string[];
-    servers: { server: string; outcome: Outcome; valid_trials: number; trials: number; reasons: string[] }[];
-    changes: JudgedChange[];
-    limits: JudgedLimit[];
-  };
-  servers: RunServer[];
-}
-
-export interface Timeline {
-  arm: 'head' | 'base';
-  round: number;
-  stages: [number, number, string][];
-  timeline: Record<string, (number | null)[]> | null;
-  resources: Record<string, (number | null)[]> | null;
-}
-
-export interface Timelines {
-  server: string;
-  trials: Timeline[];
-}
-
 /** A piece of text with parts between backticks, a list or a table of such (its heading first), or code. */
 export interface Block {
   rows?: string[][];
@@ -385,7 +273,7 @@ export interface Method {
       }
     >;
     limits: { metric: string; side: 'max' | 'min'; value: number; server: string | null }[];
-    margins: { metric: string; margin: number; floor: number }[];
+    margins: { metric: string; margin: number; floor: number; bias: number; server: string | null }[];
   }[];
   calibration: {
     environments: string[];
@@ -402,6 +290,10 @@ export interface Method {
       failed: { count: number; of: number; low: number; high: number };
     }[];
   } | null;
+  /** how the arms of comparisons of equal code differ, by the word of the calibration */
+  arms: Record<string, string>;
+  /** what changes without a meaning cost each server */
+  bias: { header: string[]; rows: string[][]; sittings: number } | null;
   /** which faults `verify`, `run` and `compare` caught */
   faults: {
     server: string;

@@ -1,4 +1,4 @@
-// Servers by what they carry within the limits of their suite, those whose intervals overlap together.
+// Servers by what they carry within the limits of their suite, those whose intervals overlap together: all, or the best.
 
 import type { ComponentChildren } from 'preact';
 import {
@@ -70,6 +70,28 @@ export function CapacityRanking({ manifest, query, words, series, controls }: Ca
         the most.
       </p>
     </section>
+  );
+}
+
+interface MostProps extends Omit<CapacityProps, 'controls'> {
+  /** shows the servers of the first place, and what the first of them carries */
+  children: (servers: string[], carried: string) => ComponentChildren;
+}
+
+/** Which server carries most. */
+export function MostCarried({ manifest, query, words, series, children }: MostProps) {
+  const loaded = useLoaded(series.id, () => loadCapacities(series));
+  return (
+    <Shown loaded={loaded}>
+      {(capacities) => {
+        const { ranked } = rankCapacities(capacities, (server) => isWanted(manifest, server, query));
+        const [most] = ranked;
+        return children(
+          ranked.filter((each) => each.place === 1).map((each) => each.server),
+          most ? capacityText(most.capacity, loadUnit(words, series.searched)) : 'no server has a number',
+        );
+      }}
+    </Shown>
   );
 }
 

@@ -3,7 +3,8 @@
 import { alike, changeInterval, wordFor } from '../data/compare';
 import { dictionary, load } from '../data/load';
 import { countedOtherwise } from '../data/method';
-import type { Manifest, Margin, Overview, Run, Spread, StageNumbers, Unit, Word, Words } from '../data/types';
+import type { Run, Spread, StageNumbers } from '../data/run-types';
+import type { Manifest, Margin, Overview, Unit, Word, Words } from '../data/types';
 import { metricTitle, unitOf, wordsOf } from '../data/words';
 import { DistributionChart, LatencyChoice, latencyOf } from '../parts/distribution';
 import { Choice, Pick, RunLink, ServerLink, WordMark } from '../parts/page';

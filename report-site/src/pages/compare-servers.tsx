@@ -1,7 +1,8 @@
 // The servers of one run side by side, in one stage or one metric across all stages.
 
 import { countedOtherwise } from '../data/method';
-import type { Manifest, Run, StageNumbers, Words } from '../data/types';
+import type { Run, StageNumbers } from '../data/run-types';
+import type { Manifest, Words } from '../data/types';
 import { capital, inSentence, metricTitle, unitOf, wordsOf, worthShowing } from '../data/words';
 import { DistributionChart, LatencyChoice, latencyOf } from '../parts/distribution';
 import { LoadCurves } from '../parts/load-curve';

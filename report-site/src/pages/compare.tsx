@@ -3,7 +3,8 @@
 import { alike } from '../data/compare';
 import { useLoaded } from '../data/load';
 import { loadRun } from '../data/run';
-import type { Manifest, Run, RunRow } from '../data/types';
+import type { Run } from '../data/run-types';
+import type { Manifest, RunRow } from '../data/types';
 import { Choice, chosenCombination, Pick, Shown, SuitePick } from '../parts/page';
 import { formatTime } from '../units';
 import { loadNoise, type Pair, RunsCompared } from './compare-runs';

@@ -18,6 +18,7 @@ export function MethodPage({ manifest }: { manifest: Manifest }) {
         {(method) => (
           <>
             <Judge method={method} />
+            {method.bias && <Bias bias={method.bias} />}
             {method.faults && <Faults faults={method.faults} />}
             {method.suites.map((suite) => (
               <Suite key={suite.id} manifest={manifest} suite={suite} />
@@ -76,14 +77,11 @@ function Measuring({ manifest }: { manifest: Manifest }) {
   );
 }
 
-/** No fault: one build in both arms, or two that were built apart. */
-const EQUAL = ['none', 'rebuilt'];
-
 function Judge({ method }: { method: Method }) {
   const { calibration } = method;
   if (!calibration) return <p class="empty">How often the judge is right was not measured in this checkout.</p>;
-  const alarms = calibration.cases.filter((each) => EQUAL.includes(each.injected));
-  const faults = calibration.cases.filter((each) => !EQUAL.includes(each.injected));
+  const alarms = calibration.cases.filter((each) => each.injected in method.arms);
+  const faults = calibration.cases.filter((each) => !(each.injected in method.arms));
   const percent = (share: number) => formatQuantity(share, 'ratio');
   return (
     <section aria-labelledby="judge">
@@ -108,7 +106,7 @@ function Judge({ method }: { method: Method }) {
         ]}
         rows={alarms.map((each) => [
           { text: each.server },
-          { text: each.injected === 'none' ? 'one build' : 'built apart' },
+          { text: method.arms[each.injected] ?? each.injected },
           { text: each.how },
           { text: formatNumber(each.runs), value: each.runs },
           { text: formatNumber(each.campaigns ?? each.runs), value: each.campaigns ?? each.runs },
@@ -149,6 +147,23 @@ function Power({ faults }: { faults: NonNullable<Method['calibration']>['cases']
         { text: `${formatNumber(each.rounds)} of ${formatNumber(each.most_rounds)}`, value: each.rounds },
       ])}
     />
+  );
+}
+
+function Bias({ bias }: { bias: NonNullable<Method['bias']> }) {
+  return (
+    <section aria-labelledby="bias">
+      <h2 id="bias">What a change without a meaning costs</h2>
+      <p>
+        A server against the same code in another build, in sittings an hour apart ({bias.sittings}). More rounds do not
+        remove such a difference, so margins lie above it.
+      </p>
+      <Table
+        name="bias"
+        columns={bias.header.map((title) => ({ title }))}
+        rows={bias.rows.map((cells) => cells.map((text) => ({ text })))}
+      />
+    </section>
   );
 }
 
@@ -343,7 +358,7 @@ function LimitsAndMargins({ manifest, suite }: SuiteProps) {
           { text: 'margin of a change' },
           { text: formatQuantity(margin.margin, 'ratio'), value: margin.margin },
           { text: margin.floor ? formatQuantity(margin.floor, unitOf(words, margin.metric)) : '', value: margin.floor },
-          { text: 'all servers' },
+          { text: margin.server ?? 'all servers' },
         ]),
       ]}
     />

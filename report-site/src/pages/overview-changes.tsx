@@ -8,7 +8,7 @@ import { formatChange, formatDay, formatQuantity } from '../units';
 
 const EVENTS = 6;
 /** runs that a level needs */
-const ENOUGH = 5;
+export const ENOUGH = 5;
 const WEEK_SECONDS = 7 * 86_400;
 const OLD_SECONDS = 30 * 86_400;
 
@@ -43,9 +43,13 @@ function age(event: Event, newest: string): number {
   return (Date.parse(newest) - Date.parse(event.created)) / 1e3;
 }
 
-/** Of the seven days up to the newest run. */
-function Week({ overview: { events, newest } }: { overview: Overview }) {
-  const recent = events.filter((event) => age(event, newest.created) <= WEEK_SECONDS);
+/** What moved in the seven days up to the newest run, the newest first. */
+export function lastWeek({ events, newest }: Overview): Event[] {
+  return events.filter((event) => age(event, newest.created) <= WEEK_SECONDS);
+}
+
+function Week({ overview }: { overview: Overview }) {
+  const recent = lastWeek(overview);
   const of = (word: Event['word']) => recent.filter((event) => event.word === word).length;
   if (!recent.length) return <>No level moved in the week before the newest run.</>;
   return (
@@ -55,13 +59,17 @@ function Week({ overview: { events, newest } }: { overview: Overview }) {
   );
 }
 
-/** One run outside of its band is a sign, and no change yet. */
-function Suspects({ words, overview, chosen }: Pick<ChangesProps, 'words' | 'overview' | 'chosen'>) {
-  const worse = overview.rows.flatMap((row) =>
+/** What is worse in the last run alone: a sign, and no change yet. */
+export function suspectsOf({ rows }: Overview): { server: string; metric: string }[] {
+  return rows.flatMap((row) =>
     Object.entries(row.words)
       .filter(([, word]) => word === 'worse')
       .map(([metric]) => ({ server: row.server, metric })),
   );
+}
+
+function Suspects({ words, overview, chosen }: Pick<ChangesProps, 'words' | 'overview' | 'chosen'>) {
+  const worse = suspectsOf(overview);
   if (!worse.length) return null;
   return (
     <>
@@ -108,7 +116,8 @@ function Moved({ manifest, words, event, newest }: MovedProps) {
   );
 }
 
-function trendOf(event: Event): string {
+/** Where its level moved. */
+export function trendOf(event: Event): string {
   return href('trend', {
     c: event.combination,
     stage: event.stage,

@@ -8,6 +8,7 @@ import { CombinationPick, chosenCombination, NoSuch, RunLink, Shown } from '../p
 import { Trust } from '../parts/trust';
 import { href } from '../route';
 import { formatDay, formatTime } from '../units';
+import { Answers } from './overview-answers';
 import { Changes } from './overview-changes';
 import { Servers } from './overview-table';
 import { RankingPart } from './ranking';
@@ -53,16 +54,10 @@ function Chosen({ manifest, query, chosen }: Props & { chosen: Combination }) {
           const all = query.get('all') === '1';
           return (
             <>
-              <Trust manifest={manifest} overview={overview} chosen={chosen} words={words} />
+              <Answers {...{ manifest, query, overview, chosen, words, rows }} />
+              <Trust manifest={manifest} overview={overview} chosen={chosen} />
               <div class="beside">
-                <RankingPart
-                  manifest={manifest}
-                  query={query}
-                  overview={overview}
-                  chosen={chosen}
-                  words={words}
-                  rows={rows}
-                />
+                <RankingPart {...{ manifest, query, overview, chosen, words, rows }} />
                 <Changes manifest={manifest} words={words} overview={overview} chosen={chosen} all={all} />
               </div>
               <Servers manifest={manifest} overview={{ ...overview, rows }} chosen={chosen} query={query} />

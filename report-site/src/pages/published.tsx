@@ -11,7 +11,8 @@ import {
   type Source,
 } from '../data/publications';
 import { loadRun } from '../data/run';
-import type { Combination, Manifest, Run, Words } from '../data/types';
+import type { Run } from '../data/run-types';
+import type { Combination, Manifest, Words } from '../data/types';
 import { unitOf, wordsOf } from '../data/words';
 import { Inline } from '../parts/inline';
 import { CombinationPick, OutcomeMark, Outside, RunLink, Shown } from '../parts/page';

@@ -11,7 +11,8 @@ import { formatDay, formatNumber, formatQuantity, formatterOf } from '../units';
 import type { CapacityProps } from './capacity-ranking';
 import { shortTitle } from './overview-table';
 
-const CAPACITY = 'capacity';
+/** In the address, in the place of a metric. */
+export const CAPACITY = 'capacity';
 /** Multiples of the best at which a bar is as long as it gets. */
 const LONGEST = 10;
 

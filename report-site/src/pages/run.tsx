@@ -3,12 +3,13 @@
 import { useLoaded } from '../data/load';
 import { countedOtherwise } from '../data/method';
 import { loadRun } from '../data/run';
-import type { Manifest, Run, RunServer, StageNumbers, Words } from '../data/types';
+import type { Run, RunServer, StageNumbers } from '../data/run-types';
+import type { Manifest, Words } from '../data/types';
 import { metricTitle, wordsOf, worthShowing } from '../data/words';
 import { Changes, Environment, Reproduce } from '../parts/about-run';
 import { DistributionChart, LatencyChoice, latencyOf } from '../parts/distribution';
 import { ServerCurves } from '../parts/load-curve';
-import { CommitLink, OutcomeMark, Pick, parametersText, Shown, Subject } from '../parts/page';
+import { AtCommit, OutcomeMark, Pick, parametersText, Shown, Subject } from '../parts/page';
 import { RunSummary, worstFirst } from '../parts/run-summary';
 import { metricCell, stageTitle } from '../parts/stages';
 import { type Cell, Table } from '../parts/table';
@@ -42,8 +43,8 @@ function Whole({ manifest, query, run }: { manifest: Manifest; query: URLSearchP
     <>
       <section class="panel" aria-label="Verdict">
         <p class="lead">
-          <OutcomeMark outcome={about.outcome} /> {formatTime(about.created)} UTC, commit{' '}
-          <CommitLink manifest={manifest} commit={about.commit} />
+          <OutcomeMark outcome={about.outcome} /> {formatTime(about.created)} UTC,{' '}
+          <AtCommit manifest={manifest} commit={about.commit} />
           {about.subject && ': '}
           <Subject manifest={manifest} text={about.subject} />
         </p>

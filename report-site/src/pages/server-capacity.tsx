@@ -14,7 +14,7 @@ import type { Manifest, Words } from '../data/types';
 import { inSentence, loadUnit, metricTitle, unitOf, wordsOf } from '../data/words';
 import { Chart } from '../parts/chart';
 import { Facts } from '../parts/facts';
-import { CommitLink, Shown } from '../parts/page';
+import { AtCommit, Shown } from '../parts/page';
 import { href } from '../route';
 import { serverStroke } from '../theme';
 import { formatNumber, formatQuantity, formatTime } from '../units';
@@ -101,9 +101,12 @@ function About({ manifest, words, series, found, machine }: AboutProps) {
         {found.starts.length > 0 && !found.confirmed && '; not confirmed in the time that there was'}
       </p>
       <Facts facts={facts} />
+      <p>
+        {formatTime(found.created)} UTC, <AtCommit manifest={manifest} commit={found.commit} />, {machine} (
+        {series.environment})
+      </p>
       <p class="links">
-        {formatTime(found.created)} UTC, commit <CommitLink manifest={manifest} commit={found.commit} />, {machine} (
-        {series.environment}); <a href={`capacity/${found.record}.json.gz`}>the record (JSON, gzip)</a>;{' '}
+        <a href={`capacity/${found.record}.json.gz`}>the record (JSON, gzip)</a>
         <a href={href('', { rank: 'capacity', c: combinationOf(manifest, series) })}>all servers</a>
       </p>
     </>

@@ -2,7 +2,7 @@
 
 import type { Range, Trend } from '../data/trend';
 import type { Combination, Manifest, Mark, Unit } from '../data/types';
-import { CommitLink, combinationTitle, RunLink, Subject } from '../parts/page';
+import { AtCommit, CommitLink, combinationTitle, RunLink, Subject } from '../parts/page';
 import { here, href } from '../route';
 import { formatChange, formatDay, formatQuantity, formatTime } from '../units';
 import { MarkText } from './marks';
@@ -54,8 +54,7 @@ export function Pinned({
   return (
     <section class="panel" aria-label="Pinned run">
       <p class="lead">
-        <RunLink id={run}>{formatTime(trend.times[index] ?? 0)}</RunLink>, commit{' '}
-        <CommitLink manifest={manifest} commit={to} />:{' '}
+        <RunLink id={run}>{formatTime(trend.times[index] ?? 0)}</RunLink>, <AtCommit manifest={manifest} commit={to} />:{' '}
         <Subject manifest={manifest} text={trend.subjects[index] ?? ''} />
       </p>
       {marks.map((mark, number) => (

@@ -1,7 +1,8 @@
 // What a run ran on, how to do it again, and what it said of a change.
 
 import { useState } from 'preact/hooks';
-import type { JudgedChange, Run, Words } from '../data/types';
+import type { JudgedChange, Run } from '../data/run-types';
+import type { Words } from '../data/types';
 import { metricTitle, unitOf } from '../data/words';
 import { copy } from '../exporting';
 import { formatChange, formatQuantity } from '../units';

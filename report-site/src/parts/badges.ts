@@ -80,7 +80,8 @@ function labelOf(marks: Mark[]): string {
   if (marks.every((mark) => mark.kind === first.kind)) return `${marks.length} ${SEVERAL[first.kind]}`;
   const among = marks.filter(isOfEnvironment);
   if (!among.length) return `${marks.length} marks`;
-  return `${labelOf(among)} + ${marks.length - among.length}`;
+  const others = marks.length - among.length;
+  return `${labelOf(among)}, ${others} ${others === 1 ? 'other' : 'others'}`;
 }
 
 const isOfEnvironment = (mark: Mark) => mark.kind === 'environment';

@@ -1,6 +1,7 @@
 // The percentile plot of latencies: how many nines lie below which latency.
 
-import type { StageNumbers, Words } from '../data/types';
+import type { StageNumbers } from '../data/run-types';
+import type { Words } from '../data/types';
 import { chosenLatency, latencyTitle } from '../data/words';
 import { type Stroke, stroke } from '../theme';
 import { formatQuantity } from '../units';

@@ -3,7 +3,8 @@
 import { type Capacities, type Capacity, loadCapacities, seriesBeside } from '../data/capacity';
 import { type Curve, curveMetrics, curveOf, type Kind, kindsOf, limitOf } from '../data/curves';
 import { useLoaded } from '../data/load';
-import type { Manifest, Run, RunServer, Words } from '../data/types';
+import type { Run, RunServer } from '../data/run-types';
+import type { Manifest, Words } from '../data/types';
 import { metricTitle, unitOf } from '../data/words';
 import { serverStroke } from '../theme';
 import { formatNumber, formatQuantity } from '../units';

@@ -102,6 +102,16 @@ export function CommitLink({ manifest, commit }: { manifest: Manifest; commit: s
   );
 }
 
+/** Inside a sentence: `commit 1e75e4e`, `no commit`. */
+export function AtCommit(props: Parameters<typeof CommitLink>[0]) {
+  return (
+    <>
+      {props.commit && 'commit '}
+      <CommitLink {...props} />
+    </>
+  );
+}
+
 /** A commit's subject, with a link to the pull request that it ends with. */
 export function Subject({ manifest, text }: { manifest: Manifest; text: string }) {
   const found = /^(.*)\(#(\d+)\)$/s.exec(text);

@@ -1,6 +1,7 @@
 // All servers of a run at once, those that failed first; each leads to what its trials did.
 
-import type { Manifest, Outcome, Run, RunServer, StageNumbers, Words } from '../data/types';
+import type { Run, RunServer, StageNumbers } from '../data/run-types';
+import type { Manifest, Outcome, Words } from '../data/types';
 import { metricTitle, unitOf, worthShowing } from '../data/words';
 import { here } from '../route';
 import { serverStroke } from '../theme';

@@ -1,7 +1,8 @@
 // The stages of a run: which one is meant, what it is called, and a cell of its numbers.
 
 import { dueInstead, THROUGHPUT } from '../data/method';
-import type { Run, Spread, StageNumbers, Words } from '../data/types';
+import type { Run, Spread, StageNumbers } from '../data/run-types';
+import type { Words } from '../data/types';
 import { unitOf } from '../data/words';
 import { formatQuantity, NOT_MEASURED } from '../units';
 import { Choice, Pick } from './page';

@@ -1,8 +1,9 @@
 // One trial by the second: charts below each other with one time axis and one cursor.
 
 import { useLoaded } from '../data/load';
+import type { Run, RunServer, Timeline } from '../data/run-types';
 import { loadTimelines } from '../data/timelines';
-import type { Run, RunServer, Timeline, Unit, Words } from '../data/types';
+import type { Unit, Words } from '../data/types';
 import { capital, headlineLatency, latencyTitle } from '../data/words';
 import { stroke } from '../theme';
 import { formatNumber, formatQuantity } from '../units';

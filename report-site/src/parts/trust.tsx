@@ -1,11 +1,9 @@
-// May a reader trust these numbers: machine, date, valid trials, noise, and how often the judge is right.
+// What the numbers were measured with, and how often the judge is right.
 
-import { medianNoise } from '../data/ranking';
-import type { Combination, Environment, Manifest, Overview, Words } from '../data/types';
-import { inSentence, metricTitle } from '../data/words';
+import type { Combination, Environment, Manifest, Overview } from '../data/types';
 import { href } from '../route';
 import { formatNumber, formatTime } from '../units';
-import { CommitLink, OutcomeMark, RunLink, Subject } from './page';
+import { AtCommit, OutcomeMark, RunLink, Subject } from './page';
 
 /** Where the facts leave room for the ranking below them. */
 const ROOMY = '(min-width: 44rem), print';
@@ -14,18 +12,16 @@ interface Props {
   manifest: Manifest;
   overview: Overview;
   chosen: Combination;
-  words: Words;
 }
 
-export function Trust({ manifest, overview, chosen, words }: Props) {
+export function Trust({ manifest, overview, chosen }: Props) {
   const { newest } = overview;
   const environment = manifest.environments[chosen.environment];
   return (
     <section class="panel trust" aria-label="What these numbers are worth">
       <p class="lead">
-        <OutcomeMark outcome={newest.outcome} /> <RunLink id={newest.id}>{formatTime(newest.created)}</RunLink>,
-        {' commit '}
-        <CommitLink manifest={manifest} commit={newest.commit} />
+        <OutcomeMark outcome={newest.outcome} /> <RunLink id={newest.id}>{formatTime(newest.created)}</RunLink>,{' '}
+        <AtCommit manifest={manifest} commit={newest.commit} />
         <span class="subject">
           : <Subject manifest={manifest} text={newest.subject} />
         </span>
@@ -37,16 +33,6 @@ export function Trust({ manifest, overview, chosen, words }: Props) {
           <div>
             <dt>Machine</dt>
             <dd>{environment ? machineText(environment) : chosen.environment}</dd>
-          </div>
-          <div>
-            <dt>Valid trials</dt>
-            <dd>
-              {newest.valid} of {newest.trials}
-            </dd>
-          </div>
-          <div>
-            <dt>Noise between runs</dt>
-            <dd>{noiseText(overview, words)}</dd>
           </div>
           <div>
             <dt>The judge</dt>
@@ -76,16 +62,6 @@ function Reasons({ reasons, run }: { reasons: string[]; run: string }) {
       </RunLink>
     </p>
   );
-}
-
-function noiseText(overview: Overview, words: Words): string {
-  const known = [words.headline, words.cost].flatMap((metric) => {
-    const noise = medianNoise(overview.rows, metric);
-    return noise === null
-      ? []
-      : [`\u00b1${Number((noise * 100).toPrecision(2))} % ${inSentence(metricTitle(words, metric))}`];
-  });
-  return known.join(', ') || 'known from five runs on';
 }
 
 function machineText({ cpu_model, physical_cores, cpus, driver }: Environment): string {

@@ -8,13 +8,13 @@ import time
 from collections import deque
 
 from pushbench.conformance.connection import Closed
+from pushbench.conformance.events import Event, Events
 from pushbench.conformance.location.clients import JSON, Clients
 from pushbench.conformance.location.member import body_of
 from pushbench.conformance.location.news import News, news_of
 from pushbench.conformance.location.over_http import HTTPMember, require
 from pushbench.conformance.location.polls import NO_VERSIONS
 from pushbench.conformance.rule import Mismatch, escaped, rule
-from pushbench.conformance.token_stream.events import Event, Events
 
 MEDIA_TYPE = re.compile(r'text/event-stream(?:[ \t]*;[ \t]*charset="?utf-8"?)?', re.IGNORECASE)
 FLOOD, BATCH = 60_000, 500

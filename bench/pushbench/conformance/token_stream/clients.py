@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from pushbench.conformance.connection import Connection
+from pushbench.conformance.events import Event, Events
 from pushbench.conformance.http1 import Answer, Field, Head
 from pushbench.conformance.rule import Mismatch, escaped
 from pushbench.conformance.target import Target
 from pushbench.conformance.together import together
 from pushbench.conformance.token_stream.arrivals import Arrivals
-from pushbench.conformance.token_stream.events import Event, Events
 from pushbench.conformance.token_stream.text import LAST
 from pushbench.conformance.waiting import only_waits
 from pushbench.machine.processes import Exit

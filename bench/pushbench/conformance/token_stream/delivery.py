@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pushbench.conformance.events import Event
 from pushbench.conformance.rule import Mismatch, escaped, rule
 from pushbench.conformance.token_stream.clients import Clients
-from pushbench.conformance.token_stream.events import Event
 from pushbench.conformance.token_stream.text import LAST, TEXT
 
 RESUMED = (0, 17, 100, LAST - 1)

@@ -82,9 +82,12 @@ class Client(ABC):
         except ConnectionClosed:
             self.inbox.close(Closed(self.connection.close_code or 1006, self.connection.close_reason or ""))
 
+    async def _say(self, text: str) -> None:
+        await self.connection.send(text)
+
     async def hear(self, message: str | bytes) -> None:
         if answer := self.answer(message):
-            await self.connection.send(answer)
+            await self._say(answer)
         if event := self.event(message):
             self.inbox.put(event)
 

@@ -9,6 +9,7 @@ import pytest
 
 from pushbench.catalog.declaration import Declaration
 from pushbench.conformance.declared_reader import Reader, Values
+from pushbench.conformance.msgpack import packed
 from pushbench.conformance.rule import Mismatch
 from pushbench.conformance.whiteboard.declared.talker import Ledger, Talker
 from pushbench.conformance.whiteboard.inbox import Refused, Strange
@@ -98,6 +99,31 @@ def test_a_member_keeps_its_connection_alive_until_it_leaves() -> None:
     assert len(kept) >= 3
     assert set(kept) == {f"here{END}"}
     assert last == f"bye{END}"
+
+
+ANY = [{"value": "any"}]
+RECEIPT = {"where": [{"at": "/id", "json_is": ANY, "json_sorted": ANY}], "id": {"at": "/id", "like": [{"value": "id"}]}}
+
+
+def test_a_client_speaks_messagepack_in_binary_frames() -> None:
+    given = DECLARATION.model_dump() | {"format": "msgpack", "separator": "", "open": [], "error": None}
+    given["message"] = {"send": [{"literal": '{"id":'}, {"value": "id"}, {"literal": "}"}], "received": RECEIPT}
+    where = [{"at": "/ping", "json_is": [{"literal": "1"}], "json_sorted": [{"literal": "1"}]}]
+    given["keep_alive"] = {"received": {"where": where}, "answer": [{"literal": '{"pong":1}'}]}
+    declaration = Declaration.model_validate(given)
+    own = Values("b-1", 3)
+
+    async def talk() -> tuple[list[Any], list[Any]]:
+        connection: Any = Frames()
+        talker = Talker(connection, own, declaration, Reader(declaration, {}, own), Ledger())
+        await talker.draw("b-1")
+        for message in (packed('{"ping":1}'), packed('{"huh":1}'), b"\xc1", '{"ping":1}'):
+            await talker.hear(message)
+        return connection.sent, talker.inbox.drain()
+
+    sent, events = asyncio.run(talk())
+    assert sent == [packed('{"id":3000000000}'), packed('{"pong":1}')]
+    assert events == [Strange('{"huh":1}'), Strange(b"\xc1"), Strange(b'{"ping":1}')]
 
 
 def test_a_step_that_is_not_acknowledged_is_told() -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from pushbench.conformance import declared_conversation
 from pushbench.conformance.rule import Rule, rules_in
 from pushbench.conformance.target import Declared, Target
 from pushbench.conformance.whiteboard import crowds, lifecycle, membership
-from pushbench.conformance.whiteboard.declared import conversation, delivery, leaving, slow_readers
+from pushbench.conformance.whiteboard.declared import delivery, leaving, slow_readers
 from pushbench.conformance.whiteboard.declared.clients import Clients
 
 SHARED = {
@@ -24,7 +25,7 @@ SHARED = {
 
 def rules(_: None) -> tuple[Rule, ...]:
     return (
-        *rules_in(conversation, delivery, leaving),
+        *rules_in(declared_conversation, delivery, leaving),
         *(replace(rule, statement=statement) for rule, statement in SHARED.items()),
         *rules_in(slow_readers),
         lifecycle.sigterm_exits_within_5_seconds,

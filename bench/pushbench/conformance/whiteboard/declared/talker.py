@@ -13,6 +13,7 @@ from websockets.exceptions import ConnectionClosed
 
 from pushbench.catalog.declaration import Declaration, KeepAlive
 from pushbench.conformance.declared_reader import PER_CLIENT, Kind, Meaning, Reader, Values
+from pushbench.conformance.msgpack import packed, unpacked
 from pushbench.conformance.rule import Mismatch
 from pushbench.conformance.whiteboard.client import PROMPT, Client
 from pushbench.conformance.whiteboard.inbox import Drawn, Event, Joined, Refused, Strange
@@ -68,6 +69,7 @@ class Talker(Client):
         super().__init__(connection, f"client {own.client}")
         self.own = own
         self._declaration, self._reader, self._ledger = declaration, reader, ledger
+        self._packed = declaration.format == "msgpack"
         self._joined = False
         self._steps: int | None = 0
         """of the opening, that are done; None once all are"""
@@ -80,14 +82,22 @@ class Talker(Client):
                 for number, step in enumerate(self._declaration.open):
                     self._steps = number
                     if step.send:
-                        await self.connection.send(self._reader.filled(step.send))
+                        await self._say(self._reader.filled(step.send))
                     while step.acknowledged and self._steps == number:
                         await self.hear(await self.connection.recv())
         except TimeoutError:
             raise Mismatch(f"what acknowledges the opening within {within:g} s", self.inbox) from None
         self._steps = None
 
+    async def _say(self, text: str) -> None:
+        await self.connection.send(packed(text) if self._packed else text)
+
     async def hear(self, message: str | bytes) -> None:
+        if self._packed and isinstance(message, bytes):
+            with contextlib.suppress(ValueError, RecursionError):
+                message = unpacked(message)
+        elif self._packed and isinstance(message, str):
+            message = message.encode()  # a text frame is nothing that it declares
         separator = self._declaration.separator
         for each in message.split(separator) if separator and isinstance(message, str) else [message]:
             if each or not separator:
@@ -98,7 +108,7 @@ class Talker(Client):
 
     async def ask_to_join(self, board: str) -> None:
         if (join := self._declaration.join) and join.send:
-            await self.connection.send(self._reader.filled(join.send))
+            await self._say(self._reader.filled(join.send))
 
     async def join(self, board: str, within: float = PROMPT) -> None:
         await self.ask_to_join(board)
@@ -116,7 +126,7 @@ class Talker(Client):
         with contextlib.suppress(ConnectionClosed):
             while True:
                 await asyncio.sleep(alive.every_seconds)
-                await self.connection.send(self._reader.filled(alive.send))
+                await self._say(self._reader.filled(alive.send))
 
     async def _stop_keeping(self) -> None:
         if self._keeping:
@@ -130,11 +140,11 @@ class Talker(Client):
 
     async def leave(self, board: str) -> None:
         await self._stop_keeping()
-        await self.connection.send(self._reader.filled(self._declaration.leave))
+        await self._say(self._reader.filled(self._declaration.leave))
 
     async def draw(self, board: str, **_: object) -> str:
         values = self._ledger.add(self.own.client, board)
-        await self.connection.send(self._reader.filled(self._declaration.message.send, values))
+        await self._say(self._reader.filled(self._declaration.message.send, values))
         return name_of(values.id)
 
     def answer(self, message: str | bytes) -> str | None:

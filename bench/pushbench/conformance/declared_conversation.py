@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Protocol
 
 from pushbench.conformance.rule import Mismatch, rule
-from pushbench.conformance.whiteboard.declared.clients import Clients
+from pushbench.conformance.target import Declared, Target
 from pushbench.foundation.errors import UserError
+
+
+class Declaring(Protocol):
+    """The clients of any server that declares its protocol."""
+
+    declared: Declared
+    target: Target
 
 
 @rule(
@@ -14,7 +22,7 @@ from pushbench.foundation.errors import UserError
     limit_seconds=70,
     decides=True,
 )
-async def conversation_is_understood(clients: Clients) -> None:
+async def conversation_is_understood(clients: Declaring) -> None:
     declared = clients.declared
     expected = f"a conversation as {declared.protocol.file.path.name} declares it"
     try:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from pushbench.conformance.events import Event, Events
 from pushbench.conformance.rule import Mismatch
-from pushbench.conformance.token_stream.events import Event, Events
 
 
 def events(*pieces: bytes) -> list[Event]:

@@ -11,7 +11,7 @@ from pushbench.conformance.rule import Mismatch, escaped
 LINE_END = re.compile(rb"\r\n|\n|\r(?!\Z)")
 """A CR at the end of what has come may be half of a CRLF."""
 MOST_BYTES = 8192
-"""of an event; a character and its number take 30"""
+"""of an event of the suites' protocols; a character and its number take 30"""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,9 @@ class Event:
 class Events:
     """Makes events of bytes."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int = MOST_BYTES) -> None:
+        """`most` is the largest number of bytes of an event, and of its lines."""
+        self._most = most
         self._bytes = b""
         self._fields: list[tuple[str, str]] = []
 
@@ -59,8 +61,8 @@ class Events:
             elif self._fields:
                 yield Event(tuple(self._fields), at)
                 self._fields = []
-        if len(self._bytes) > MOST_BYTES or len(self._fields) > MOST_BYTES:
-            raise Mismatch("events of a character", f"one that does not end: {escaped(self._bytes)}")
+        if len(self._bytes) > self._most or len(self._fields) > self._most:
+            raise Mismatch(f"events of at most {self._most:,} bytes", f"one that does not end: {escaped(self._bytes)}")
 
     def _add(self, line: bytes) -> None:
         try:

@@ -30,7 +30,9 @@ func completion() declared.Declaration {
 			Pattern: declared.Pattern{Where: []declared.Condition{is("/type", `"error"`)}}, Reason: "/message",
 		},
 		Ignore: []declared.Pattern{{Where: []declared.Condition{is("/choices/0/finish_reason", `"stop"`)}}},
-		Stream: &declared.Stream{Method: "POST", Receipts: 2, End: "[DONE]"},
+		Request: &declared.Request{
+			Method: "POST", Status: 200, Stream: &declared.Stream{Receipts: 2, End: "[DONE]"},
+		},
 	}
 }
 
@@ -41,10 +43,10 @@ const (
 	finish     = "data: [DONE]\n\n"
 )
 
-// streamed begins a request, and returns it with what an answer of this body means.
-func streamed(t *testing.T, header, body string) (request string, events []Event) {
+// meant begins a request, and returns it with what an answer of this body means.
+func meant(t *testing.T, d declared.Declaration, header, body string) (request, told string) {
 	t.Helper()
-	p, err := Declare(completion())
+	p, err := Declare(d)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,6 +56,7 @@ func streamed(t *testing.T, header, body string) (request string, events []Event
 	}
 	s := p.NewSession(target, Identity{Client: 7})
 	request = string(s.Message(nil, 0, time.Second))
+	var all []string
 	data := fmt.Appendf(nil, "HTTP/1.1 %s\r\nContent-Length: %d\r\n\r\n%s", header, len(body), body)
 	for {
 		var event Event
@@ -61,22 +64,101 @@ func streamed(t *testing.T, header, body string) (request string, events []Event
 		if err != nil {
 			t.Fatal(err)
 		}
-		if data = data[n:]; event.Kind == Nothing {
-			return request, events
-		}
-		if event.Kind != Opened && event.Kind != Joined {
-			events = append(events, event)
+		switch data = data[n:]; event.Kind {
+		case Nothing:
+			return request, strings.Join(all, ", ")
+		case Receipt:
+			all = append(all, fmt.Sprintf("receipt %d", event.Index))
+		case Corrupt:
+			all = append(all, "corrupt "+event.Reason)
+		case Refused:
+			all = append(all, "refused "+event.Reason)
+		case Done:
+			all = append(all, "done")
+		case Opened, Joined:
+		default:
+			all = append(all, fmt.Sprintf("kind %d", event.Kind))
 		}
 	}
 }
 
 const isStream = "200 OK\r\nContent-Type: text/event-stream"
 
+// order is the declaration of a request with one answer, which has the id of its request everywhere.
+func order() declared.Declaration {
+	id := declared.Template{{Value: "id"}}
+	return declared.Declaration{
+		Format: "json", Path: declared.Template{{Literal: "/orders/"}, {Value: "id"}},
+		Query:   declared.Template{{Literal: "at="}, {Value: "time"}},
+		Headers: []declared.Header{{Name: "Idempotency-Key", Value: id}},
+		Message: declared.Message{
+			Send: declared.Template{{Literal: `{"id":`}, {Value: "id"}, {Literal: `}`}},
+			Received: declared.Receipt{
+				ID: &declared.Condition{At: "/id", Like: id},
+				Same: []declared.Condition{{
+					At: "/by", Is: declared.Template{{Literal: `"`}, {Secret: "key"}, {Literal: `"`}},
+				}},
+			},
+		},
+		Error: &declared.Failure{
+			Pattern: declared.Pattern{Where: []declared.Condition{{At: "/why", Is: declared.Template{{Value: "any"}}}}},
+			Reason:  "/why",
+		},
+		Secrets: map[string]declared.Secret{"key": {Env: "PUSHBENCH_SECRET_ORDER"}},
+		Request: &declared.Request{Method: "PUT", Status: 201},
+	}
+}
+
+func TestEachDeclaredRequestHasItsOwnAddressAndHeader(t *testing.T) {
+	t.Setenv("PUSHBENCH_SECRET_ORDER", "s3cret")
+	p, err := Declare(order())
+	if err != nil {
+		t.Fatal(err)
+	}
+	requests := p.newRequests(&url.URL{Host: "h"}, Identity{Client: 7, Epoch: time.UnixMicro(5)})
+	for seq := range uint32(2) {
+		want := fmt.Sprintf("PUT /orders/700000000%d?at=%d HTTP/1.1\r\nHost: h\r\nAccept: */*\r\n"+
+			"Content-Type: application/json\r\nIdempotency-Key: 700000000%d\r\nContent-Length: 17\r\n\r\n"+
+			`{"id":700000000%d}`, seq, 5+seq, seq, seq)
+		if got := string(requests.Request(nil, seq, time.Duration(seq)*time.Microsecond)); got != want {
+			t.Errorf("%q, expected %q", got, want)
+		}
+	}
+}
+
+func TestWhatADeclaredAnswerMeans(t *testing.T) {
+	t.Setenv("PUSHBENCH_SECRET_ORDER", "s3cret")
+	for name, c := range map[string]struct{ header, body, want string }{
+		"its own": {"201 Created", `{"id":"7000000000","by":"s3cret"}`, "receipt 0, done"},
+		"another's": {"201 Created", `{"id":7000000001,"by":"s3cret"}`,
+			`corrupt another id than that of the request at /id: "7000000001", done`},
+		"altered": {"201 Created", `{"id":7000000000,"by":"me"}`,
+			`corrupt message 7000000000 with "\"me\"" at /by, done`},
+		"without id": {"201 Created", `{"by":"s3cret"}`,
+			`corrupt the pointer /id finds nothing in "{\"by\":\"{secret:key}\"}", done`},
+		"no JSON":   {"201 Created", `s3cret`, "corrupt no JSON: \"{secret:key}\", done"},
+		"a status":  {"500 Oops", `{"id":7000000000,"by":"s3cret"}`, "refused HTTP 500, done"},
+		"too large": {"201 Created", strings.Repeat(" ", mostBody+1), "corrupt a body of more than 1048576 bytes, done"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if _, got := meant(t, order(), c.header, c.body); got != c.want {
+				t.Errorf("%s, expected %s", got, c.want)
+			}
+		})
+	}
+	failing := order()
+	failing.Message.Received.Where = []declared.Condition{{At: "/id", Is: declared.Template{{Value: "any"}}}}
+	_, got := meant(t, failing, "201 Created", `{"why":"no s3cret here"}`)
+	if got != "refused no {secret:key} here, done" {
+		t.Error(got)
+	}
+}
+
 func TestADeclaredStreamPostsItsBody(t *testing.T) {
 	const want = "POST /v1/chat/completions HTTP/1.1\r\nHost: 127.0.0.1:80\r\nAccept: text/event-stream\r\n" +
 		"Authorization: Bearer key\r\nContent-Type: application/json\r\nContent-Length: 26\r\n\r\n" +
 		`{"stream":true,"user":"7"}`
-	if request, _ := streamed(t, isStream, finish); request != want {
+	if request, _ := meant(t, completion(), isStream, finish); request != want {
 		t.Errorf("%q", request)
 	}
 }
@@ -99,23 +181,7 @@ func TestWhatTheEventsOfADeclaredStreamMean(t *testing.T) {
 			"corrupt a stream of Content-Type \"text/html\", done"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var told []string
-			_, events := streamed(t, c.header, c.body)
-			for _, event := range events {
-				switch event.Kind {
-				case Receipt:
-					told = append(told, fmt.Sprintf("receipt %d", event.Index))
-				case Corrupt:
-					told = append(told, "corrupt "+event.Reason)
-				case Refused:
-					told = append(told, "refused "+event.Reason)
-				case Done:
-					told = append(told, "done")
-				default:
-					told = append(told, fmt.Sprintf("kind %d", event.Kind))
-				}
-			}
-			if got := strings.Join(told, ", "); got != c.want {
+			if _, got := meant(t, completion(), c.header, c.body); got != c.want {
 				t.Errorf("%s, expected %s", got, c.want)
 			}
 		})
@@ -125,11 +191,11 @@ func TestWhatTheEventsOfADeclaredStreamMean(t *testing.T) {
 func TestAStreamThatCannotBeAskedForIsNoProtocol(t *testing.T) {
 	line := func(text string) declared.Template { return declared.Template{{Literal: text}} }
 	for want, change := range map[string]func(*declared.Declaration){
-		"expected GET or POST": func(d *declared.Declaration) { d.Stream.Method = "PUT" },
-		"0 receipts":           func(d *declared.Declaration) { d.Stream.Receipts = 0 },
-		"a GET sends nothing":  func(d *declared.Declaration) { d.Stream.Method = "GET" },
-		"has no open":          func(d *declared.Declaration) { d.Join = &declared.Step{Send: line("{}")} },
-		"not one line":         func(d *declared.Declaration) { d.Headers[0].Value = line("a\r\nb") },
+		"expected one of":     func(d *declared.Declaration) { d.Request.Method = "TRACE" },
+		"0 receipts":          func(d *declared.Declaration) { d.Request.Stream.Receipts = 0 },
+		"a GET sends nothing": func(d *declared.Declaration) { d.Request.Method = "GET" },
+		"has no open":         func(d *declared.Declaration) { d.Join = &declared.Step{Send: line("{}")} },
+		"not one line":        func(d *declared.Declaration) { d.Headers[0].Value = line("a\r\nb") },
 		"writer itself sets": func(d *declared.Declaration) {
 			d.Headers = append(d.Headers, declared.Header{Name: "Content-Length", Value: line("1")})
 		},

@@ -1,0 +1,174 @@
+"""What changes without a meaning cost each server, from the kept comparisons with them. Pure.
+
+A comparison of two builds of the same code differs by noise and by bias. More rounds remove the noise. The bias stays,
+so evidence of a change has to exceed it, and a margin has to lie above it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from itertools import pairwise
+from math import ceil, sqrt
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from pydantic import Field, NonNegativeFloat, NonNegativeInt, ValidationError
+
+from pushbench.calibration.faults import APART
+from pushbench.foundation.errors import UserError
+from pushbench.foundation.model import Document
+from pushbench.judging.changes import Row, decisions, rows
+from pushbench.judging.comparison import Contrast, as_share, contrast, effect
+from pushbench.judging.foresight import rounds_of_noise
+from pushbench.judging.judged_changes import INTERVAL_ALPHA
+from pushbench.judging.thresholds import Regression, Thresholds
+from pushbench.records.record import Record
+from pushbench.statistics import signed_ranks
+
+SITTING = timedelta(hours=1)
+"""comparisons that lie further apart belong to two sittings"""
+MARGINS: Sequence[float] = (0.03, 0.04, 0.05, 0.06, 0.08, 0.10, 0.12, 0.15, 0.20)
+"""that are proposed: a change is found from about a margin and a half on"""
+MOST_ROUNDS = 40
+"""that ten minutes have time for"""
+
+
+class Bias(Document):
+    """What one change without a meaning did to the CPU per unit of work of one server."""
+
+    change: str
+    comparisons: NonNegativeInt
+    rounds: NonNegativeInt = Field(description="that count, over all comparisons")
+    estimate: float = Field(description="share by which the change costs more; below 0 less")
+    low: float | None = Field(description="of a 95 % interval; null where there are too few rounds")
+    high: float | None
+    worse: NonNegativeInt = Field(description="comparisons in which any metric was called worse: false alarms")
+
+
+class ServerBias(Document):
+    """What changes without a meaning cost one server."""
+
+    server: str
+    suite: str
+    metric: str
+    changes: list[Bias]
+    noise: NonNegativeFloat = Field(description="standard deviation of head / base between rounds, as a share")
+
+    @property
+    def largest(self) -> float:
+        """The largest estimate of any change, as a share, for the worse or the better."""
+        return max(abs(each.estimate) for each in self.changes)
+
+
+class Biases(Document):
+    """What `pushbench calibrate bias` found."""
+
+    schema_: Literal[1] = Field(default=1, alias="schema")
+    environments: list[str]
+    sittings: NonNegativeInt = Field(description="groups of comparisons with at least an hour between them")
+    servers: list[ServerBias]
+
+
+def biases(records: Sequence[Record], thresholds: Thresholds) -> Biases:
+    """The bias of each server that was compared with builds of the same code, by these records."""
+    own = [record for record in records if _injected(record) in APART and record.complete]
+    found: dict[str, list[_Seen]] = {}
+    for record in own:
+        for seen in _seen(record, thresholds):
+            found.setdefault(seen.row.server, []).append(seen)
+    return Biases(
+        environments=sorted({record.environment.key for record in own}),
+        sittings=_sittings(datetime.fromisoformat(record.created) for record in own),
+        servers=[_of_server(server, seen) for server, seen in sorted(found.items())],
+    )
+
+
+def read_biases(file: Path) -> Biases:
+    """The published figures; none where there is no file. Raises UserError for another file."""
+    if not file.exists():
+        return Biases(environments=[], sittings=0, servers=[])
+    try:
+        return Biases.model_validate_json(file.read_bytes())
+    except ValidationError as error:
+        raise UserError("no biases", where=str(file), hint=str(error).splitlines()[0]) from None
+
+
+def proposed(found: ServerBias, regression: Regression) -> Regression:
+    """The margin of a server that rests on its bias: at least twice as large, and no smaller than its noise lets a
+    comparison of ten minutes decide.
+    """
+    bias = ceil(1000 * found.largest) / 1000
+    noise = ceil(1000 * found.noise) / 1000
+    candidates = [
+        replace(regression, margin=margin, bias=bias, noise=noise) for margin in MARGINS if margin >= 2 * bias
+    ]
+    return next((each for each in candidates if rounds_of_noise(each) <= MOST_ROUNDS), candidates[-1])
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """One comparison of one server."""
+
+    suite: str
+    change: str
+    row: Row
+    contrast: Contrast
+    worse: bool
+
+
+def _seen(record: Record, thresholds: Thresholds) -> Iterator[_Seen]:
+    gated = rows(record, thresholds)
+    said = decisions(record, gated)
+    cost = f"cpu_seconds_per_{record.words.work.name}"
+    for row, each in gated.items():
+        if row.metric == cost and each.pairs:
+            worse = any(decision.word == "worse" for other, decision in said.items() if other.server == row.server)
+            seen = contrast(each.pairs, each.regression)
+            if seen.scale == "ratio":
+                yield _Seen(record.suite, _injected(record), row, seen, worse)
+
+
+def _of_server(server: str, seen: Sequence[_Seen]) -> ServerBias:
+    changes: Mapping[str, list[_Seen]] = {name: [each for each in seen if each.change == name] for name in APART}
+    return ServerBias(
+        server=server,
+        suite=seen[0].suite,
+        metric=seen[0].row.metric,
+        changes=[_of_change(name, own) for name, own in changes.items() if own],
+        noise=as_share("ratio", _noise([each.contrast for each in seen])),
+    )
+
+
+def _of_change(name: str, seen: Sequence[_Seen]) -> Bias:
+    differences = np.concatenate([each.contrast.differences for each in seen])
+    found = effect(replace(seen[0].contrast, differences=differences), INTERVAL_ALPHA)
+    low, high = (as_share("ratio", each) if np.isfinite(each) else None for each in (found.low, found.high))
+    return Bias(
+        change=name,
+        comparisons=len(seen),
+        rounds=len(differences),
+        estimate=as_share("ratio", found.estimate),
+        low=low,
+        high=high,
+        worse=sum(each.worse for each in seen),
+    )
+
+
+def _noise(contrasts: Sequence[Contrast]) -> float:
+    """Of rounds around the centre of their own comparison, so that no bias is a part of it."""
+    away = [each.differences - signed_ranks.centre(each.differences) for each in contrasts]
+    count = sum(len(each) - 1 for each in away)
+    return sqrt(sum(float((each**2).sum()) for each in away) / count) if count else 0.0
+
+
+def _sittings(times: Iterable[datetime]) -> int:
+    ordered = sorted(times)
+    apart = [later - earlier > SITTING for earlier, later in pairwise(ordered)]
+    return len(ordered) and 1 + sum(apart)
+
+
+def _injected(record: Record) -> str:
+    return (record.comparison.injected if record.comparison else None) or ""

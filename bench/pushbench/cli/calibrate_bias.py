@@ -1,0 +1,159 @@
+"""`pushbench calibrate bias`: what a change without a meaning costs, measured server by server."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pushbench.cli import options
+from pushbench.cli.examples import examples
+from pushbench.cli.interrupting import EXIT_INTERRUPTED, watching
+from pushbench.cli.options import DriverOption, JsonOption, NamesArgument, WaitOption, note, print_json
+
+if TYPE_CHECKING:
+    from pushbench.calibration.bias_campaign import BiasRequest, Wanted
+    from pushbench.foundation.project import Project
+    from pushbench.judging.thresholds import Thresholds
+    from pushbench.measuring.common import Options
+    from pushbench.measuring.progress import Follower
+    from pushbench.records.record import Record
+
+BIAS = examples(
+    "./pushbench calibrate bias go node-ws",
+    "./pushbench calibrate bias --total-time 5h",
+    "(all servers, as far as the time goes)",
+    "./pushbench calibrate bias go --change comment --times 3",
+    "./pushbench calibrate bias --times 0",
+    "(the page, from what is there)",
+)
+CORPUS = Path("docs/calibration")
+OUT = Path("docs/calibration-bias")
+
+
+def bias(
+    named: NamesArgument = None,
+    *,
+    change: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--change",
+            help="Try only this one: comment, unused, order, environment or rebuilt; repeatable.",
+            metavar="CHANGE",
+        ),
+    ] = None,
+    times: Annotated[
+        int, typer.Option("--times", min=0, metavar="N", help="So many comparisons of each server with each change.")
+    ] = 1,
+    max_time: Annotated[str, typer.Option("--max-time", help="For one comparison.", metavar="TIME")] = "10m",
+    total_time: Annotated[
+        str, typer.Option("--total-time", help="For all of them.", metavar="TIME", show_default="none")
+    ] = "",
+    driver: DriverOption = "process",
+    wait: WaitOption = False,
+    into: Annotated[
+        Path | None,
+        typer.Option("--into", help="Where the comparisons are kept.", metavar="FOLDER", show_default=str(CORPUS)),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Write NAME.json and NAME.md.", metavar="NAME", show_default=str(OUT))
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Measure what a change without a meaning costs.
+
+    Compares servers with builds of the same code, which differ by a comment, an unused function, the order of
+    functions, the size of the environment, or their path. Each comparison is kept as soon as it has ended, and counts
+    among those of a server with itself: the same command goes on. The last lines are margins for thresholds.yml.
+    """
+    from pushbench.calibration import bias_table
+    from pushbench.calibration.bias import biases
+    from pushbench.calibration.bias_campaign import play
+    from pushbench.cli.conclusion import thresholds_of
+    from pushbench.drivers.choice import DriverChoice
+    from pushbench.foundation.files import locked, write_atomically
+    from pushbench.foundation.project import Project
+    from pushbench.measuring.common import GaveWay, Interrupted, Options
+    from pushbench.records import store
+
+    project = Project.current()
+    into, out = into or project.root / CORPUS, out or project.root / OUT
+    thresholds = thresholds_of(project)
+    request = _request(project, named or [], change or [], times, total_time)
+    seconds = options.seconds("--max-time", max_time)
+    # The code is that of the checkout, whose rules `pushbench verify` has checked.
+    how, ended = Options(DriverChoice(driver), wait=wait, verify=False), True
+    with locked(project.cache / "bias.lock", lambda: note("waiting for another campaign of this checkout")):
+        try:
+            with watching() as watch:
+                compare = partial(
+                    _compare, project=project, thresholds=thresholds, seconds=seconds, how=how, watch=watch
+                )
+                left = play(request, _kept(into), compare, lambda each: note(str(store.write_record(into, each))), note)
+                note(f"{left} comparisons are missing: the same command goes on" if left else "nothing is missing")
+        except (KeyboardInterrupt, Interrupted, GaveWay):
+            note("interrupted: what has ended is kept; the same command goes on")
+            ended = False
+        found = biases(_kept(into), thresholds)
+        write_atomically(out.with_suffix(".json"), found.model_dump_json(indent=2, by_alias=True).encode() + b"\n")
+        write_atomically(out.with_suffix(".md"), bias_table.markdown(found, thresholds).encode())
+    if as_json:
+        print_json(found.model_dump(mode="json", by_alias=True))
+    else:
+        options.print_table(list(bias_table.HEADER), bias_table.table(found))
+        print("", *bias_table.lines(found, thresholds), sep="\n")
+    if not ended:
+        raise typer.Exit(EXIT_INTERRUPTED)
+
+
+def _request(project: Project, names: list[str], changes: list[str], times: int, total_time: str) -> BiasRequest:
+    """Each server with each change that it can have, the servers in turn. Raises UserError for an unknown name, and
+    where the project is no git checkout.
+    """
+    from math import inf
+
+    from pushbench.calibration.bias_campaign import BiasRequest, Wanted
+    from pushbench.calibration.faults import APART, REBUILT
+    from pushbench.calibration.self_comparisons import changed_texts
+    from pushbench.catalog.servers import read_catalog, select
+    from pushbench.foundation.trees import resolve
+    from pushbench.foundation.yamlfile import unknown
+
+    resolve(project.root, "HEAD")
+    for each in changes:
+        if each not in APART:
+            raise unknown("change", each, APART)
+    catalog = [server for server in read_catalog(project.servers) if server.spec.process and not server.described]
+    servers = select(catalog, names) if names else catalog
+    wanted = [
+        Wanted(server.id, each)
+        for each in changes or APART
+        for server in servers
+        if each == REBUILT or changed_texts(project.root, server.name, each)
+    ]
+    return BiasRequest(wanted, times, options.seconds("--total-time", total_time) if total_time else inf)
+
+
+def _kept(folder: Path) -> list[Record]:
+    from pushbench.records import store
+
+    return [store.read_record(path) for path in sorted(folder.glob("*.json"))]
+
+
+def _compare(
+    wanted: Wanted, *, project: Project, thresholds: Thresholds, seconds: float, how: Options, watch: Follower
+) -> Record:
+    """One comparison, which ends when everything is decided."""
+    import secrets
+
+    from pushbench.calibration.faults import Fault
+    from pushbench.calibration.self_comparisons import CalibrationRequest, calibrate
+    from pushbench.measuring.campaign import Budget
+    from pushbench.measuring.preparation import by_suite
+
+    [suite] = by_suite(project, "", [wanted.server])
+    fault, seed = Fault(wanted.change), secrets.randbelow(1 << 30)
+    request = CalibrationRequest(suite, "compare", [wanted.server], fault, Budget(seconds), seed)
+    return calibrate(project, request, how, thresholds, watch)
