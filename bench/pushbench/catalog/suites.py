@@ -144,6 +144,13 @@ class Offered(Document):
         return clients * each * min(clients, int(parameters[self.group]))
 
 
+class Stored(Document):
+    """Where each exchange that was answered is to be found after a load."""
+
+    service: str = Field(description="that its servers need, such as mysql")
+    ask: str = Field(description="what its client program asks it: how many exchanges it has; a number is the answer")
+
+
 class SuiteFile(SuiteEntry):
     """A suite: `k6/scenarios/<suite>.yml`. Its limits and margins hold unless thresholds.yml has others."""
 
@@ -165,6 +172,7 @@ class SuiteFile(SuiteEntry):
     connections: dict[Name, PositiveInt] = Field(
         default={}, description="how many a client has, by protocol, where that is more than one"
     )
+    stored: Stored | None = Field(None, description="each load is held against what a service has after it")
     words: Vocabulary = Field(description="what is shown to the suite's users")
     profiles: Annotated[dict[Name, Profile], Field(min_length=1)]
     capacity: Search | None = Field(None, description="what `pushbench capacity` searches for")
@@ -220,6 +228,7 @@ class Load:
     """Limits and margins on times are asked."""
     connections: int = 1
     """of a client, at most"""
+    stored: Stored | None = None
 
     @property
     def most_connections(self) -> int:
@@ -267,6 +276,7 @@ class Suite:
             repeats_disturbed=chosen.repeats_disturbed,
             judges_times=chosen.judges_times,
             connections=max(self.spec.connections.values(), default=1),
+            stored=self.spec.stored,
         )
 
     def _value(self, known: Parameters, name: str, text: str, where: str | None = None) -> Value:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import typer.main
@@ -17,6 +18,7 @@ class NamedArgument(TyperArgument):
         return record and (f"{self.display_name_raw}{several}", record[1])
 
 
+@cache  # it never changes, and typer takes 50 ms to make it
 def command_of(app: typer.Typer) -> Any:
     """The command line that typer makes of `app`, with such arguments in all commands."""
     command = typer.main.get_command(app)

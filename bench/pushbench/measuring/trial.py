@@ -24,6 +24,7 @@ from pushbench.machine.environment import CpuSplit
 from pushbench.machine.processes import affinity, ending
 from pushbench.machine.resources import Accounted, Tree
 from pushbench.machine.sampling import Sample, Sampler, Watched
+from pushbench.measuring import storing
 from pushbench.measuring.company import Company
 from pushbench.measuring.following import not_followed
 from pushbench.measuring.listening import Listener
@@ -167,7 +168,10 @@ def _load(
         if declared:
             course.warnings += not_followed(bench.load)
             secrets = declared.environment()
+        stock = storing.stock(bench.load.stored, instance.services)
         _drive(_Play(bench, plan, instance, company, feed, secrets), course, watch)
+        if stock and course.report:
+            stock.require(course.report.timeline)
 
 
 def _load_plan(bench: Bench, planned: PlannedTrial, server: Server, instance: Instance, company: Company) -> LoadPlan:

@@ -12,13 +12,12 @@ from pydantic import Field
 from pushbench.foundation.model import Document
 from pushbench.metrics.definitions import Unit, metrics_of
 from pushbench.metrics.units import format_number, format_quantity
+from pushbench.metrics.validity import CPUS_FULL, services_saturated
 from pushbench.records.capacity import CapacityRecord, Probe
 from pushbench.records.vocabulary import Vocabulary
 
 Resource = Literal["process", "connections", "cpu", "core", "services", "memory", "event_loop", "queue", "unknown"]
 
-FULL = 0.90
-"""of the CPUs that there are: the rest is what the kernel needs to go from one thread to the next"""
 CORE = (0.90, 1.10)
 """cores that a server uses that has more of them: one thread does all the work, or nearly"""
 MEMORY_FULL = 0.80
@@ -75,7 +74,7 @@ def _cpu(probe: Probe, record: CapacityRecord) -> Binding | None:
     used, cpus = probe.metrics.get("cpu_cores"), len(record.environment.server_cpus)
     if used is None:
         return None
-    if used >= FULL * cpus:
+    if used >= CPUS_FULL * cpus:
         return Binding(resource="cpu", sentence=f"{format_number(used)} of {_cores(cpus)} used")
     if CORE[0] <= used <= CORE[1]:
         return Binding(resource="core", sentence=f"one core full ({format_number(used)}) of {cpus}")
@@ -83,10 +82,8 @@ def _cpu(probe: Probe, record: CapacityRecord) -> Binding | None:
 
 
 def _services(probe: Probe, record: CapacityRecord) -> Binding | None:
-    """They share the CPUs with the generator."""
-    services, generator = (probe.metrics.get(name) or 0.0 for name in ("services_cpu_cores", "generator_cpu_cores"))
-    cpus = len(record.environment.generator_cpus)
-    if services + generator < FULL * cpus or services < generator:
+    services, cpus = probe.metrics.get("services_cpu_cores"), len(record.environment.generator_cpus)
+    if services is None or not services_saturated(probe.metrics, cpus):
         return None
     sentence = f"its services used {format_number(services)} of {_cores(cpus)}, shared with the generator"
     return Binding(resource="services", sentence=sentence)

@@ -5,7 +5,7 @@ A server's own fault is its result and never makes a trial invalid. docs/method.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from pushbench.machine.disturbance import Machine
 from pushbench.metrics.definitions import Unit
@@ -41,6 +41,8 @@ DISTURBANCES = frozenset({"steal", "cpu_taken", "throttled", "swap", "clock_step
 LATENESS_SHARE_WARN = 0.25
 """of the headline latency's equal percentile: a quarter of the number may then be the generator's own. Where that
 matters for a limit or a margin is found by the verdict"""
+SERVICES_AND_GENERATOR = ("services_cpu_cores", "generator_cpu_cores")
+"""metrics of what shares CPUs"""
 SHORTAGES = {
     "open_files": ("open file left", "raise `ulimit -n`, or add --generators"),
     "addresses": ("free address and port", "name more --source-addresses, or widen net.ipv4.ip_local_port_range"),
@@ -53,6 +55,8 @@ LATENESS_SHARE_MOST = 0.50
 with"""
 LATENESS_ALWAYS_ALLOWED = 0.010
 """seconds: with a server that answers at once, the scheduler's few milliseconds are most of a latency"""
+CPUS_FULL = 0.90
+"""of the CPUs that there are: the rest is what the kernel needs to go from one thread to the next"""
 CONNECT_FAILURES_WARN = 0.01
 """of the stage's clients"""
 FREQUENCY_STEP_WARN = 0.10
@@ -85,6 +89,7 @@ def judge(
         reasons += stopped
         warnings += used_up
         warnings += _lateness(index, result, words)
+        warnings += _services(index, result, len(environment.generator_cpus))
         warnings += _connect_failures(index, report)
         warnings += _other_processes(index, window)
     return Validity(valid=not reasons, reasons=reasons, warnings=warnings)
@@ -116,6 +121,12 @@ def judge_together(trials: Sequence[Trial], environment: Environment) -> list[Tr
         )
         for trial in trials
     ]
+
+
+def services_saturated(metrics: Mapping[str, float | None], cpus: int) -> bool:
+    """Whether backing services and generator used up the CPUs that they share, and the services most of them."""
+    services, generator = (metrics.get(name) or 0.0 for name in SERVICES_AND_GENERATOR)
+    return 0.0 < cpus * CPUS_FULL <= services + generator and services >= generator
 
 
 def is_crowded(trial: Trial) -> bool:
@@ -276,6 +287,16 @@ def _exchanges(stage: int, report: StageReport, words: Vocabulary) -> Iterator[F
     for name in words.beside.keys() - report.beside.keys():
         message = f"the suite counts {name}, and its scenario has clients send none"
         yield Finding(code="exchange_missing", message=message, stage=stage)
+
+
+def _services(stage: int, result: StageResult, cpus: int) -> Iterator[Finding]:
+    if services_saturated(result.metrics, cpus):
+        services, generator = (result.metrics[name] or 0.0 for name in SERVICES_AND_GENERATOR)
+        message = (
+            f"service saturated: the services used {_percent(services / cpus)} of the CPU that they share with the "
+            f"generator, which used {_percent(generator / cpus)}: the load met their limit, perhaps not the server's"
+        )
+        yield Finding(code="service_saturated", message=message, stage=stage)
 
 
 def _connect_failures(stage: int, report: StageReport) -> Iterator[Finding]:

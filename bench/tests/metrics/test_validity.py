@@ -45,6 +45,17 @@ def test_a_busy_generator_is_told_with_its_share_and_the_bound() -> None:
     assert told == "generator_cpu: the generator used 81 % of its CPU, above 80 %: it may have measured itself"
 
 
+def test_a_saturated_service_is_told_for_the_load_met_its_limit() -> None:
+    """Of two CPUs for 6 s; the generator shares them."""
+    assert judge(seen=window(services_cpu=0.64 * 12, generator_cpu=0.25 * 12)).warnings == []
+    assert judge(seen=window(services_cpu=0.44 * 12, generator_cpu=0.47 * 12)).warnings == [], "the generator's own"
+    told = only_warning(judge(seen=window(services_cpu=0.66 * 12, generator_cpu=0.25 * 12)))
+    assert told == (
+        "service_saturated: service saturated: the services used 66 % of the CPU that they share with the generator, "
+        "which used 25 %: the load met their limit, perhaps not the server's"
+    )
+
+
 @pytest.mark.parametrize(("lateness", "share"), [(0.00049, None), (0.00062, "31 %"), (0.002, "100 %")])
 def test_a_late_generator_is_a_warning_beside_the_percentiles_that_it_is_part_of(
     lateness: float, share: str | None

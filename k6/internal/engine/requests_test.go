@@ -6,6 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/HdrHistogram/hdrhistogram-go"
+	"golang.org/x/sys/unix"
+
 	"github.com/pushbench/pushbench/k6/internal/protocol"
 	"github.com/pushbench/pushbench/k6/internal/schedule"
 	"github.com/pushbench/pushbench/k6/internal/scripted"
@@ -218,6 +221,70 @@ func TestWhatIsNotNumberedIsCountedAllTheSame(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+func TestALateTokenIsOneLongGap(t *testing.T) {
+	t.Parallel()
+	for _, client := range streams {
+		t.Run(client, func(t *testing.T) {
+			truthTest(t, func(t testing.TB) {
+				const late = 30 * time.Millisecond
+				faults := scripted.HTTPFaults{LateTokenEvery: tokensOfStream, LateToken: late}
+				report, _, did := playRequests(t, client, schedule.Patterns["closed"], 5, faults)
+				stage := report.Stages[0]
+				gap, first := decode(t, stage.Histograms.Gap), decode(t, stage.Histograms.First)
+				found := beyond(gap, late) + beyond(first, late)
+				// Of the tokens of the window one in a stream is late; of each client's stream at a border it may be in
+				// the other part.
+				if streams := stage.Messages.Sent; streams < 50 || found < streams-10 || found > streams+10 {
+					t.Errorf("%d late tokens in %d streams, the server made %+v", found, streams, did)
+				}
+				if p50 := gap.ValueAtQuantile(50); p50 > 3_000 {
+					t.Errorf("gap p50 %d us: one late token delays the others", p50)
+				}
+			})
+		})
+	}
+}
+
+// beyond counts the values that are at least so long, less the millisecond by which a token before may be late.
+func beyond(of *hdrhistogram.Histogram, length time.Duration) (found int64) {
+	for _, bar := range of.Distribution() {
+		if bar.From >= (length - time.Millisecond).Microseconds() {
+			found += bar.Count
+		}
+	}
+	return found
+}
+
+// What the client connects to never answers.
+func TestAnAnswerThatIsNotCompleteInTimeIsLost(t *testing.T) {
+	for name, answered := range map[string]string{
+		"nothing": "", "a part": "HTTP/1.1 201 Created\r\nContent-Length: 2\r\nLocation: /post/17\r\n\r\n{",
+	} {
+		l := benchLoop(t, "posts-http", schedule.Groups{Size: 1, Pattern: schedule.Pattern{Rate: 10}}, 1)
+		c := l.clients[0]
+		own, err := unix.Dup(c.fd) // it will be closed
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.fd, l.byFD = own, append(make([]*client, own), c)
+		l.received(c, nil, 0)
+		due := l.pool.due()
+		l.arrive(due)
+		l.received(c, []byte(answered), due+time.Second)
+		if c.at != due+exchangeTimeout {
+			t.Fatalf("%s: the loop looks at the client after %s", name, c.at)
+		}
+		l.act(c, c.at)
+		got, why := l.ledger.Stage(0), l.engine.collector.reasons["no complete answer in time"]
+		if got.Sent != 1 || got.Received != 0 || got.Lost() != 1 || why != 1 || l.gauges.disconnects.Load() != 1 {
+			t.Errorf("%s: %+v, %v", name, got, l.engine.collector.reasons)
+		}
+		if c.state == member || c.own.Open() {
+			t.Errorf("%s: the client goes on as if it had been answered", name)
+		}
 	}
 }
 
