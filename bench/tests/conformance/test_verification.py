@@ -178,7 +178,7 @@ def test_a_server_that_was_not_built_is_not_verified() -> None:
     ("suite", "protocol", "told"),
     [
         ("knitting", "wool", "there are no rules for the suite 'knitting'"),
-        ("posts", "protocol.yml", "there are no rules for the declared protocols of posts"),
+        ("location", "protocol.yml", "there are no rules for the declared protocols of location"),
         ("whiteboard", "telepathy", "there are no rules for the protocol 'telepathy' of whiteboard"),
     ],
 )

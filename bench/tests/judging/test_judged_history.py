@@ -79,7 +79,7 @@ def test_a_run_above_its_band_looks_worse_and_says_what_can_tell(tmp_path: Path)
     assert found.outcome == "inconclusive"
     assert found.reasons == [
         "node-ws: CPU per delivery looks worse, which is not certain yet, at 1,000 clients: 46 µs, accepted level "
-        "41.0 µs (band 39.2 µs to 42.9 µs of 15 runs), margin 2.05 µs; in this run, since 0000016 of 2026-11-16; the "
+        "41 µs (band 39.2 µs to 42.9 µs of 15 runs), margin 2.05 µs; in this run, since 0000016 of 2026-11-16; the "
         "run before it is of 0000015: `./pushbench compare --base 0000015 --servers node-ws` can tell"
     ]
 
@@ -89,7 +89,7 @@ def test_a_second_run_above_its_band_fails_with_the_commits_and_what_to_do(tmp_p
     found = judged(tmp_path, record(17, 46e-6))
     assert found.outcome == "fail"
     [reason] = found.reasons
-    assert reason.startswith("node-ws: CPU per delivery worse at 1,000 clients: 46 µs, accepted level 41.0 µs (band ")
+    assert reason.startswith("node-ws: CPU per delivery worse at 1,000 clients: 46 µs, accepted level 41 µs (band ")
     assert reason.endswith(
         "of 15 runs), margin 2.06 µs; in the last 2 runs, since 0000016 of 2026-11-16; the run before it is of "
         "0000015: look with `./pushbench bisect --good 0000015 --bad 0000016 --server node-ws --metric "
