@@ -44,7 +44,8 @@ func (b bench) run(only string) error {
 		measure func() error
 	}{
 		{"boards", b.boards}, {"declared", b.declared}, {"declared-streams", b.declaredStreams},
-		{"declared-requests", b.declaredRequests}, {"tls", b.tls}, {"socketio", b.socketIO}, {"games", b.games}, {"streams", b.streams},
+		{"declared-requests", b.declaredRequests}, {"tls", b.tls}, {"socketio", b.socketIO}, {"games", b.games},
+		{"streams", b.streams},
 		{"requests", b.requests}, {"agreement", b.agree}, {"limits", b.limits},
 	}
 	found := false
