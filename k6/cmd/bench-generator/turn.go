@@ -74,7 +74,7 @@ func (b bench) turn(s subject, l load) (turn, error) {
 		close(copied)
 	}()
 
-	if err := connected(url, int64(l.clients)); err != nil {
+	if err := connected(url, int64(l.clients), server, client); err != nil {
 		return turn{}, err
 	}
 	time.Sleep(settle)
@@ -135,11 +135,16 @@ func (b bench) measure(client *process, url string, l load) (turn, error) {
 	}, nil
 }
 
-// connected waits until the server has that many connections.
-func connected(url string, clients int64) error {
+// connected waits until the server has that many connections. It fails once one of the programs has ended.
+func connected(url string, clients int64, programs ...*process) error {
 	for deadline := time.Now().Add(connectPatience); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
 		if c, err := counts(url); err == nil && c.Connections >= clients {
 			return nil
+		}
+		for _, p := range programs {
+			if p.ended() {
+				return fmt.Errorf("%s ended before %d clients were connected: %s", p.command.Path, clients, p.complaints)
+			}
 		}
 	}
 	return fmt.Errorf("%d clients did not connect within %s", clients, connectPatience)
@@ -203,6 +208,16 @@ func pinned(cpus []int, start func() error) error {
 	}
 	defer func() { _ = unix.SchedSetaffinity(0, &before) }()
 	return start()
+}
+
+// ended tells whether the program is over; its complaints are whole then.
+func (p *process) ended() bool {
+	select {
+	case <-p.done:
+		return true
+	default:
+		return false
+	}
 }
 
 func (p *process) wait(patience time.Duration) {

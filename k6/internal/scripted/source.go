@@ -25,6 +25,7 @@ func (s *Server) Source(clients, boardSize int, stop <-chan struct{}) error {
 		board string
 	}
 	pattern, epoch := schedule.Patterns["steady"], time.Now()
+	sender := &member{} // writes text, and is a member of no board
 	pens := make([]pen, clients)
 	for number := range pens {
 		first := pattern.Sequence(1, number/boardSize, number%boardSize)
@@ -44,7 +45,7 @@ func (s *Server) Source(clients, boardSize int, stop <-chan struct{}) error {
 			s.mu.Lock()
 			b := s.boards[p.board]
 			s.mu.Unlock()
-			s.broadcast(b, nil, p.says.Message(nil, seq, due))
+			s.broadcast(b, sender, p.says.Message(nil, seq, due))
 		}
 	}
 }
