@@ -66,7 +66,10 @@ ready: {PORT_OPENS} # or a path that answers 200 when clients can connect
 
 def protocol_yml(answers: Answers) -> str:
     """A skeleton of the protocol, with the message that was given. Raises UserError for one that cannot be played."""
-    known = "# What clients and the server say to each other: docs/own-server.md explains each key.\n"
+    known = (
+        "# What clients and the server say to each other: docs/own-server.md explains each key.\n"
+        "# `pushbench learn` drafts this file from clients that are really there.\n"
+    )
     match answers.over:
         case "sse":
             return known + _of_streams(answers)
@@ -105,7 +108,6 @@ message:
 def _of_groups(answers: Answers) -> str:
     message = "".join(f"  {line}\n" for line in _message(answers.message))
     return f"""\
-# `pushbench learn` drafts this file from two clients that are really there.
 websocket: {{path: {quoted(answers.path)}}} # {{group}} is the name of a room
 {"" if _is_json(answers.message) else "format: text" + chr(10)}\
 # What clients send before they get messages, and what answers it:

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 Leaves = Mapping[str, Any]
 """scalars by JSON pointers"""
 
-KIND = re.compile(r"(type|event|action|op|kind|cmd|command|method|t)$", re.IGNORECASE)
+KIND = re.compile(r"(type|event|action|kind|command|method)$|/(op|cmd|t)$", re.IGNORECASE)
 GROUP = re.compile(r"(room|group|channel|topic|lobby|game|chat)(_?id|name)?$", re.IGNORECASE)
 CLIENT = re.compile(r"(user|client|name|nick|from|sender|player|author)(_?id|name)?$", re.IGNORECASE)
-ID = re.compile(r"(id|nr|no|seq|number|ref|uuid|nonce|counter)$", re.IGNORECASE)
+ID = re.compile(r"(id|nr|no|seq|number|ref|reference|uuid|nonce|counter)$", re.IGNORECASE)
 SECRET = re.compile(r"(token|secret|password|passwd|api_?key|auth|jwt|session)$", re.IGNORECASE)
+
+BARE = "\ue010"
+"""around a value that stands outside of quotes"""
 
 
 def leaves(text: str | None) -> Leaves | None:
@@ -29,7 +32,7 @@ def leaves(text: str | None) -> Leaves | None:
 def _walk(value: Any, at: str) -> Iterator[tuple[str, Any]]:
     inner: Sequence[tuple[str, Any]] = ()
     if isinstance(value, dict):
-        inner = [(key.replace("~", "~0").replace("/", "~1"), each) for key, each in value.items()]
+        inner = [(escaped(key), each) for key, each in value.items()]
     elif isinstance(value, list):
         inner = [(str(place), each) for place, each in enumerate(value)]
     else:
@@ -45,8 +48,49 @@ def kind(message: Leaves) -> tuple[str, ...]:
 
 
 def constants(messages: Sequence[Leaves]) -> dict[str, Any]:
-    """The values that recognise messages of one kind: what names it, else what all of them have alike."""
+    """The values that recognise messages of one kind: what names it, else what all of them have alike; no secrets."""
     first = messages[0]
-    alike = {at: value for at, value in first.items() if all(each.get(at, messages) == value for each in messages)}
+    alike = {
+        at: value
+        for at, value in first.items()
+        if not SECRET.search(at) and all(each.get(at, messages) == value for each in messages)
+    }
     named = {at: value for at, value in alike.items() if KIND.search(at) and isinstance(value, str)}
     return named or alike
+
+
+def id_among(messages: Sequence[Leaves]) -> str | None:
+    """The pointer of what differs in all messages: by its name, or a number."""
+    first = messages[0]
+    differs = [
+        at
+        for at in first
+        if len(messages) > 1 and len({json.dumps(each.get(at)) for each in messages}) == len(messages)
+    ]
+    named = [at for at in differs if ID.search(at)]
+    numbers = [at for at in differs if isinstance(first[at], int)]
+    return next(iter([*named, *numbers]), None)
+
+
+def rewritten(text: str, shown: Callable[[str, Any], Any]) -> str:
+    """JSON with what `shown` says of each scalar, by its pointer and its value."""
+    made = json.dumps(_rewritten(json.loads(text), "", shown), ensure_ascii=False)
+    return re.sub(f'"{BARE}(.*?){BARE}"', r"\1", made)
+
+
+def _rewritten(value: Any, at: str, shown: Callable[[str, Any], Any]) -> Any:
+    if isinstance(value, dict):
+        return {key: _rewritten(each, f"{at}/{escaped(key)}", shown) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_rewritten(each, f"{at}/{place}", shown) for place, each in enumerate(value)]
+    return shown(at, value)
+
+
+def value_of(name: str, like: Any) -> str:
+    """A value of a template, such as {id}, of the type of what stands there."""
+    return f"{{{name}}}" if isinstance(like, str) else f"{BARE}{{{name}}}{BARE}"
+
+
+def escaped(key: str) -> str:
+    """A key as a part of a JSON pointer."""
+    return key.replace("~", "~0").replace("/", "~1")

@@ -1,115 +1,260 @@
-"""A WebSocket proxy on this machine that keeps what two clients and a server say. The only module that listens."""
+"""A proxy on this machine that keeps what clients and a server say. The only module that listens."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import ssl
 import time
 from collections.abc import Callable
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import urlsplit
 
-from websockets.asyncio.client import ClientConnection, connect
-from websockets.asyncio.server import ServerConnection, serve
-from websockets.exceptions import ConnectionClosed, WebSocketException
-from websockets.typing import Origin, Subprotocol
+import h11
 
-from pushbench.authoring.overheard import Conversation, Said
+from pushbench.authoring.overheard import Conversation, chosen_headers, most_asked
+from pushbench.authoring.unpacking import Body, Messages, Stream, Unpacking
+from pushbench.catalog.addresses import is_secure
 from pushbench.foundation.errors import UserError
 
 CLIENTS = 2
+"""whose conversations over WebSocket make a draft"""
+REQUESTS = 3
+"""of one sort that make a draft: two that differ by chance are less telling"""
 HOST = "127.0.0.1"
-LARGEST = 1 << 20
-"""bytes of a message"""
 MOST_KEPT = 10_000
-"""messages of a client; the rest is passed on only"""
-SECRETS = ("Authorization", "Cookie")
-PASSED = (*SECRETS, "Origin", "User-Agent")
+"""messages of a conversation; the rest is passed on only"""
+CHUNK = 1 << 16
+PATIENCE_SECONDS = 1.0
+"""for what a client does not read any more"""
+NOT_PASSED = (
+    b"host",
+    b"accept-encoding",
+    b"sec-websocket-extensions",
+    b"expect",
+    b"if-none-match",
+    b"if-modified-since",
+)
+"""What would have the server compress what it says, or not say it. `Host` is that of the server."""
 
 Note = Callable[[str], None]
+Headers = list[tuple[bytes, bytes]]
+
+
+class _Side:
+    """The connection to a client, or that to the server."""
+
+    def __init__(
+        self, role: type[h11.CLIENT] | type[h11.SERVER], reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        self.http = h11.Connection(role)
+        self.reader, self._writer = reader, writer
+
+    async def event(self) -> h11.Event | type[h11.NEED_DATA] | type[h11.PAUSED]:
+        """The next of what it says. Raises h11.RemoteProtocolError where that is no HTTP."""
+        while (event := self.http.next_event()) is h11.NEED_DATA:
+            self.http.receive_data(await self.reader.read(CHUNK))
+        return event
+
+    async def say(self, event: h11.Event) -> None:
+        await self.write(self.http.send(event) or b"")
+
+    async def write(self, octets: bytes) -> None:
+        self._writer.write(octets)
+        await self._writer.drain()
+
+    async def leaves(self) -> None:
+        """Returns when it has closed its connection. What it says before that is for later."""
+        while octets := await self.reader.read(CHUNK):
+            self.http.receive_data(octets)
+
+    async def close(self) -> None:
+        """Close the connection once the other end has what was written, or does not take it."""
+        self._writer.close()
+        with contextlib.suppress(OSError):
+            await asyncio.wait_for(self._writer.wait_closed(), PATIENCE_SECONDS)
 
 
 class Proxy:
-    """Passes on everything between clients and `to`, and keeps the conversations of the first two."""
+    """Passes on everything between clients and the server at `to`, and keeps what a draft is made of.
+
+    That is what clients say over WebSocket where `to` begins with ws, else their requests.
+    """
 
     def __init__(self, to: str, note: Note) -> None:
-        self._to, self._note = urlsplit(to), note
-        self._left = 0
-        self.talks: list[Conversation] = []
+        self._to, self._url, self._note = to, urlsplit(to), note
+        self.scheme = "ws" if self._url.scheme in ("ws", "wss") else "http"
+        self._talks: list[Conversation] = []
+        self._open: set[asyncio.Task[None]] = set()
         self.ended = asyncio.Event()
 
-    async def handle(self, client: ServerConnection) -> None:
-        assert client.request
-        address = urlsplit(client.request.path)
-        url = urlunsplit(("ws", self._to.netloc, address.path, address.query, ""))
-        headers = {name: client.request.headers[name] for name in PASSED if name in client.request.headers}
-        number = len(self.talks)
-        talk = Conversation(
-            client.request.path, client.subprotocol, [name for name in SECRETS if name in client.request.headers]
-        )
-        self.talks.append(talk)
-        agent, origin = headers.pop("User-Agent", None), headers.pop("Origin", None)
-        protocols = [client.subprotocol] if client.subprotocol else None
+    @property
+    def heard(self) -> list[Conversation]:
+        """The conversations that make a draft, as far as they have ended."""
+        ended = [each for each in self._talks if each.ended]
+        if self.scheme == "http":
+            return most_asked(ended)
+        return [each for each in ended if each.over == "websocket"]
+
+    def take(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Serve a connection of a client."""
+        task = asyncio.create_task(self._serve(_Side(h11.SERVER, reader, writer)))
+        self._open.add(task)
+        task.add_done_callback(self._open.discard)
+
+    async def leave(self) -> None:
+        """End all connections."""
+        for task in self._open:
+            task.cancel()
+        await asyncio.gather(*self._open, return_exceptions=True)
+
+    async def _serve(self, client: _Side) -> None:
+        server = None
         try:
-            async with connect(
-                url,
-                additional_headers=headers,
-                origin=Origin(origin) if origin else None,
-                user_agent_header=agent,
-                subprotocols=protocols,
-                compression=None,
-                max_size=LARGEST,
-                proxy=None,
-            ) as server:
-                self._note(f"client {number} is here")
-                await self._relay(talk, client, server)
-        except (OSError, WebSocketException) as error:
-            self._note(f"client {number}: the server refuses it: {error}")
-            await client.close(1011)
-        self._note(f"client {number} has left, after {len(talk.said)} messages")
-        self._left += 1
-        if self._left >= CLIENTS:
+            while isinstance(asked := await client.event(), h11.Request):
+                server = server or await self._connect()
+                talk = self._conversation(asked)
+                try:
+                    await self._exchange(talk, asked, client, server)
+                finally:
+                    self._end(talk)
+                if not client.http.our_state is server.http.our_state is server.http.their_state is h11.DONE:
+                    break
+                client.http.start_next_cycle()
+                server.http.start_next_cycle()
+        except (OSError, h11.ProtocolError) as error:
+            self._note(f"a connection ends: {error}")
+        finally:
+            for side in (client, server):
+                if side:
+                    await side.close()
+
+    async def _connect(self) -> _Side:
+        secure = is_secure(self._to)
+        context = ssl.create_default_context() if secure else None
+        port = self._url.port or (443 if secure else 80)
+        try:
+            reader, writer = await asyncio.open_connection(self._url.hostname, port, ssl=context)
+        except OSError as error:
+            raise ConnectionError(f"{self._to} cannot be reached: {error}") from None
+        return _Side(h11.CLIENT, reader, writer)
+
+    def _conversation(self, asked: h11.Request) -> Conversation:
+        pairs = ((name.decode(), value.decode("latin-1")) for name, value in asked.headers.raw_items())
+        headers, secret = chosen_headers(pairs)
+        method, path = asked.method.decode(), asked.target.decode()
+        return Conversation(path, "http", method, 0, headers=headers, secret_headers=secret)
+
+    async def _exchange(self, talk: Conversation, asked: h11.Request, client: _Side, server: _Side) -> None:
+        await server.say(self._directed(asked))
+        if client.http.they_are_waiting_for_100_continue:
+            await client.say(h11.InformationalResponse(status_code=100, headers=Headers()))
+        await self._body(talk, client, server, Body(sent=True))
+        ways = [asyncio.create_task(self._answer(talk, client, server)), asyncio.create_task(client.leaves())]
+        try:
+            await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for way in ways:
+                way.cancel()
+            await asyncio.wait(ways)
+            talk.cut = ways[0].cancelled() or ways[0].exception() is not None
+        if not ways[0].cancelled():
+            ways[0].result()
+        if talk.over == "websocket":
+            await self._relay(talk, client, server)
+
+    def _directed(self, asked: h11.Request) -> h11.Request:
+        """The request as the server gets it."""
+        headers = [(name, value) for name, value in asked.headers.raw_items() if name.lower() not in NOT_PASSED]
+        if [value.lower() for name, value in asked.headers if name == b"upgrade"] != [b"websocket"]:
+            headers = [(name, value) for name, value in headers if name.lower() != b"upgrade"]
+        headers.append((b"Host", self._url.netloc.encode()))
+        return h11.Request(method=asked.method, target=self._url.path.encode() + asked.target, headers=headers)
+
+    async def _answer(self, talk: Conversation, client: _Side, server: _Side) -> None:
+        """Pass an answer on to its end, or up to the switch to WebSocket."""
+        event = await server.event()
+        while isinstance(event, h11.InformationalResponse) and event.status_code != 101:
+            await client.say(event)
+            event = await server.event()
+        if not isinstance(event, h11.Response | h11.InformationalResponse):
+            raise ConnectionError("the server ended it without an answer")
+        headers = {name: value.decode("latin-1") for name, value in event.headers}
+        talk.status = event.status_code
+        if isinstance(event, h11.InformationalResponse):
+            talk.over, talk.subprotocol = "websocket", headers.get(b"sec-websocket-protocol")
+        elif headers.get(b"content-type", "").partition(";")[0].strip().lower() == "text/event-stream":
+            talk.over = "sse"
+        self._talks.append(talk)
+        await client.say(event)
+        if talk.over != "websocket":
+            await self._body(talk, server, client, Stream() if talk.over == "sse" else Body(sent=False))
+
+    async def _body(self, talk: Conversation, source: _Side, target: _Side, unpacking: Unpacking) -> None:
+        while isinstance(event := await source.event(), h11.Data):
+            _keep(talk, unpacking, bytes(event.data))
+            await target.say(event)
+        _keep(talk, unpacking, b"")
+        assert isinstance(event, h11.EndOfMessage)
+        await target.say(event)
+
+    async def _relay(self, talk: Conversation, client: _Side, server: _Side) -> None:
+        """Pass on what is said over WebSocket, until one side has left."""
+        self._note(f"client {self._number(talk)} is here")
+        ways = [
+            asyncio.create_task(self._pass(talk, client, server, Messages(sent=True))),
+            asyncio.create_task(self._pass(talk, server, client, Messages(sent=False))),
+        ]
+        try:
+            await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for way in ways:
+                way.cancel()
+            await asyncio.gather(*ways, return_exceptions=True)
+
+    async def _pass(self, talk: Conversation, source: _Side, target: _Side, unpacking: Unpacking) -> None:
+        octets, _ = source.http.trailing_data
+        while octets or (octets := await source.reader.read(CHUNK)):
+            _keep(talk, unpacking, octets)
+            await target.write(octets)
+            octets = b""
+
+    def _end(self, talk: Conversation) -> None:
+        talk.ended = True
+        if talk.over == "websocket":
+            self._note(f"client {self._number(talk)} has left, after {len(talk.said)} messages")
+        else:
+            answer = f"HTTP {talk.status}" if talk.status else "no answer"
+            left = ", without its end" if talk.cut and talk.status else ""
+            self._note(f"{talk.method} {talk.path.partition('?')[0]}: {answer}{left}")
+        if len(self.heard) >= (REQUESTS if self.scheme == "http" else CLIENTS):
             self.ended.set()
 
-    async def _relay(self, talk: Conversation, client: ServerConnection, server: ClientConnection) -> None:
-        ways = [
-            asyncio.create_task(self._pass(talk, client, server, sent=True)),
-            asyncio.create_task(self._pass(talk, server, client, sent=False)),
-        ]
-        _, open_ = await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
-        for way in open_:
-            way.cancel()
-        await asyncio.gather(*ways, return_exceptions=True)
-        await asyncio.gather(client.close(), server.close(), return_exceptions=True)
-
-    async def _pass(
-        self,
-        talk: Conversation,
-        source: ServerConnection | ClientConnection,
-        target: ServerConnection | ClientConnection,
-        *,
-        sent: bool,
-    ) -> None:
-        with contextlib.suppress(ConnectionClosed):
-            async for message in source:
-                if len(talk.said) < MOST_KEPT:
-                    talk.said.append(Said(time.monotonic(), sent, message if isinstance(message, str) else None))
-                await target.send(message)
+    def _number(self, talk: Conversation) -> int:
+        """Of a client of a WebSocket, in the order in which they came."""
+        return [each for each in self._talks if each.over == "websocket"].index(talk)
 
 
-def _offered(_: ServerConnection, offered: list[Subprotocol] | object) -> Subprotocol | None:
-    """The first that the client offers: the server is asked for the same."""
-    return offered[0] if isinstance(offered, list | tuple) and offered else None
+def _keep(talk: Conversation, unpacking: Unpacking, octets: bytes) -> None:
+    for said in unpacking.feed(octets, time.monotonic()):
+        if len(talk.said) < MOST_KEPT:
+            talk.said.append(said)
 
 
 async def overhear(to: str, port: int, note: Note) -> list[Conversation]:
-    """The conversations of two clients, until both have left. Raises UserError if the port is taken."""
+    """The conversations that make a draft, once there are enough. Raises UserError if the port is taken."""
     proxy = Proxy(to, note)
     try:
-        server = await serve(proxy.handle, HOST, port, select_subprotocol=_offered, compression=None, max_size=LARGEST)
+        server = await asyncio.start_server(proxy.take, HOST, port)
     except OSError as error:
         raise UserError(f"port {port} cannot be used: {error.strerror}", hint="choose another with --port") from None
-    async with server:
-        own = next(iter(server.sockets)).getsockname()[1]
-        note(f"connect two clients to ws://{HOST}:{own}, in one room; let each send some messages, and leave")
+    own = f"{proxy.scheme}://{HOST}:{server.sockets[0].getsockname()[1]}"
+    if proxy.scheme == "http":
+        note(f"send three requests of one sort to {own}, each with other content")
+    else:
+        note(f"connect two clients to {own}, in one room; let each send some messages, and leave")
+    try:
         await proxy.ended.wait()
-    return proxy.talks
+    finally:
+        server.close()
+        await proxy.leave()
+    return proxy.heard

@@ -1,4 +1,4 @@
-"""`pushbench learn`: a draft of protocol.yml from two clients that are really there."""
+"""`pushbench learn`: a draft of protocol.yml from clients that are really there."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from pushbench.foundation.errors import UserError
 _EXAMPLES = examples(
     "./pushbench learn --to ws://127.0.0.1:8080",
     "./pushbench learn --to ws://127.0.0.1:8080 --port 9000 --into protocol.yml",
+    "./pushbench learn --to http://127.0.0.1:8080 --into protocol.yml",
 )
 
 
@@ -25,7 +26,12 @@ def register(app: typer.Typer) -> None:
 
 def learn(
     *,
-    to: Annotated[str, typer.Option("--to", help="The server, which runs already.", metavar="URL")],
+    to: Annotated[
+        str,
+        typer.Option(
+            "--to", help="The server, which runs already: ws:// for WebSocket, http:// for requests.", metavar="URL"
+        ),
+    ],
     port: Annotated[
         int,
         typer.Option("--port", min=0, max=65535, metavar="PORT", help="Where it listens, for this machine alone."),
@@ -35,10 +41,11 @@ def learn(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Draft protocol.yml from what two clients say.
+    """Draft protocol.yml from what clients say.
 
-    Listens beside the server; connect two clients of yours there. When both have left, it prints a draft with a comment
-    at each guess.
+    Listens beside the server and passes everything on. Over WebSocket, connect two clients of yours there, and let
+    both leave. Over HTTP, send three requests of one sort; their answers may be streams. Then it prints a draft with a
+    comment at each guess.
 
     Exit code: 0 there is a draft, 2 the clients said too little for one.
     """
@@ -55,7 +62,7 @@ def learn(
     try:
         text = draft(asyncio.run(overhear(to, port, options.note)))
     except KeyboardInterrupt:
-        raise UserError("ended before two clients had left") from None
+        raise UserError("ended before clients had said enough for a draft") from None
     problem = None
     try:
         protocol_in(parse_yaml(text, into or Path("protocol.yml")))

@@ -136,7 +136,7 @@ def test_conversations_that_say_too_little_make_no_draft() -> None:
         (alone, "only one client connected"),
         (silent, "client 1 sent nothing"),
         (apart, "nothing that one client sent came to the other"),
-        (binary, "binary messages"),
+        (binary, "binary content"),
     ):
         with pytest.raises(UserError, match=what):
             draft(talks)

@@ -1,20 +1,27 @@
-"""`pushbench learn` beside real servers: two clients make a protocol.yml that `protocol check` understands."""
+"""`pushbench learn` beside real servers: clients make a protocol.yml that `protocol check` understands."""
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 
 import pytest
 from websockets.sync.client import ClientConnection, connect
 
+from pushbench.authoring.drafting import draft
+from pushbench.building.builds import build_generator
+from pushbench.catalog.protocols import protocol_in
+from pushbench.foundation.yamlfile import parse_yaml
+from pushbench.generator.talking import converse
 from pushbench.machine.ports import free_port
-from tests.cli.test_protocol_check import EXAMPLES
+from tests.cli.test_protocol_check import CHECKOUT, EXAMPLES
+from tests.scripted_http import SECRET, chat, heard_by_proxy, order, read_letters, scripted_http
 from tests.serving import await_port
 
 pytestmark = [pytest.mark.slow]
@@ -111,6 +118,22 @@ def test_what_two_clients_say_becomes_a_protocol(server: tuple[str, int], tmp_pa
         pushbench("protocol", "check", file, "--to", to), env=environment, capture_output=True, text=True, check=False
     )
     assert check.returncode == 0, check.stderr + file.read_text()
+
+
+@pytest.mark.parametrize(("clients", "receipts"), [(order, 1), (chat, 5), (read_letters, 7)])
+async def test_what_requests_say_becomes_a_protocol(
+    clients: Callable[[str], Awaitable[None]], receipts: int, tmp_path: Path
+) -> None:
+    k6 = build_generator(CHECKOUT, print)
+    with scripted_http() as url:
+        text = draft(await heard_by_proxy(f"{url}/shop", clients))
+        declared = protocol_in(parse_yaml(text, tmp_path / "protocol.yml"))
+        secrets = {"PUSHBENCH_SECRET_TOKEN": SECRET}
+        talked = await asyncio.to_thread(converse, k6, CHECKOUT.generator, f"{url}/shop", declared.declaration, secrets)
+    assert talked.fault is None, text
+    meanings = [line.meaning for line in talked.lines or [] if line.kind == "received"]
+    answers = [each for each in meanings if "answer to request" in each]
+    assert len(answers) == 3 * receipts
 
 
 def test_a_server_that_is_not_there_is_told(tmp_path: Path) -> None:

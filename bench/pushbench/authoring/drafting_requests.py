@@ -1,0 +1,45 @@
+"""A draft of a protocol of requests, from several of one sort and their answers. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from pushbench.authoring.addressing import address, comment, header_lines
+from pushbench.authoring.describing import quoted
+from pushbench.authoring.drafting_answers import single, streamed
+from pushbench.authoring.drafting_bodies import bodies
+from pushbench.authoring.overheard import Conversation
+from pushbench.foundation.errors import UserError
+
+
+def request_lines(talks: Sequence[Conversation]) -> Iterator[str]:
+    """The lines of a protocol over HTTP. Raises UserError for conversations that say too little."""
+    if len(talks) < 2:
+        raise UserError("only one request was answered", hint="send three of one sort, each with other content")
+    over, method = talks[0].over, talks[0].method
+    asked = bodies(["".join(each.text or "" for each in talk.sent()) for talk in talks])
+    where = address([talk.path for talk in talks], differing=_differing)
+    ids = asked.ids or next((place for place in where.places if _differing(place) == "{id}"), ())
+    answers = (streamed if over == "sse" else single)(talks, asked, ids)
+    if not answers.ended and any(talk.cut for talk in talks):
+        hint = "a stream has to end by itself: docs/own-server.md says what cannot be declared"
+        raise UserError("an answer did not come to its end", hint=hint)
+    yield f"{over}:"
+    yield f"  {where.line}"
+    if method != "POST":
+        yield f"  method: {method}"
+    implied = "application/json" if answers.as_json else "text/plain"
+    yield from header_lines(talks, differing=_differing, implied=implied)
+    yield from (f"  {line}" for line in answers.transport)
+    if not answers.as_json:
+        yield "format: text"
+    message = [f"send: {quoted(asked.template)}{comment(asked.guesses)}"] if asked.template else []
+    if message or answers.message:
+        yield "message:"
+        yield from (f"  {line}" for line in (*message, *answers.message))
+    yield from answers.rest
+
+
+def _differing(found: Sequence[str]) -> str:
+    """What stands for values that differ: each its own, or some alike."""
+    return "{id}" if len(set(found)) == len(found) else "{client}"

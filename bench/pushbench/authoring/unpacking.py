@@ -1,0 +1,80 @@
+"""Bytes of a connection as what they say: the messages of a WebSocket, the events of a stream, a body. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from websockets.frames import Frame, Opcode
+from websockets.protocol import Protocol, Side
+
+from pushbench.authoring.overheard import Said
+from pushbench.conformance.events import Events
+from pushbench.conformance.rule import Mismatch
+
+LARGEST = 1 << 20
+"""bytes of a message, an event or a body"""
+
+
+class Body:
+    """One text of all bytes."""
+
+    def __init__(self, *, sent: bool) -> None:
+        self._sent = sent
+        self._octets = b""
+
+    def feed(self, octets: bytes, at: float) -> Iterator[Said]:
+        """What these bytes complete; no bytes stand for the end."""
+        if octets and len(self._octets) <= LARGEST:
+            self._octets += octets
+        elif self._octets and not octets:
+            yield Said(at, self._sent, None if len(self._octets) > LARGEST else _text(self._octets))
+
+
+class Stream:
+    """The server-sent events of an answer, up to bytes that are none."""
+
+    def __init__(self) -> None:
+        self._events: Events | None = Events(LARGEST)
+
+    def feed(self, octets: bytes, at: float) -> Iterator[Said]:
+        """The events that these bytes complete."""
+        if self._events is None:
+            return
+        try:
+            for event in self._events.feed(octets, at):
+                if event.values("data"):
+                    yield Said(at, sent=False, text=event.data, id=event.id)
+        except Mismatch:
+            self._events = None
+            yield Said(at, sent=False, text=None)
+
+
+class Messages:
+    """The messages that one side of a WebSocket sends, up to a fault of the framing."""
+
+    def __init__(self, *, sent: bool) -> None:
+        self._sent = sent
+        self._frames = Protocol(Side.SERVER if sent else Side.CLIENT, max_size=LARGEST)
+        self._parts: list[Frame] = []
+
+    def feed(self, octets: bytes, at: float) -> Iterator[Said]:
+        """The messages that these bytes complete."""
+        self._frames.receive_data(octets)
+        self._frames.data_to_send()  # answers to pings, which the two sides give themselves
+        for frame in self._frames.events_received():
+            if isinstance(frame, Frame) and frame.opcode in (Opcode.TEXT, Opcode.BINARY, Opcode.CONT):
+                self._parts.append(frame)
+                if frame.fin:
+                    whole, first = b"".join(bytes(part.data) for part in self._parts), self._parts[0]
+                    yield Said(at, self._sent, _text(whole) if first.opcode is Opcode.TEXT else None)
+                    self._parts = []
+
+
+Unpacking = Body | Stream | Messages
+
+
+def _text(octets: bytes) -> str | None:
+    try:
+        return octets.decode()
+    except UnicodeDecodeError:
+        return None
