@@ -90,5 +90,6 @@ def header_lines(talks: Sequence[Conversation], *, differing: Differing, implied
 
 
 def comment(guesses: Sequence[str]) -> str:
-    """The end of a line; guesses may have what strangers wrote."""
-    return f" # {one_line('; '.join(guesses))}" if guesses else ""
+    """The end of a line, what is to be decided first; guesses may have what strangers wrote."""
+    ordered = sorted(guesses, key=lambda guess: not guess.startswith("decide:"))
+    return f" # {one_line('; '.join(ordered))}" if guesses else ""

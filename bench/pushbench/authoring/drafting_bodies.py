@@ -12,6 +12,7 @@ from pushbench.authoring.leaves import CLIENT, SECRET, Leaves, id_among, leaves,
 
 LEAST_TEXT = 20
 """characters of a text in a template"""
+ALL_ALIKE = "decide: all requests said the same; {id} and {text:200} make them differ"
 _WORD = re.compile(r"([\w.-]+)")
 
 
@@ -72,7 +73,7 @@ def _json(texts: Sequence[str], has: Sequence[Leaves]) -> Bodies:
 
     template = rewritten(texts[0], shown)
     if not differ:
-        guesses.append("decide: nothing differs; {id} or {text:200} would")
+        guesses.append(ALL_ALIKE)
     return Bodies(template, guesses, has, id_at, prose, [str(each[id_at]) for each in has] if id_at else ())
 
 
@@ -80,7 +81,7 @@ def _text(texts: Sequence[str]) -> Bodies:
     """Word by word where all have as many, else the whole as one text."""
     rows = [_WORD.split(text) for text in texts]
     if len(set(texts)) == 1:
-        return Bodies(texts[0], ["decide: nothing differs; {id} or {text:200} would"])
+        return Bodies(texts[0], [ALL_ALIKE])
     if len({len(row) for row in rows}) > 1:
         return Bodies(f"{{text:{max(LEAST_TEXT, len(texts[0]))}}}", ["decide: the requests have little in common"])
     made: list[str] = []

@@ -104,6 +104,12 @@ def test_streams_of_several_lengths_are_for_a_person_to_decide() -> None:
     assert "tokens: 2 # decide: streams had 1, 2; the request has to say how many" in text
 
 
+def test_what_a_person_has_to_decide_comes_first() -> None:
+    differs = draft([asked("/x", {"ref": f"r{n}", "size": n * 1.5}, "{}") for n in range(3)])
+    assert "# decide: /size differs; /ref is the id: it differs in each\n" in differs
+    assert "# decide: all requests said the same; " in draft([asked("/x", {"a": 1}, "{}") for _ in range(3)])
+
+
 def test_what_says_too_little_makes_no_draft() -> None:
     for talks, what in (
         ([asked("/x", "a", "b")], "only one request"),
