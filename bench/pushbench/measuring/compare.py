@@ -28,7 +28,7 @@ from pushbench.measuring.common import (
     ARMS_APART,
     Options,
     bench_of,
-    holding_machine,
+    holding,
     means_of,
     new_record,
     require_live,
@@ -86,7 +86,7 @@ def compare(
     if doubt := _too_short(load, request.budget, [server.id for server in chosen.servers], thresholds):
         watch.note(doubt)
     means = means_of(load, chosen.driver, options, watch.note)
-    with holding_machine(options, watch):
+    with holding(chosen.driver, options, watch):
         binary, built = preparation.build_all(project, chosen, watch.note)
         arms = prepare_arms(head, base, built, chosen.driver, options=options, note=watch.note)
         for server in arms.identical:
