@@ -28,7 +28,7 @@ const LETTER = 0.6;
 const PADDING = 1;
 const GAP = 0.3;
 /** More lines so close to each other would be in the way. */
-const LONG_UP_TO = 3;
+export const LONG_UP_TO = 3;
 
 const SEVERAL: Record<MarkKind, string> = {
   release: 'releases',
