@@ -41,6 +41,7 @@ func (b bench) boards() error {
 		return err
 	}
 	printRatio("ratio to k6/websockets", at20.cost(push), at20.cost(script))
+	printRatio("the floor's ratio to k6/websockets", at20.cost(floor), at20.cost(script))
 	printRatio("memory per client, ratio to k6/websockets", at20.memory(push), at20.memory(script))
 	if !at20.sustained(script) {
 		fmt.Println("(k6/websockets did not take every delivery at this rate; its cost is that of those it took)")
