@@ -45,7 +45,9 @@ export const MARK_DASHES: Record<MarkKind, number[]> = {
   versions: [1, 3],
 };
 
-/** `marks` are in the order of their points, `x` says where one lies on an axis of `width`, `font` how high letters are. */
+/**
+ * `marks` are in the order of their points, `x` says where one lies on an axis of `width`, `font` how high letters are.
+ */
 export function badges(marks: Mark[], x: (index: number) => number, width: number, font: number): Badge[] {
   const badge = (of: Mark[]): Badge => {
     const label = labelOf(of);
