@@ -1,4 +1,5 @@
-# `make help` lists what there is. Everything installs what it needs below .cache/; nothing needs root, an account or a container engine.
+# `make help` lists what there is. Everything installs what it needs below .cache/; nothing needs root, an account or a
+# container engine.
 
 PYTHON ?= $(firstword $(foreach p,python3.11 python3.12 python3.13 python3,$(shell command -v $(p))))
 DEV := .cache/dev
@@ -15,10 +16,13 @@ JAVA_FORMAT := mvn -q -B -ntp com.spotify.fmt:fmt-maven-plugin:2.29
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help bench bench-all test test-fast stack stack-down images test-images test-workflows test-cluster fuzz agreement bench-judge capacity-truth explain-truth bisect-truth screenshots check format schemas lock lock-images bench-generator clean
+.PHONY: help bench bench-all test test-fast stack stack-down images test-images test-workflows test-cluster fuzz \
+	agreement bench-judge capacity-truth explain-truth bisect-truth screenshots check format schemas lock lock-images \
+	bench-generator clean
 
 help: ## list the targets
-	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | awk -F '\t' '{printf "  make %-18s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort | \
+		awk -F '\t' '{printf "  make %-18s %s\n", $$1, $$2}'
 
 bench: ## set up, then benchmark the baseline servers whose toolchain is there (profile quick)
 	@./pushbench run --suite whiteboard --servers tier:baseline
@@ -27,7 +31,8 @@ bench-all: ## benchmark every server, the scaled and the tuned ones too
 	@./pushbench run
 
 test: $(DEV)/stamp ## run every test, real servers and real load included
-	@# -trimpath as in the build of the generator, which then finds its packages compiled. Nothing is compiled beside tests of timing.
+	@# -trimpath as in the build of the generator, which then finds its packages compiled. Nothing is compiled beside
+	@# tests of timing.
 	cd k6 && go build -trimpath ./... && go test -trimpath -p 1 ./...
 	@./pushbench build --test
 	@./pushbench verify --driver process
@@ -41,11 +46,12 @@ test: $(DEV)/stamp ## run every test, real servers and real load included
 
 test-fast: $(DEV)/stamp ## run what takes less than a minute
 	cd k6 && go build -trimpath ./... && go test -trimpath -p 1 -short ./...
-	cd bench && ../$(BIN)/python -m pytest -n 3 --dist worksteal -m "not slow and not workflows and not measurement and not cluster"
+	cd bench && ../$(BIN)/python -m pytest -n 3 --dist worksteal \
+		-m "not slow and not workflows and not measurement and not cluster"
 
-fuzz: $(DEV)/stamp ## feed mutated inputs to each reader of what others wrote: 10,000 (INPUTS=N, TARGET=NAME, SEED=N), the generator's 30 s each
-	cd bench && PYTHONPATH=../compose/runner ../$(BIN)/python -m tests.fuzz.campaign $(if $(INPUTS),--inputs $(INPUTS)) $(if $(TARGET),--target "$(TARGET)") \
-		$(if $(SEED),--seed $(SEED))
+fuzz: $(DEV)/stamp ## feed mutated inputs to each reader of strangers' files (10,000; INPUTS=N, TARGET=NAME, SEED=N)
+	cd bench && PYTHONPATH=../compose/runner ../$(BIN)/python -m tests.fuzz.campaign $(if $(INPUTS),--inputs $(INPUTS)) \
+		$(if $(TARGET),--target "$(TARGET)") $(if $(SEED),--seed $(SEED))
 	$(if $(TARGET),,cd k6 && for target in declared/FuzzFind declared/FuzzRead http1/FuzzReader http1/FuzzRequest \
 		msgpack/FuzzBack \
 		socketio/FuzzLink socketio/FuzzPacket sse/FuzzEvents wire/FuzzAnswer wire/FuzzMessage wire/FuzzNext; do \
@@ -54,29 +60,34 @@ fuzz: $(DEV)/stamp ## feed mutated inputs to each reader of what others wrote: 1
 test-workflows: $(DEV)/stamp ## run the GitHub workflows on this machine, with act: real servers, a forge in a folder
 	cd bench && ../$(BIN)/python -m pytest -m workflows tests/workflows
 
-test-images: images $(DEV)/stamp ## verify every server in its container, measure it for seconds, and build three of them again
+test-images: images $(DEV)/stamp ## verify and measure every server in its container for seconds, and build three again
 	@# 3 means that the machine was disturbed, which says nothing of the images.
 	./pushbench run --driver docker --profile smoke --out .cache/pushbench/test-images || test $$? = 3
 	cd bench && ../$(BIN)/python -m pytest -n 2 --dist worksteal -m images
 
-test-cluster: $(DEV)/stamp ## play loads on Kubernetes (CLUSTER=current: of kubectl, with images of PUSHBENCH_REGISTRY; CLUSTER=PROGRAM: starts one)
+test-cluster: $(DEV)/stamp ## play loads on Kubernetes (CLUSTER=current: of kubectl; CLUSTER=PROGRAM: starts one)
 	@mkdir -p .cache/pushbench
-	$(if $(filter-out current,$(CLUSTER)),./pushbench bake node-ws node-cluster-redis spring-mvc-sse k6 > .cache/pushbench/bake-cluster.json && \
+	$(if $(filter-out current,$(CLUSTER)), \
+		./pushbench bake node-ws node-cluster-redis spring-mvc-sse k6 > .cache/pushbench/bake-cluster.json && \
 		docker buildx bake --file .cache/pushbench/bake-cluster.json && \
 		(docker image inspect redis:8-alpine >/dev/null 2>&1 || ./pushbench services))
-	cd bench && CLUSTER=$(if $(filter current,$(CLUSTER)),current,$(abspath $(CLUSTER))) ../$(BIN)/python -m pytest -m cluster tests/cluster
+	cd bench && CLUSTER=$(if $(filter current,$(CLUSTER)),current,$(abspath $(CLUSTER))) \
+		../$(BIN)/python -m pytest -m cluster tests/cluster
 
 bench-judge: $(DEV)/stamp ## measure what judging by a history of 5,000 runs takes
 	cd bench && ../$(BIN)/python -m pytest -q -s -m measurement tests/judging/test_judge_speed.py
 
-capacity-truth: $(DEV)/stamp ## measure whether set capacities of scripted servers are found: an hour on a quiet machine (KIND=rate, clients, bytes or pause)
-	cd bench && ../$(BIN)/python -m pytest -q -s -m measurement tests/measuring/test_capacity_truth.py $(if $(KIND),-k "$(KIND)")
+capacity-truth: $(DEV)/stamp ## find set capacities of scripted servers: an hour (KIND=rate, clients, bytes or pause)
+	cd bench && ../$(BIN)/python -m pytest -q -s -m measurement tests/measuring/test_capacity_truth.py \
+		$(if $(KIND),-k "$(KIND)")
 
-explain-truth: $(DEV)/stamp ## put a burn into one function of a Node.js, a Python, a Java and a Go server, and see it named (SERVER=go: one)
-	cd bench && ../$(BIN)/python -m pytest -q -s -m measurement tests/measuring/test_explain_truth.py $(if $(SERVER),-k "$(SERVER)")
+explain-truth: $(DEV)/stamp ## put a burn into one function of four servers, and see it named (SERVER=go: one)
+	cd bench && ../$(BIN)/python -m pytest -q -s -m measurement tests/measuring/test_explain_truth.py \
+		$(if $(SERVER),-k "$(SERVER)")
 
-bisect-truth: $(DEV)/stamp ## find a regression of 15 % in one of 40 commits, five times: half an hour each on a quiet machine (SEARCHES=1: once)
-	cd bench && $(if $(SEARCHES),SEARCHES=$(SEARCHES)) ../$(BIN)/python -m pytest -q -s -m measurement tests/measuring/test_bisect_truth.py
+bisect-truth: $(DEV)/stamp ## find a regression of 15 % in 40 commits, five times half an hour (SEARCHES=1: once)
+	cd bench && $(if $(SEARCHES),SEARCHES=$(SEARCHES)) ../$(BIN)/python -m pytest -q -s -m measurement \
+		tests/measuring/test_bisect_truth.py
 
 screenshots: $(DEV)/stamp ## pictures of every page of the report site, to look at, and those of the README
 	@cd bench && ../$(BIN)/python -m tests.site.pictures ../.cache/pushbench/pictures
@@ -100,12 +111,14 @@ images: ## build the container image of every server and of k6, and fetch those 
 
 check: $(DEV)/stamp ## lint, format check and types of every language, schemas current
 	cd bench && ../$(BIN)/ruff format --check $(PYTHON_SOURCES) && ../$(BIN)/ruff check $(PYTHON_SOURCES) && ../$(BIN)/mypy
-	@command -v shellcheck >/dev/null || { echo "make check: needs shellcheck (on Debian and Ubuntu: apt install shellcheck)"; exit 1; }
+	@command -v shellcheck >/dev/null || \
+		{ echo "make check: needs shellcheck (on Debian and Ubuntu: apt install shellcheck)"; exit 1; }
 	shellcheck $$(git ls-files '*.sh') pushbench .ci/run
 	@test -z "$$(gofmt -l k6)" || { echo "gofmt: run 'make format' for"; gofmt -l k6; exit 1; }
 	cd k6 && go vet ./... && $(STATICCHECK) ./... && go mod tidy -diff
-	@for module in servers/*/go.mod; do echo "go vet, staticcheck $$module"; (cd $$(dirname $$module) && test -z "$$(gofmt -l .)" && \
-		go vet ./... && $(STATICCHECK) ./... && go mod tidy -diff) || exit 1; done
+	@for module in servers/*/go.mod; do echo "go vet, staticcheck $$module"; \
+		(cd $$(dirname $$module) && test -z "$$(gofmt -l .)" && go vet ./... && $(STATICCHECK) ./... && \
+		go mod tidy -diff) || exit 1; done
 	@for crate in servers/*/Cargo.toml; do echo "cargo fmt, clippy $$crate"; cargo fmt --check --manifest-path $$crate && \
 		cargo clippy --quiet --locked --release --all-targets --manifest-path $$crate -- -D warnings || exit 1; done
 	$(BIOME) check .
@@ -125,14 +138,15 @@ format: $(DEV)/stamp ## format every language
 schemas: ## write docs/schemas from the models
 	./pushbench schema --write
 
-bench-generator: ## what generating load costs, beside plain k6 scripts and a bare epoll loop (ARGS="-only streams": one part)
+bench-generator: ## what generating load costs, beside plain k6 scripts and a bare loop (ARGS="-only streams")
 	@mkdir -p $(K6_BIN)
 	cd k6 && go build -trimpath -o ../$(K6_BIN)/ . ./cmd/...
 	@$(K6_BIN)/bench-generator -bin $(K6_BIN) -sources k6 $(ARGS)
 
 lock: $(DEV)/stamp ## resolve the Python requirements again, with hashes
-	cd bench && for name in requirements requirements-dev; do ../$(BIN)/uv pip compile --quiet --universal --python-version 3.11 \
-		--generate-hashes --no-header --no-emit-index-url --no-annotate --upgrade $$name.in -o $$name.txt || exit 1; done
+	cd bench && for name in requirements requirements-dev; do \
+		../$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+		--no-header --no-emit-index-url --no-annotate --upgrade $$name.in -o $$name.txt || exit 1; done
 
 lock-images: ## look the digests of the services' images up again, and write compose/images.lock.json
 	@./pushbench services --lock

@@ -106,9 +106,12 @@ check_arguments() {
     [[ $network =~ $address ]] || give_up "--allow-ssh $network is no address or network" "such as 192.0.2.0/24"
   done
   if ((${#ssh_from[@]} == 0)) && [[ -z $ssh ]]; then
-    give_up "nobody could log in any more" "say from where with --allow-ssh, or --no-ssh where the machine has a console"
+    give_up "nobody could log in any more" \
+      "say from where with --allow-ssh, or --no-ssh where the machine has a console"
   fi
-  if ((${#ssh_from[@]})) && [[ -n $ssh ]]; then give_up "--no-ssh and --allow-ssh exclude each other" "leave one out"; fi
+  if ((${#ssh_from[@]})) && [[ -n $ssh ]]; then
+    give_up "--no-ssh and --allow-ssh exclude each other" "leave one out"
+  fi
 }
 
 # A token or an App: which of the two is there already is seen from the file itself.
@@ -175,8 +178,8 @@ END
 
 is_pinned_key() {
   local found
-  found=$(gpg --batch --homedir "$scratch" --show-keys --with-colons "$1" 2>/dev/null | awk -F: '$1 == "pub" {pubs++} $1 == "fpr" && !f {f = $10}
-    END {print pubs, f}')
+  found=$(gpg --batch --homedir "$scratch" --show-keys --with-colons "$1" 2>/dev/null |
+    awk -F: '$1 == "pub" {pubs++} $1 == "fpr" && !f {f = $10} END {print pubs, f}')
   [[ $found == "1 $PUSHBENCH_DOCKER_KEY" ]]
 }
 

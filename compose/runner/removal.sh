@@ -2,7 +2,9 @@
 # What provision.sh --uninstall does, with the names of provision.sh.
 
 remove_engine_data() {
-  if grep -qxs docker-ce "$CONFIG/packages"; then gone /etc/docker /var/lib/docker /var/lib/containerd /run/docker.sock; fi
+  if grep -qxs docker-ce "$CONFIG/packages"; then
+    gone /etc/docker /var/lib/docker /var/lib/containerd /run/docker.sock
+  fi
 }
 
 remove_packages() {
@@ -41,7 +43,8 @@ remove_files() {
 
 # The record of what was installed goes last: until then a second --uninstall can go on.
 uninstall_all() {
-  step "services stopped" disabled pushbench-renew.{timer,service} pushbench-{runner,job}.service pushbench-firewall.service
+  step "services stopped" disabled pushbench-renew.{timer,service} pushbench-{runner,job}.service \
+    pushbench-firewall.service
   step "packages" remove_packages
   step "engine's data" remove_engine_data
   step "users" remove_users

@@ -202,7 +202,8 @@ def fetch(address: str, server: str, target: Path, size: int, digest: str) -> No
 def _download(address: str, server: str, part: Path, size: int) -> str:
     """The SHA-256 of what came. Raises NotRenewed when it is of another length or takes too long."""
     opener = urllib.request.build_opener(_Redirects(server))
-    request = urllib.request.Request(address, headers={"User-Agent": "pushbench-runner"})  # noqa: S310 - from the settings
+    headers = {"User-Agent": "pushbench-runner"}
+    request = urllib.request.Request(address, headers=headers)  # noqa: S310 - from the settings
     deadline, found, got = time.monotonic() + DOWNLOAD_SECONDS, hashlib.sha256(), 0
     with opener.open(request, timeout=TIMEOUT_SECONDS) as answer, part.open("wb") as file:
         while chunk := answer.read(CHUNK):

@@ -69,8 +69,8 @@ gone() {
   done
 }
 
-# applied NAME WHAT FILES... -- COMMAND [ARGUMENTS]: run it unless it was run since these files last changed. The mark is
-# written after it succeeded, so a failure in between is made up for.
+# applied NAME WHAT FILES... -- COMMAND [ARGUMENTS]: run it unless it was run since these files last changed. The mark
+# is written after it succeeded, so a failure in between is made up for.
 applied() {
   local mark=$CONFIG/applied/$1 what=$2 files=()
   shift 2
@@ -113,8 +113,8 @@ install_packages() {
 enabled() {
   local unit
   for unit in "$@"; do
-    if ! systemctl is-enabled --quiet "$unit" 2>/dev/null; then change "enable $unit" systemctl enable --quiet "$unit"; fi
-    if ! systemctl is-active --quiet "$unit" 2>/dev/null; then change "start $unit" systemctl start "$unit"; fi
+    systemctl is-enabled --quiet "$unit" 2>/dev/null || change "enable $unit" systemctl enable --quiet "$unit"
+    systemctl is-active --quiet "$unit" 2>/dev/null || change "start $unit" systemctl start "$unit"
   done
 }
 

@@ -28,7 +28,10 @@ export function launch() {
   return chromium.launch({ executablePath: found, args: ['--no-sandbox', '--font-render-hinting=none'] });
 }
 
-/** Serves `folder` below `prefix`, compressed as Pages does it. `requests` has path and bytes on the wire of each answer. */
+/**
+ * Serves `folder` below `prefix`, compressed as Pages does it. `requests` has path and bytes on the wire of each
+ * answer.
+ */
 export async function serve(folder, prefix = '/') {
   const requests = [];
   const server = createServer(async (request, response) => {
@@ -57,7 +60,9 @@ export async function serve(folder, prefix = '/') {
   };
 }
 
-/** One browser for the tests of a file, and `folder` served to them, where it is named. All that pages ask for is there. */
+/**
+ * One browser for the tests of a file, and `folder` served to them, where it is named. All that pages ask for is there.
+ */
 export function browsing(folder) {
   let browser;
   let server;

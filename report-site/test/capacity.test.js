@@ -1,6 +1,7 @@
 // What servers carry: a ranking with ties and lower bounds, a part of each server's page, and a mark on load curves.
 
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { browsing, serve, settled, visit } from './browser.js';
 import { addresses, read } from './pages.js';
@@ -122,7 +123,6 @@ test('what a server carries is marked on its load curves, and only where the loa
   };
   await marks(`${run}?server=actix`, 'carries 5,260');
   await marks('#/server/go', 'carries \u2265 9,000');
-  await marks(`#/compare?run=${run.slice('#/run/'.length)}`, 'fastapi 900', 'bun 5,150');
   await close();
   const other = await web.open('#/nowhere');
   await other.page.route('**/manifest.js*', async (route) => {
@@ -144,6 +144,40 @@ test('what a server carries is marked on its load curves, and only where the loa
   const written = await other.page.evaluate(() => window.written.map(String));
   assert.ok(written.length > 10 && !written.some((each) => each.startsWith('carries')), written.join());
   await other.close();
+});
+
+test('of several servers the legend says what they carry, and their markers are apart', async () => {
+  const { page, complaints, close } = await web.open();
+  const { run } = await addresses(page);
+  await visit(page, `#/compare?run=${run.slice('#/run/'.length)}`);
+  const chart = page.locator('figure.chart').filter({ hasText: ' against ' }).first();
+  const notes = chart.locator('.legend small');
+  await notes.first().waitFor();
+  const wanted = Object.values(await found(page)).filter((each) => each.carried > 0);
+  assert.equal(await notes.count(), wanted.length);
+  const legend = await chart.locator('.legend li').allInnerTexts();
+  for (const text of ['bun carries 5,150', 'go carries \u2265 9,000']) {
+    assert.ok(
+      legend.some((each) => each.replace(/\s+/g, ' ').startsWith(text)),
+      `${text}: ${legend}`,
+    );
+  }
+  const saved = page.waitForEvent('download');
+  await chart.getByRole('button', { name: 'Save SVG' }).click();
+  const svg = readFileSync(await (await saved).path(), 'utf8');
+  const ticks = [...svg.matchAll(/<path d="M([\d.]+) ([\d.]+)V([\d.]+)" fill="none"[^>]+dasharray="7 3"/g)];
+  const ends = ticks.map(([, x, , y]) => ({ x: Number(x), y: Number(y) }));
+  assert.equal(ends.length, wanted.length);
+  const pairs = ends.flatMap((a, number) =>
+    ends.slice(number + 1).map((b) => [Math.abs(a.x - b.x), Math.abs(a.y - b.y)]),
+  );
+  assert.ok(
+    pairs.some(([x]) => x < 10),
+    'two servers carry nearly the same',
+  );
+  for (const [x, y] of pairs) assert.ok(x >= 10 || y >= 9.9, `markers touch: ${x} and ${y} apart`);
+  assert.deepEqual(complaints, []);
+  await close();
 });
 
 test('on a phone each server is a card with what it carries', async () => {

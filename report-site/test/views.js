@@ -1,4 +1,5 @@
-// How pictures are looked at: by readers at a desk, with a phone, at night, on paper, and by those who see fewer colours.
+// How pictures are looked at: by readers at a desk, with a phone, at night, on paper, and by those who see fewer
+// colours.
 
 const phone = { viewport: { width: 360, height: 740 }, deviceScaleFactor: 2, isMobile: true, hasTouch: true };
 

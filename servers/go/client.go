@@ -20,8 +20,8 @@ const maxMessageBytes = 64 * 1024
 const closeTimeout = 3 * time.Second
 
 // A client that sends without pause is given pauses: after so many frames, so that others have their turn, and when so
-// much is queued where it sends to, or it would fill the queues of clients that do read faster than they can be written.
-// A pause is short because nobody waits for a slow reader.
+// much is queued where it sends to, or it would fill the queues of clients that do read faster than they can be
+// written. A pause is short because nobody waits for a slow reader.
 const (
 	maxFramesAtOnce = 64
 	maxUnreadBytes  = 64 * 1024

@@ -21,7 +21,7 @@ from pushbench.foundation.files import write_atomically
 from pushbench.judging.thresholds import Thresholds
 from pushbench.judging.verdict import judge
 from pushbench.measuring.campaign import Budget
-from pushbench.measuring.common import Options, holding_machine
+from pushbench.measuring.common import Options, holding
 from pushbench.measuring.compare import CompareRequest, compare
 from pushbench.measuring.preparation import build_each, select_servers
 from pushbench.measuring.progress import Watch
@@ -69,9 +69,9 @@ class Looking:
 
     def _verify(self) -> Sighting:
         project, server = self.faulty.project, self.faulty.server.id
-        with holding_machine(Options(PROCESS, wait=self.request.wait), self.watch):
-            suite = find_suite(project.scenarios, self.suite)
-            chosen = select_servers(project, suite, [server], self.watch.note, PROCESS)
+        suite = find_suite(project.scenarios, self.suite)
+        chosen = select_servers(project, suite, [server], self.watch.note, PROCESS)
+        with holding(chosen.driver, Options(PROCESS, wait=self.request.wait), self.watch):
             [prepared] = build_each([(chosen.driver, each) for each in chosen.servers], self.watch.note)
             if not isinstance(prepared.result, Build):
                 raise UserError(f"{server}: {prepared.result.message}")

@@ -9,7 +9,7 @@ from pushbench.calibration.catalogue import SOUND, WAYS, Catalogue, CatalogueFau
 from pushbench.calibration.sightings import FaultResult, FaultResults, Sighting, Word
 from pushbench.foundation.text import counted, one_line
 from pushbench.metrics.units import format_elapsed, format_number
-from pushbench.reporting.markdown import escape
+from pushbench.reporting.markdown import escape, wrapped
 
 ABSENT = "-"
 LONGEST_REASON = 120
@@ -96,7 +96,9 @@ def markdown(catalogue: Catalogue, found: FaultResults) -> str:
     if caught := [row for row in table if row.word == "caught"]:
         lines += ["## Caught by", "", *_table(["fault", "by", "first reason"], [*_caught(caught)]), ""]
     if sentences := [*missed(table)]:
-        lines += ["## Not caught, and why", "", *(f"- {escape(each)}" for each in sentences), ""]
+        lines += ["## Not caught, and why", ""]
+        lines += [line for each in sentences for line in wrapped(f"- {escape(each)}", indent="  ")]
+        lines += [""]
     if looks := [seen for row in table for _, seen in row.result.looks]:
         lines += [*_measured(looks), ""]
     return "\n".join(lines)

@@ -29,7 +29,7 @@ from pushbench.measuring.common import (
     ARMS_APART,
     Options,
     bench_of,
-    holding_machine,
+    holding,
     means_of,
     new_record,
     require_no_cluster,
@@ -73,7 +73,7 @@ def calibrate(
         what = f"the driver {driver.name} has one image of a commit, so nothing is built apart"
         raise UserError(what, hint="add --driver process, or compare one build with --fault none")
     means = means_of(load, driver, options, watch.note)
-    with holding_machine(options, watch):
+    with holding(driver, options, watch):
         binary, built = preparation.build_all(project, chosen, watch.note)
         verified = preparation.verify_all(head.project, built, driver, watch.note) if options.verify else built
         sound = {each.server.id: each for each in verified if isinstance(each.result, Build)}

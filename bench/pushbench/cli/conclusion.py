@@ -19,7 +19,7 @@ from pushbench.foundation.errors import EXIT_FAIL, EXIT_PASS, EXIT_UNDECIDED, Us
 from pushbench.foundation.files import write_atomically
 from pushbench.foundation.project import Project
 from pushbench.judging.thresholds import Thresholds
-from pushbench.judging.thresholds_reader import known_suites, read_thresholds
+from pushbench.judging.thresholds_reader import known_suites, read_own_thresholds, read_thresholds
 from pushbench.records.record import Record
 
 BY_SEVERITY = (EXIT_PASS, EXIT_UNDECIDED, EXIT_FAIL)
@@ -44,7 +44,7 @@ def thresholds_for(
         if server.thresholds_file.exists():
             own.setdefault(server.thresholds_file, {})[server.id] = server.spec.suite
     for path, suite_of in own.items():
-        found = found.with_own(read_thresholds(path, suites=known, servers=suite_of))
+        found = found.with_own(read_own_thresholds(path, suites=known, servers=suite_of))
     return found
 
 

@@ -75,8 +75,8 @@ def verify(
     from pushbench.drivers.choice import DriverChoice
     from pushbench.drivers.kubernetes import ClusterChoice
     from pushbench.foundation.project import Project
-    from pushbench.machine.ownership import only_run_on_machine
     from pushbench.machine.processes import raise_open_files
+    from pushbench.measuring.alone import alone
     from pushbench.measuring.conversing import conversing
     from pushbench.measuring.preparation import build_each, select_servers
     from pushbench.measuring.verifying import lanes_of
@@ -91,7 +91,7 @@ def verify(
 
     chosen = each_suite(project, suite, options.chosen(named, servers), select)
     rules = _known_rules([server for each in chosen for server in each.servers], rule or [])
-    with only_run_on_machine(options.note, wait=wait):
+    with alone([each.driver for each in chosen], options.note, wait=wait, clients_here=True):
         raise_open_files()
         asked = [(each.driver, server) for each in chosen for server in each.servers]
         prepared = build_each(asked, options.note)

@@ -35,7 +35,7 @@ from pushbench.foundation.errors import UserError
 from pushbench.foundation.project import Project
 from pushbench.generator.load import Generator, Load, LoadPlan, Player
 from pushbench.machine.environment import CpuSplit, shorten_kernel
-from pushbench.machine.ownership import machine_marker, owner_lives, owner_marker
+from pushbench.machine.ownership import boot_id, machine_marker, owner_lives, owner_marker
 
 OPERATOR = "https://raw.githubusercontent.com/grafana/k6-operator/v1.5.0/bundle.yaml"
 PREFIX = "pushbench"
@@ -67,6 +67,8 @@ class KubernetesDriver:
     version: str
     plugin: str | None
     """of the network; None where it is not known"""
+    cluster: str
+    """identifies it, whatever the context is called"""
     _kubectl: Kubectl
     prefix: str
     workers: int | None = None
@@ -91,6 +93,7 @@ class KubernetesDriver:
                 raise UserError("the cluster has no k6 operator, which plays the load", hint=hint)
             found = nodes.usable(kubectl.get("nodes")["items"])
             plugin = _plugin(kubectl)
+            cluster = str(kubectl.get("namespace", "kube-system")["metadata"]["uid"])
             end_orphans(kubectl, note)
         except KubectlFailed as error:
             raise UserError(f"the cluster does not answer: {error}", hint="see `kubectl cluster-info`") from None
@@ -101,12 +104,17 @@ class KubernetesDriver:
             )
         names = " and ".join(node.name for node in nodes.for_servers(found))
         note(f"driver: kubernetes {version}, servers on {names}")
-        return cls(project, split, found, choice.generators, version, plugin, kubectl, prefix, workers)
+        return cls(project, split, found, choice.generators, version, plugin, cluster, kubectl, prefix, workers)
 
     @property
     def node(self) -> Node:
         """The first one for servers."""
         return nodes.for_servers(self.nodes)[0]
+
+    @property
+    def here(self) -> bool:
+        """Whether a node shares the kernel of this machine, as those of kind do."""
+        return any(node.boot == boot_id() for node in self.nodes)
 
     @property
     def engine(self) -> str:

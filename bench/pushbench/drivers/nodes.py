@@ -31,10 +31,12 @@ class Node:
     kernel: str
     runtime: str
     role: str
+    boot: str = ""
+    """the id of the kernel's start"""
 
     def is_like(self, other: Node) -> bool:
         """Whether results do not depend on which of the two runs the server."""
-        return replace(self, name=other.name, role=other.role) == other
+        return replace(self, name=other.name, role=other.role, boot=other.boot) == other
 
     @property
     def server_cpus(self) -> int:
@@ -75,4 +77,5 @@ def _node(item: Mapping[str, Any]) -> Node:
         kernel=info["kernelVersion"],
         runtime=info["containerRuntimeVersion"].replace("://", " "),
         role=labels.get(ROLE, ""),
+        boot=info.get("bootID", ""),
     )

@@ -152,6 +152,19 @@ class SuiteThresholds:
         own = {each.metric: each for each in self.own_regressions.get(server, ())}
         return list(({each.metric: each for each in self.regressions} | own).values())
 
+    def with_own(self, other: SuiteThresholds) -> SuiteThresholds:
+        """These, and what another file says about single servers: its lines go before those here."""
+        margins = dict(self.own_regressions)
+        for server, own in other.own_regressions.items():
+            margins[server] = (*margins.get(server, ()), *own)  # the last one of a metric counts
+        return replace(
+            self,
+            limits=(*self.limits, *(limit for limit in other.limits if limit.server)),  # here, too
+            own_regressions=margins,
+            accepted=(*other.accepted, *self.accepted),  # the first one that holds counts
+            accepted_capacities=(*self.accepted_capacities, *other.accepted_capacities),
+        )
+
     @property
     def all_regressions(self) -> Iterator[tuple[str | None, Regression]]:
         """Those of the suite, then those of single servers, each with the server's id."""
@@ -196,13 +209,8 @@ class Thresholds:
         return self.suites.get(name, SuiteThresholds())
 
     def with_own(self, other: Thresholds) -> Thresholds:
-        """These, and the limits of single servers in another file, which replace those here. The digest stays."""
-
-        def both(name: str, suite: SuiteThresholds) -> SuiteThresholds:
-            own = [limit for limit in other.suite(name).limits if limit.server]
-            return replace(suite, limits=(*suite.limits, *own))
-
-        return replace(self, suites={name: both(name, suite) for name, suite in self.suites.items()})
+        """These, and the lines about single servers in another file, which go before those here. The digest stays."""
+        return replace(self, suites={name: suite.with_own(other.suite(name)) for name, suite in self.suites.items()})
 
 
 NO_THRESHOLDS = Thresholds(digest="", suites={})

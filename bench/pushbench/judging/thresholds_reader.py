@@ -69,6 +69,19 @@ def read_thresholds(path: Path, *, suites: Mapping[str, KnownSuite], servers: Ma
     return checked(file, digest(path, suites), suites=suites, servers=servers)
 
 
+def read_own_thresholds(path: Path, *, suites: Mapping[str, KnownSuite], servers: Mapping[str, str]) -> Thresholds:
+    """As `read_thresholds`, of the file beside a server's description, which has lines about that server alone.
+
+    `servers` are those of the description. Raises UserError for lines about a whole suite, too.
+    """
+    file = read_yaml(path)
+    found = checked(file, digest(path, suites), suites=suites, servers=servers)
+    if "suites" in file.data:
+        what = "lines about a whole suite: this file has those of its server alone"
+        raise file.error(("suites",), what, f"write them below `servers`, `{min(servers)}` and the suite")
+    return found
+
+
 def checked(file: YamlFile, digest: str, *, suites: Mapping[str, KnownSuite], servers: Mapping[str, str]) -> Thresholds:
     """The content of a file that was read; see `read_thresholds`."""
     content = file.validate(ThresholdsFile)

@@ -1,4 +1,4 @@
-"""The owner of a program, whether it still runs, and the lock for measuring on this machine.
+"""The owner of a program, whether it still runs, and the locks for measuring on this machine and in a cluster.
 
 Every program that Pushbench starts carries PUSHBENCH_OWNER in its environment. If its owner was killed, the next
 command finds the program by that marker and ends it, and nothing else.
@@ -40,6 +40,11 @@ def machine_marker() -> str:
     return hashlib.sha256(json.dumps(names).encode()).hexdigest()[:12]
 
 
+def boot_id() -> str:
+    """Names the kernel that runs, and all of its containers with it."""
+    return (read("/proc/sys/kernel/random/boot_id") or "").strip()
+
+
 @dataclass(frozen=True)
 class Orphan:
     pid: int
@@ -64,9 +69,28 @@ def only_run_on_machine(note: Callable[[str], None], *, wait: bool = False) -> I
     Raises UserError with the holder's name, unless `wait` is set. All users share one lock file; PUSHBENCH_LOCK names
     another, for tests that measure nothing.
     """
+    with _only_run(_lock_file(), "on this machine", note, wait=wait):
+        yield
+
+
+@contextlib.contextmanager
+def only_run_in_cluster(cluster: str, note: Callable[[str], None], *, wait: bool = False) -> Iterator[None]:
+    """As `only_run_on_machine`, of the runs that this machine starts in one cluster; `cluster` identifies it. The
+    machine stays free, and runs that other machines start in the cluster do not see the lock.
+    """
+    file, digest = _lock_file(), hashlib.sha256(cluster.encode()).hexdigest()[:12]
+    with _only_run(file.with_name(f"{file.stem}-{digest}{file.suffix}"), "in this cluster", note, wait=wait):
+        yield
+
+
+def _lock_file() -> Path:
+    return Path(os.environ.get("PUSHBENCH_LOCK", "/tmp/pushbench.lock"))  # noqa: S108 - as every user can write there
+
+
+@contextlib.contextmanager
+def _only_run(path: Path, where: str, note: Callable[[str], None], *, wait: bool) -> Iterator[None]:
     if sys.platform != "linux":
         raise UserError("only Linux can be measured on: processes are pinned and accounted by its means")
-    path = Path(os.environ.get("PUSHBENCH_LOCK", "/tmp/pushbench.lock"))  # noqa: S108 - as every user can write there
     with contextlib.suppress(FileExistsError, PermissionError):
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o666))
         path.chmod(0o666)
@@ -74,7 +98,7 @@ def only_run_on_machine(note: Callable[[str], None], *, wait: bool = False) -> I
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            holder = f"another pushbench run is measuring on this machine (pid {file.read().strip() or 'unknown'})"
+            holder = f"another pushbench run is measuring {where} (pid {file.read().strip() or 'unknown'})"
             if not wait:
                 hint = "end it, or wait for it with --wait"
                 raise UserError(holder, where=str(path), hint=hint) from None

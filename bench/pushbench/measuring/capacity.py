@@ -27,7 +27,7 @@ from pushbench.measuring.common import (
     Options,
     bench_of,
     harness_of,
-    holding_machine,
+    holding,
     means_of,
     require_no_cluster,
 )
@@ -81,7 +81,7 @@ def find_capacities(
     search = _playable(search, suite, chosen.driver, options)
     load = _base_load(suite, search)
     means = means_of(load, chosen.driver, options, watch.note)
-    with holding_machine(options, watch):
+    with holding(chosen.driver, options, watch):
         binary, prepared = preparation.build_all(project, chosen, watch.note)
         if options.verify:
             prepared = preparation.verify_all(project, prepared, chosen.driver, watch.note)

@@ -28,9 +28,9 @@ from pushbench.generator.needs import Means
 from pushbench.judging.thresholds import NO_THRESHOLDS, Thresholds
 from pushbench.judging.thresholds_reader import digest, known_suites
 from pushbench.machine.environment import read_environment
-from pushbench.machine.ownership import only_run_on_machine
 from pushbench.machine.ports import require_free
 from pushbench.machine.processes import raise_open_files
+from pushbench.measuring.alone import alone
 from pushbench.measuring.company import Company
 from pushbench.measuring.live import open_stream
 from pushbench.measuring.live_endpoint import Endpoint
@@ -96,8 +96,9 @@ class Options:
 
 
 @contextlib.contextmanager
-def holding_machine(options: Options, watch: Watch | SearchWatch) -> Iterator[None]:
-    with only_run_on_machine(watch.note, wait=options.wait):
+def holding(driver: Driver, options: Options, watch: Watch | SearchWatch) -> Iterator[None]:
+    """Hold the place where the driver measures. Raises UserError where another run has it, or its port is not free."""
+    with alone([driver], watch.note, wait=options.wait):
         if options.driver.port is not None:
             require_free(options.driver.port)
         raise_open_files()

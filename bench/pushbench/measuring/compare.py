@@ -14,7 +14,7 @@ from pushbench.catalog.servers import read_catalog
 from pushbench.catalog.suites import Load, find_suite, read_suites
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.project import Project
-from pushbench.foundation.trees import content_at, resolve
+from pushbench.foundation.trees import content_at
 from pushbench.judging import accepting
 from pushbench.judging.foresight import rounds_needed, too_short
 from pushbench.judging.thresholds import Thresholds
@@ -28,7 +28,7 @@ from pushbench.measuring.common import (
     ARMS_APART,
     Options,
     bench_of,
-    holding_machine,
+    holding,
     means_of,
     new_record,
     require_live,
@@ -38,7 +38,7 @@ from pushbench.measuring.common import (
 from pushbench.measuring.explaining import explain_worse, worse_in_cpu
 from pushbench.measuring.plan import trial_seconds
 from pushbench.measuring.progress import Watch
-from pushbench.measuring.sides import repository_named, side_of
+from pushbench.measuring.sides import Side, repository_named, side_of
 from pushbench.records.record import Accepting, Comparison, Record
 
 
@@ -46,8 +46,8 @@ from pushbench.records.record import Accepting, Comparison, Record
 class CompareRequest:
     """What is to be compared. No `head` means the work tree, no `servers` all of the suite that can be built here.
 
-    New lines of the work tree's thresholds.yml that accept a regression have effect; those of a `head` that is a commit
-    have it where `accept` says so.
+    New lines that accept a regression have effect where the work tree's thresholds.yml has them, or the file beside a
+    server's description; those of a `head` that is a commit have it where `accept` says so.
     """
 
     suite: str
@@ -80,14 +80,13 @@ def compare(
     head, base = (side_of(project, repository, ref) for ref in (request.head, request.base))
     base_commit = read_commit(base.root)
     assert base_commit, "it was checked out"
-    # A thresholds.yml of this checkout has no line of another repository's commit.
-    accepted = [] if repository else read_accepting(project, head.project, base_commit.sha, request, watch.note)
+    accepted = read_accepting(project, head, base_commit.sha, request, watch.note)
     chosen = preparation.select_servers(head.project, suite, request.servers, watch.note, options.driver)
     chosen = replace(chosen, servers=head.at(chosen.servers))
     if doubt := _too_short(load, request.budget, [server.id for server in chosen.servers], thresholds):
         watch.note(doubt)
     means = means_of(load, chosen.driver, options, watch.note)
-    with holding_machine(options, watch):
+    with holding(chosen.driver, options, watch):
         binary, built = preparation.build_all(project, chosen, watch.note)
         arms = prepare_arms(head, base, built, chosen.driver, options=options, note=watch.note)
         for server in arms.identical:
@@ -132,26 +131,48 @@ def _too_short(load: Load, budget: Budget, servers: Sequence[str], thresholds: T
     return too_short(dict.fromkeys(servers, seconds), budget.allowed, needed)
 
 
-def read_accepting(project: Project, head: Project, base: str, request: CompareRequest, note: Note) -> list[Accepting]:
-    """The lines of the head's thresholds.yml that accept a regression, and that the commit `base` does not have.
+def read_accepting(project: Project, head: Side, base: str, request: CompareRequest, note: Note) -> list[Accepting]:
+    """The lines of the head's files that accept a regression, and that the commit `base` does not have.
 
     Raises UserError for a file that cannot be read and is to have effect.
     """
-    known = accepting.Known(
-        suites=known_suites(read_suites(project.scenarios)),
-        servers={server.id: server.spec.suite for server in read_catalog(head.servers)},
-    )
-    confirmed = request.accept or not request.head
-    try:
-        before = content_at(project.root, base, accepting.FILE, accepting.LARGEST_FILE)
-        if request.head:
-            sha = resolve(project.root, request.head)
-            text = content_at(project.root, sha, accepting.FILE, accepting.LARGEST_FILE)
-        else:
-            text = project.thresholds.read_text(encoding="utf-8") if project.thresholds.exists() else None
-        return accepting.new_lines(text, before, request.suite, known, confirmed=confirmed) if text else []
-    except UserError as error:
-        if request.accept:
-            raise
-        note(f"no line that accepts a regression has effect: {error}")
+    suites = known_suites(read_suites(project.scenarios))
+    found: list[Accepting] = []
+    for path, servers in _thresholds_files(head).items():
+        try:
+            found += _new_lines(head, path, base, request, accepting.Known(suites, servers))
+        except UserError as error:
+            if request.accept:
+                raise
+            note(f"no line that accepts a regression has effect: {error}")
+    return found
+
+
+def _thresholds_files(head: Side) -> dict[str, dict[str, str]]:
+    """The paths of the files thresholds.yml of a side, and the suites of the servers that each may name.
+
+    A server's own is the first, because its lines go before those of the checkout. Another repository has no other.
+    """
+    elsewhere, top = head.root != head.project.root, head.repository or head.root
+    catalog = read_catalog(head.project.servers)
+    found: dict[str, dict[str, str]] = {}
+    for server in catalog:
+        if server.thresholds_file.is_relative_to(top) and (server.described or not elsewhere):
+            path = server.thresholds_file.relative_to(top).as_posix()
+            found.setdefault(path, {})[server.id] = server.spec.suite
+    if not elsewhere:
+        found[accepting.FILE] = {server.id: server.spec.suite for server in catalog}
+    return {path: servers for path, servers in found.items() if (head.root / path).exists()}
+
+
+def _new_lines(head: Side, path: str, base: str, request: CompareRequest, known: accepting.Known) -> list[Accepting]:
+    """The lines of one file; see `read_accepting`."""
+    if request.head:
+        text = content_at(head.root, "HEAD", path, accepting.LARGEST_FILE)
+    else:
+        text = (head.root / path).read_text(encoding="utf-8")
+    if not text:
         return []
+    before = content_at(head.root, base, path, accepting.LARGEST_FILE)
+    confirmed = request.accept or not request.head
+    return accepting.new_lines(text, before, request.suite, known, confirmed=confirmed)

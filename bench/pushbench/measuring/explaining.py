@@ -18,7 +18,7 @@ from pushbench.judging.judged_changes import JudgedChange
 from pushbench.measuring import preparation
 from pushbench.measuring.arms import ArmName, Arms, prepare_arms
 from pushbench.measuring.checkout import read_commit
-from pushbench.measuring.common import Options, bench_of, holding_machine, means_of
+from pushbench.measuring.common import Options, bench_of, holding, means_of
 from pushbench.measuring.profiled import ARMS, NO_CONTAINERS, ProfiledTrial, profile_pair
 from pushbench.measuring.progress import Watch
 from pushbench.measuring.sides import Side, repository_named, side_of
@@ -49,7 +49,7 @@ def explain(project: Project, record: Record, server: str, options: Options, wat
     chosen = preparation.select_servers(head.project, suite, [server], watch.note, choice)
     chosen = replace(chosen, servers=head.at(chosen.servers))
     means = means_of(load, chosen.driver, options, watch.note)
-    with holding_machine(options, watch):
+    with holding(chosen.driver, options, watch):
         binary, built = preparation.build_all(project, chosen, watch.note)
         arms = prepare_arms(head, base, built, chosen.driver, options=options, note=watch.note)
         if arms.one_sided:

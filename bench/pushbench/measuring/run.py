@@ -27,7 +27,7 @@ from pushbench.measuring.common import (
     Interrupted,
     Options,
     bench_of,
-    holding_machine,
+    holding,
     means_of,
     measure_one,
     new_record,
@@ -74,7 +74,7 @@ def run(project: Project, request: RunRequest, options: Options, watch: Watch) -
     elsewhere = elsewhere_of(chosen.servers, owner_agreed=options.owner_agreed)
     load = _allowed(load, suite, request, elsewhere, watch.note)
     means = means_of(load, chosen.driver, options, watch.note)
-    with holding_machine(options, watch):
+    with holding(chosen.driver, options, watch):
         binary, prepared = _prepare(project, chosen, options, watch)
         bench = bench_of(project, binary, chosen.driver, load, means)
         record = new_record(
@@ -112,7 +112,7 @@ def resume(project: Project, path: Path, options: Options, watch: Watch) -> Reco
         raise UserError(f"cannot be resumed: {first.server} {first.reason}", where=str(path))
     generators = options.generators or record.environment.generators or 1
     means = means_of(load, chosen.driver, replace(options, generators=generators), watch.note)
-    with holding_machine(options, watch):
+    with holding(chosen.driver, options, watch):
         binary, prepared = _prepare(project, chosen, options, watch)
         bench = bench_of(project, binary, chosen.driver, load, means)
         _require_same(path, record, bench.environment, prepared)

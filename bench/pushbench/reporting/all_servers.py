@@ -6,7 +6,6 @@ build in them; of two builds the newer one counts.
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
@@ -17,7 +16,7 @@ from pushbench.metrics.units import format_number
 from pushbench.records.capacity_history import CapacityEntry, KeptCapacity
 from pushbench.records.compact import CompactRun, CompactServer, Kept
 from pushbench.records.record import Environment
-from pushbench.reporting.markdown import escape
+from pushbench.reporting.markdown import escape, wrapped
 from pushbench.reporting.ranking import basis
 from pushbench.statistics import ties
 
@@ -173,7 +172,7 @@ def _capacity(found: KeptCapacity | None) -> str:
 def _below(placed: Sequence[_Server], unplaced: Sequence[_Server], searches: Sequence[CapacityEntry]) -> Iterator[str]:
     for each in unplaced:
         said = f"- `{escape(each.name)}` has no place: {escape(each.newest.problem or 'not measured')}"
-        yield from _wrapped(said, indent="  ")
+        yield from wrapped(said, indent="  ")
     if unplaced:
         yield ""
     said = basis([each.subject for each in placed])
@@ -184,7 +183,7 @@ def _below(placed: Sequence[_Server], unplaced: Sequence[_Server], searches: Seq
     for entry in searches:
         commits.setdefault(entry.commit or "", []).append(f"{entry.record} (capacity)")
     sources = "; ".join(f"{', '.join(records)} of commit {commit[:COMMIT]}" for commit, records in commits.items())
-    yield from _wrapped(" ".join(filter(None, [said, f"Records {sources}."])))
+    yield from wrapped(" ".join(filter(None, [said, f"Records {sources}."])))
 
 
 def _machine(environment: Environment) -> str:
@@ -193,14 +192,10 @@ def _machine(environment: Environment) -> str:
     own = "the server has 1 of them" if server == 1 else f"the server has {server} of them"
     engine = f", {environment.engine}" if environment.engine else ""
     return "\n".join(
-        _wrapped(
+        wrapped(
             f"All servers on one machine: {environment.cpu_model}, {whole} CPUs, {own}; {gigabytes:.0f} GB of memory, "
             f"kernel {environment.kernel}, driver `{environment.driver}`{engine}, method {environment.method_number} "
             f"([method.md](method.md#methods-1-and-2)), environment {environment.key}. Servers within noise of each "
             "other share a place."
         )
     )
-
-
-def _wrapped(text: str, indent: str = "") -> list[str]:
-    return textwrap.wrap(text, 120, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)

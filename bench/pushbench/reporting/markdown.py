@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+import textwrap
 from collections.abc import Iterator, Sequence
 
 from pushbench.foundation.text import one_line
@@ -81,6 +82,11 @@ def points(section: notes.Section) -> Iterator[str]:
         yield f"- {escape(note.text)}"
         if note.log:
             yield from ("", *(f"  {line}" for line in fenced(note.log, "text")), "")
+
+
+def wrapped(text: str, indent: str = "") -> list[str]:
+    """The lines of a paragraph for a file that people read, the further ones indented."""
+    return textwrap.wrap(text, 120, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 
 
 def escape(text: str) -> str:

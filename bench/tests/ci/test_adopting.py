@@ -74,6 +74,17 @@ def test_the_limits_of_a_description_beside_the_sources_count(project: Project, 
     assert limits_of(project) == [0.007]
 
 
+def test_the_base_has_the_limits_file_of_its_time(project: Project, beside: Path) -> None:
+    base = git(beside, "rev-parse", "HEAD")
+    (beside / "bench" / "mine" / "thresholds.yml").write_text(LIMITS)
+    commit(beside)
+    plan = adopt(project, Adoption(beside, "bench/mine", "smoke", base), Settings())
+    assert limits_of(project) == [0.007]
+    there = git(project.root, "ls-tree", "--name-only", plan.base or "", "servers/mine/").split()
+    assert "servers/mine/server.yml" in there
+    assert "servers/mine/thresholds.yml" not in there, "a line is new only where the base does not have it"
+
+
 def test_with_a_base_both_are_commits_of_this_checkout(project: Project, own: Path) -> None:
     base = git(own, "rev-parse", "HEAD")
     git(own, "checkout", "-b", "change")

@@ -22,7 +22,7 @@ from pushbench.drivers.lanes import in_lane
 from pushbench.drivers.manifests import OWNER, Place
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.project import Project
-from pushbench.machine.ownership import machine_marker, owner_marker
+from pushbench.machine.ownership import boot_id, machine_marker, owner_marker
 from tests.support import make_project
 
 SERVICES = yaml.safe_load((Path(__file__).parents[3] / "compose/bench.yml").read_text())["services"]
@@ -30,7 +30,7 @@ POLICY = SERVICES["server"]
 GONE = "1:1"
 
 
-def node(name: str, *, ready: str = "True", role: str = "", **spec: Any) -> dict[str, Any]:
+def node(name: str, *, ready: str = "True", role: str = "", boot: str = "another", **spec: Any) -> dict[str, Any]:
     return {
         "metadata": {"name": name, "labels": {"pushbench.role": role, "node.kubernetes.io/instance-type": "m7.large"}},
         "spec": spec,
@@ -38,7 +38,8 @@ def node(name: str, *, ready: str = "True", role: str = "", **spec: Any) -> dict
             "conditions": [{"type": "Ready", "status": ready}],
             "capacity": {"cpu": "4", "memory": "8000Ki"},
             "nodeInfo": {
-                "architecture": "amd64", "kernelVersion": "6.18.4", "containerRuntimeVersion": "containerd://2.1"
+                "architecture": "amd64", "kernelVersion": "6.18.4", "containerRuntimeVersion": "containerd://2.1",
+                "bootID": boot,
             },
         },
     }  # fmt: skip
@@ -204,6 +205,7 @@ case "$*" in
   *"get --raw /version"*) echo '{"major": "1", "minor": "34+"}' ;;
   *"get crd"*) echo "$CRDS" ;;
   *"get --output json nodes"*) cat "$NODES" ;;
+  *"get --output json namespace kube-system"*) printf '{"metadata": {"uid": "%s"}}' "${CLUSTER:-cc}" ;;
   *"get --output json daemonsets --all-namespaces"*) printf '{"items": [%s]}' "$DAEMONS" ;;
   *"get --output json namespaces"*) echo '{"items": []}' ;;
   *"config get-contexts --output=name"*) printf 'arn:aws:eks:eu-west-1:123456789012:cluster/x\nstage\n' ;;
@@ -239,6 +241,17 @@ def test_a_cluster_is_described_by_the_servers_node_and_the_network(
     assert choose(project, generators=1).engine == "Kubernetes 1.34, containerd 2.1, Flannel", "runs are kept apart"
     assert driver.facts["cpus"] == 4
     assert driver.facts["kernel"] == "6.18"
+
+
+def test_a_cluster_has_one_identity_and_is_here_where_a_node_shares_the_kernel(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert choose(project).cluster == choose(project, context="stage").cluster == "cc"
+    monkeypatch.setenv("CLUSTER", "dd")
+    assert choose(project).cluster == "dd"
+    assert not choose(project).here
+    Path(os.environ["NODES"]).write_text(json.dumps({"items": [node("one"), node("two", boot=boot_id())]}))
+    assert choose(project).here
 
 
 def with_spec(**spec: Any) -> Server:

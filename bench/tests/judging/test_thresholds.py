@@ -9,8 +9,10 @@ import pytest
 
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.project import Project
+from pushbench.judging.thresholds import Thresholds
+from pushbench.judging.thresholds_reader import read_own_thresholds
 from pushbench.metrics.definitions import Better
-from tests.factories import METRICS, make_thresholds
+from tests.factories import METRICS, known_suite, make_thresholds
 
 TODAY = date(2026, 11, 21)
 
@@ -96,6 +98,64 @@ def test_a_server_s_own_limit_holds_on_its_last_day_and_not_after_it(tmp_path: P
     assert bounds(tmp_path, until, server="fastapi") == {"loss_ratio": ("max", 0.2)}
     expired = of_server("loss_ratio: {max: 20%, reason: known, until: 2026-11-20}")
     assert bounds(tmp_path, expired, server="fastapi") == {"loss_ratio": ("max", 0.01)}
+
+
+OWN = """\
+version: 1
+servers:
+  fastapi:
+    whiteboard:
+      limits: {loss_ratio: {max: 20%, reason: it is known}}
+      regressions: {cpu_seconds_per_delivery: {margin: 8%, reason: it is noisy}}
+      accepted:
+        cpu_seconds_per_delivery: {change: 12%, reason: it checks more, until: 2027-01-31}
+        capacity: {level: 4000, reason: it checks more, until: 2027-01-31}
+"""
+COMMON = """\
+version: 1
+suites:
+  whiteboard: {limits: {loss_ratio: {max: 1%}}, regressions: {cpu_seconds_per_delivery: {margin: 5%}}}
+servers:
+  fastapi:
+    whiteboard:
+      limits: {loss_ratio: {max: 5%, reason: another}}
+      regressions: {cpu_seconds_per_delivery: {margin: 6%, reason: another}}
+      accepted:
+        cpu_seconds_per_delivery: {change: 1%, reason: another, until: 2027-01-31}
+        capacity: {level: 4900, reason: another, until: 2027-01-31}
+"""
+
+
+@pytest.mark.parametrize("common", [COMMON, COMMON.partition("servers:")[0]])
+def test_every_line_beside_a_server_counts_for_it_alone_and_before_those_of_the_checkout(
+    tmp_path: Path, common: str
+) -> None:
+    both = make_thresholds(tmp_path, common).with_own(make_thresholds(tmp_path, OWN))
+
+    def counts(server: str) -> tuple[float, float, float | None]:
+        [limit] = both.limits("whiteboard", server, "100", TODAY)
+        [margin] = both.margins("whiteboard", server)
+        accepted = both.accepted("whiteboard", server, "100", "cpu_seconds_per_delivery", TODAY)
+        return limit.bound.value, margin.margin, accepted.change if accepted else None
+
+    assert counts("fastapi") == (0.2, 0.08, 0.12)
+    assert counts("node-ws") == (0.01, 0.05, None)
+    lines = {line.server: line.level for line in both.suite("whiteboard").accepted_capacities}
+    assert lines == {"fastapi": 4000}, "as the judge of capacities reads them"
+
+
+def own(file: Path, text: str) -> Thresholds:
+    file.write_text(text)
+    return read_own_thresholds(file, suites={"whiteboard": known_suite("100")}, servers={"fastapi": "whiteboard"})
+
+
+def test_a_file_beside_a_server_says_nothing_about_others(tmp_path: Path) -> None:
+    file = tmp_path / "thresholds.yml"
+    assert own(file, OWN).suite("whiteboard").accepted
+    with pytest.raises(UserError, match=r"thresholds.yml:10: .*write them below `servers`, `fastapi` and the suite"):
+        own(file, f"{OWN}suites:\n  whiteboard: {{regressions: {{cpu_seconds_per_delivery: {{margin: 90%}}}}}}\n")
+    with pytest.raises(UserError, match=r"thresholds.yml:3: unknown server 'node-ws'"):
+        own(file, OWN.replace("fastapi", "node-ws"))
 
 
 def test_regressions_are_read_with_the_metric_s_own_direction(tmp_path: Path) -> None:

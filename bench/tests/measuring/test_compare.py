@@ -13,12 +13,13 @@ from pushbench.cli.conclusion import thresholds_of
 from pushbench.drivers.choice import DriverChoice
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.project import Project
-from pushbench.foundation.trees import check_out, resolve
+from pushbench.foundation.trees import resolve
 from pushbench.judging.verdict import Verdict, judge
 from pushbench.measuring import preparation
 from pushbench.measuring.campaign import Budget
 from pushbench.measuring.common import Interrupted, Options
 from pushbench.measuring.compare import CompareRequest, compare, read_accepting
+from pushbench.measuring.sides import side_of
 from pushbench.metrics import validity
 from pushbench.records import store
 from pushbench.records.record import PlannedTrial, Record, Trial
@@ -119,11 +120,13 @@ def accepts(project: Project, more: str = ACCEPTS) -> None:
     project.thresholds.write_text(project.thresholds.read_text() + more)
 
 
-def accepted_by(project: Project, head: str | None = None, *, accept: bool = False) -> list[tuple[str, str, bool]]:
+def accepted_by(
+    project: Project, head: str | None = None, *, accept: bool = False, watch: Notebook | None = None
+) -> list[tuple[str, str, bool]]:
     """Of the lines that `main` does not have: server, metric and whether it has effect. The file is on `head`."""
     request = CompareRequest("tiny", "smoke", "main", head, accept=accept)
-    tree = check_out(project, head) if head else project
-    lines = read_accepting(project, tree, resolve(project.root, "main"), request, Notebook().note)
+    note = (watch or Notebook()).note
+    lines = read_accepting(project, side_of(project, None, head), resolve(project.root, "main"), request, note)
     return [(line.server, line.metric, line.confirmed) for line in lines]
 
 
@@ -159,6 +162,45 @@ def test_what_another_commit_accepts_has_effect_only_where_that_was_said(fork: P
     assert accepted_by(fork) == []
     assert accepted_by(fork, "fork") == [("x", "loss_ratio", False)]
     assert accepted_by(fork, "fork", accept=True) == [("x", "loss_ratio", True)]
+
+
+def test_the_file_beside_a_server_accepts_for_it_alone(project: Project) -> None:
+    own = project.servers / "x" / "thresholds.yml"
+    own.write_text(f"version: 1\n{ACCEPTS}")
+    assert accepted_by(project) == [("x", "loss_ratio", True)]
+    own.write_text(f"version: 1\n{ACCEPTS}".replace("  x:", "  y:"))
+    watch = Notebook()
+    assert accepted_by(project, watch=watch) == []
+    assert "unknown server 'y'" in watch.notes[0]
+
+
+def test_a_server_of_another_repository_accepts_what_its_own_base_does_not(project: Project, tmp_path: Path) -> None:
+    there = tmp_path / "theirs"
+    described = there / "bench" / "x"
+    described.parent.mkdir(parents=True)
+    (project.servers / "x").rename(described)
+    with (described / "server.yml").open("a") as file:
+        file.write("source: ../..\n")
+    (project.servers / "x").symlink_to(described)
+    theirs = Project.at(there)
+    git(theirs, "init", "--quiet", "--initial-branch=main")
+    commit(theirs, "Begin")
+    (there / "thresholds.yml").write_text(f"version: 1\n{ACCEPTS}")  # is no file of a server
+    (described / "thresholds.yml").write_text(f"version: 1\n{ACCEPTS.replace('5%', '6%')}")
+
+    def accepted(head: str | None = None) -> list[tuple[float | None, bool]]:
+        request = CompareRequest("tiny", "smoke", "main", head)
+        base = resolve(there, "main")
+        lines = read_accepting(project, side_of(project, there, head), base, request, Notebook().note)
+        return [(line.level, line.confirmed) for line in lines]
+
+    assert accepted() == [(0.06, True)]
+    git(theirs, "checkout", "--quiet", "-b", "slower")
+    commit(theirs, "Accept it")
+    assert accepted("slower") == [(0.06, False)]
+    git(theirs, "checkout", "--quiet", "main")
+    git(theirs, "merge", "--quiet", "slower")
+    assert accepted() == []
 
 
 def test_a_file_of_strangers_that_cannot_be_read_accepts_nothing(project: Project) -> None:

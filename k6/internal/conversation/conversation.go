@@ -5,6 +5,7 @@ package conversation
 import (
 	"errors"
 	"fmt"
+	"net"
 	"strconv"
 	"time"
 
@@ -90,36 +91,46 @@ func Play(config Config) (*Report, error) {
 	return p.report, err
 }
 
-// all is the whole conversation.
+// all is the whole conversation: two clients come, and say three things, one after the other.
 func (p *play) all() error {
-	group := "check-" + strconv.FormatInt(p.began.Unix(), 36) // no group that a server remembers
+	come, say, end := p.enter, p.speak, p.leave
 	if p.protocol.Requests() {
-		return p.requests(group)
+		come, say, end = p.connect, p.request, func() error { return nil }
 	}
+	group := "check-" + strconv.FormatInt(p.began.Unix(), 36) // no group that a server remembers
 	for number := range 2 {
-		if err := p.enter(protocol.Identity{Group: group, Client: number, Epoch: p.began}); err != nil {
+		if err := come(protocol.Identity{Group: group, Client: number, Epoch: p.began}); err != nil {
 			return err
 		}
 	}
 	for _, turn := range []sent{{0, 0}, {1, 0}, {0, 1}} {
-		if err := p.speak(turn); err != nil {
+		if err := say(turn); err != nil {
 			return err
 		}
 	}
-	if err := p.keepAlive(); err != nil {
+	if err := end(); err != nil {
 		return err
 	}
-	return p.leave()
+	if p.foreign != nil {
+		return p.foreign
+	}
+	return nil
+}
+
+// open opens a connection of a client, which replaces the one that it had, and says what comes first.
+func (p *play) open(id protocol.Identity) (*speaker, error) {
+	conn, err := net.DialTimeout("tcp", net.JoinHostPort(protocol.Address(p.target)), p.config.Within)
+	if err != nil {
+		return nil, fmt.Errorf("no server answers: %w", err)
+	}
+	s := p.newSpeaker(id, conn)
+	return s, s.write(s.session.Open(nil))
 }
 
 // enter makes a client a member.
 func (p *play) enter(id protocol.Identity) error {
-	conn, err := p.dial()
+	s, err := p.open(id)
 	if err != nil {
-		return err
-	}
-	s := p.newSpeaker(id, conn)
-	if err := s.write(s.session.Open(nil)); err != nil {
 		return err
 	}
 	for _, step := range []struct {
@@ -173,7 +184,11 @@ func (p *play) keepAlive() error {
 	return p.listen(settle)
 }
 
+// leave keeps the connections alive once, where clients have to, and ends the memberships.
 func (p *play) leave() error {
+	if err := p.keepAlive(); err != nil {
+		return err
+	}
 	for _, s := range p.speakers {
 		if err := s.write(s.session.Leave(nil)); err != nil {
 			return err
@@ -184,9 +199,6 @@ func (p *play) leave() error {
 	}
 	for _, s := range p.speakers {
 		_ = s.write(s.session.Close(nil))
-	}
-	if p.foreign != nil {
-		return p.foreign
 	}
 	return nil
 }

@@ -2,51 +2,20 @@ package conversation
 
 import (
 	"fmt"
-	"net"
 
 	"github.com/pushbench/pushbench/k6/internal/protocol"
 )
 
-// requests has two clients make three requests, one after the other.
-func (p *play) requests(group string) error {
-	for number := range 2 {
-		if err := p.connect(protocol.Identity{Group: group, Client: number, Epoch: p.began}); err != nil {
-			return err
-		}
-	}
-	for _, turn := range []sent{{0, 0}, {1, 0}, {0, 1}} {
-		if err := p.request(turn); err != nil {
-			return err
-		}
-	}
-	if p.foreign != nil {
-		return p.foreign
-	}
-	return nil
-}
-
-// connect opens a connection of a client, which replaces the one that it had.
+// connect opens a connection for requests.
 func (p *play) connect(id protocol.Identity) error {
-	conn, err := p.dial()
+	s, err := p.open(id)
 	if err != nil {
-		return err
-	}
-	s := p.newSpeaker(id, conn)
-	if err := s.write(s.session.Open(nil)); err != nil {
 		return err
 	}
 	if err := p.understand(s, nil); err != nil { // nothing has to be said before the first request
 		return err
 	}
 	return p.await(func() bool { return s.opened }, p.key("path"), "the connection cannot be used")
-}
-
-func (p *play) dial() (net.Conn, error) {
-	conn, err := net.DialTimeout("tcp", net.JoinHostPort(protocol.Address(p.target)), p.config.Within)
-	if err != nil {
-		return nil, fmt.Errorf("no server answers: %w", err)
-	}
-	return conn, nil
 }
 
 // key is a key of the declaration's transport.

@@ -16,8 +16,8 @@ type scanner struct {
 	found []span
 }
 
-// find looks the values up; found needs a place for each pointer. It tells whether the text is JSON. Of members with the
-// same name the last one counts, as in encoding/json.
+// find looks the values up; found needs a place for each pointer. It tells whether the text is JSON. Of members with
+// the same name the last one counts, as in encoding/json.
 func (f *finder) find(text []byte, found []span) bool {
 	clear(found)
 	s := scanner{text: text, found: found}

@@ -115,8 +115,8 @@ func (t template) constant() (text []byte, ok bool) {
 	return nil, false
 }
 
-// match tells whether a text is the template with some values, and keeps these: what is unsaid so far may be any number,
-// and the group has to be the one in v. An {any} takes as little as it can.
+// match tells whether a text is the template with some values, and keeps these: what is unsaid so far may be any
+// number, and the group has to be the one in v. An {any} takes as little as it can.
 func (t template) match(text []byte, v *Values) bool {
 	star, rest, kept := -1, text, *v // the last {any}, what was left behind it, and what was known there
 	for i := 0; ; {

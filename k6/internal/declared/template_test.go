@@ -167,7 +167,8 @@ func TestADeclarationThatCannotWorkIsRefused(t *testing.T) {
 }
 
 func TestKeepAliveIsInSeconds(t *testing.T) {
-	p, err := Compile(Declaration{Format: "text", KeepAlive: &KeepAlive{EverySeconds: 0.5, Send: Template{literally("x")}}})
+	alive := &KeepAlive{EverySeconds: 0.5, Send: Template{literally("x")}}
+	p, err := Compile(Declaration{Format: "text", KeepAlive: alive})
 	if err != nil || p.KeepAlive != 500*time.Millisecond {
 		t.Fatal(p, err)
 	}

@@ -9,8 +9,8 @@ import (
 // comparePeriod lies between two comparisons: clocks of machines drift apart by some 10 ms in a quarter of an hour.
 const comparePeriod = 10 * time.Second
 
-// compareClocks announces how far each meter's clock is ahead of this machine's, at once and from time to time until the
-// load is over.
+// compareClocks announces how far each meter's clock is ahead of this machine's, at once and from time to time until
+// the load is over.
 func (e *Engine) compareClocks() {
 	for _, address := range e.config.Meters {
 		go func() {

@@ -158,7 +158,8 @@ func TestMembersKeepTheirConnectionsAlive(t *testing.T) {
 			t.Errorf("%+v: expected %d", loud.Receipts, want)
 		}
 		joined := int64(len(`{"type":"joined","boardId":"b-0","userId":"u-0"}`))
-		if more := (loud.Traffic.ReceivedBytes - quiet.Traffic.ReceivedBytes) / joined; more < players*3*8 || more > players*3*13 {
+		more := (loud.Traffic.ReceivedBytes - quiet.Traffic.ReceivedBytes) / joined
+		if more < players*3*8 || more > players*3*13 {
 			t.Errorf("%d answers to what keeps connections alive, expected about %d", more, players*3*10)
 		}
 	})

@@ -64,8 +64,8 @@ func TestTheSecondsAddUpToTheLedgerAndTheReport(t *testing.T) {
 	})
 }
 
-// expectToldSeconds holds the events of the seconds against what was owed, and the p95 of the headline in each; 0 is that
-// of a second without one, which is not told.
+// expectToldSeconds holds the events of the seconds against what was owed, and the p95 of the headline in each; 0 is
+// that of a second without one, which is not told.
 func expectToldSeconds(t testing.TB, events io.Reader, owed int64, tails []int64) {
 	t.Helper()
 	lines := bufio.NewScanner(events)

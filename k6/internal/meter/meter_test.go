@@ -156,7 +156,8 @@ func TestThrottlingIsReadInBothVersions(t *testing.T) {
 
 func TestTrafficIsThatOfThePodsDevices(t *testing.T) {
 	proc := t.TempDir()
-	write(t, proc, "net/dev", "Inter-|   Receive  |  Transmit\n face |bytes packets errs drop fifo frame compressed multicast|"+
+	write(t, proc, "net/dev", "Inter-|   Receive  |  Transmit\n"+
+		" face |bytes packets errs drop fifo frame compressed multicast|"+
 		"bytes packets\n    lo: 500 5 0 0 0 0 0 0 500 5 0 0 0 0 0 0\n  eth0: 1000 9 0 0 0 0 0 0 70 8 0 0 0 0 0 0\n"+
 		"  eth1:3 1 0 0 0 0 0 0 4 1 0 0 0 0 0 0\n")
 	if received, sent := Traffic(proc); received != 1003 || sent != 74 {

@@ -1,5 +1,6 @@
-// Package meter reads what a server uses from beside it: CPU, memory, threads and context switches of its processes, what
-// its pod sends and receives, and how often its quota stopped it. It accounts as bench/pushbench/machine/resources.py.
+// Package meter reads what a server uses from beside it: CPU, memory, threads and context switches of its processes,
+// what its pod sends and receives, and how often its quota stopped it. It accounts as
+// bench/pushbench/machine/resources.py.
 package meter
 
 import (

@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// Tap hears every message of a client, and every request: what is sent, without an event, and what is received, with its
-// meaning. Key is the one of a declaration that a received message fits, or does not; empty where none is in question.
+// Tap hears every message of a client, and every request: what is sent, without an event, and what is received, with
+// its meaning. Key is the one of a declaration that a received message fits, or does not; empty where none is in
+// question.
 type Tap func(id Identity, text []byte, event *Event, key string)
 
 // Tapped is a declared protocol with a tap on all that is said.

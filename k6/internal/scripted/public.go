@@ -12,8 +12,8 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// Public is a scripted server of a public protocol that docs/examples declares. It has the rooms of a chat, and ends the
-// connection of a client that does what the protocol forbids.
+// Public is a scripted server of a public protocol that docs/examples declares. It has the rooms of a chat, and ends
+// the connection of a client that does what the protocol forbids.
 type Public struct {
 	speech
 	http     http.Server

@@ -22,8 +22,8 @@ var Publics = map[string]speech{
 
 var errUnknown = errors.New("a message that the protocol does not have")
 
-// hearPhoenix understands version 2 of the JSON of Phoenix channels: lib/phoenix/socket/serializers/v2_json_serializer.ex
-// of Phoenix.
+// hearPhoenix understands version 2 of the JSON of Phoenix channels:
+// lib/phoenix/socket/serializers/v2_json_serializer.ex of Phoenix.
 func hearPhoenix(c *caller, text []byte) error {
 	var parts []json.RawMessage
 	var joinRef, ref *string

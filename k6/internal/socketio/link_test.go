@@ -42,7 +42,7 @@ func TestAPacketOutOfPlaceIsAnErrorThatSaysWhy(t *testing.T) {
 		openPacket + " 40 41 2":                               "a packet after the end",
 		openPacket + " 1 2":                                   "a packet after the end",
 		openPacket + ` 44{} 40`:                               "a packet after the end",
-		openPacket + ` 40 42/b,["a"]`:                         `a packet of the namespace "/b", which this client did not ask for`,
+		openPacket + ` 40 42/b,["a"]`:                         `a packet of the namespace "/b", which this client did not`,
 		`0{"sid":""}`:                                         "an open packet without sid",
 		"0nonsense":                                           "the open packet: invalid character",
 		`0{"sid":"a","pingInterval":0,"pingTimeout":1}`:       "an open packet with a pingInterval of 0 ms",

@@ -22,9 +22,9 @@ export function changeInterval(change: number, noise: number): [number, number] 
 }
 
 /**
- * As `pushbench judge --history` decides, a difference counts from the margin on, and is believed outside of the noise, which
- * is a half width of the band relative to its level. Stricter than that, the same is only what noise cannot carry over the
- * margin: nobody looks at a third run here.
+ * As `pushbench judge --history` decides, a difference counts from the margin on, and is believed outside of the noise,
+ * which is a half width of the band relative to its level. Stricter than that, the same is only what noise cannot carry
+ * over the margin: nobody looks at a third run here.
  */
 export function wordFor(
   a: number,

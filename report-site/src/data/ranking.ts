@@ -29,8 +29,11 @@ export function rankedBy(words: Words, metrics: string[]): string[] {
   return wanted.filter((metric) => metrics.includes(metric));
 }
 
+type Margins = Manifest['margins'][string];
+
 /** A server that breaks a limit is not the best at anything: what it lost, it did not have to carry. */
-export function rank(rows: OverviewRow[], metric: string, words: Words, margin: Margin | undefined): Ranking {
+export function rank(rows: OverviewRow[], metric: string, words: Words, margins: Margins | undefined): Ranking {
+  const margin = margins?.[metric];
   const lower = words.metrics[metric]?.better !== 'higher';
   const latency = metric.startsWith(`${words.headline.replace(/\.[^.]*$/, '')}.`);
   const number = (row: OverviewRow) => row.values[metric] ?? null;

@@ -1,6 +1,6 @@
 // The words of a suite: what its metrics, its latencies and its unit of work are called. Pure.
 
-import type { Manifest, Unit, Words } from './types';
+import type { Combination, Manifest, Overview, Unit, Words } from './types';
 
 /** Of a suite that the manifest does not have there are no words but its name. */
 export function wordsOf(manifest: Manifest, suite: string): Words {
@@ -20,6 +20,12 @@ export function unitOf(words: Words, metric: string): Unit {
 /** A title inside a sentence, as `in_sentence` in bench/pushbench/metrics/definitions.py: `CPU` stays. */
 export function inSentence(title: string): string {
   return /^.[A-Z]/.test(title) ? title : title.charAt(0).toLowerCase() + title.slice(1);
+}
+
+/** Where the numbers of an overview were measured: `at 1,000 clients`. */
+export function atStage({ stages }: Combination, overview: Overview): string {
+  const stage = stages.find((each) => each.name === overview.stage);
+  return stage ? `at ${stage.clients.toLocaleString('en-US')} clients` : 'in the largest stage';
 }
 
 /** What loads count, inside a sentence: `clients`, or `requests/s` where a parameter is their rate. */

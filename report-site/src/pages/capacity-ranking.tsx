@@ -1,4 +1,5 @@
-// Servers by what they carry within the limits of their suite, those whose intervals overlap together: all, or the best.
+// Servers by what they carry within the limits of their suite, those whose intervals overlap together: all, or the
+// best.
 
 import type { ComponentChildren } from 'preact';
 import {

@@ -26,13 +26,16 @@ function sentence(mark: Mark): string {
     case 'release':
       return mark.exact
         ? `Release ${mark.name}: this run measured its commit.`
-        : `Release ${mark.name} of ${formatDay(mark.time)}: no run here has its commit, this is the first one after it.`;
+        : `Release ${mark.name} of ${formatDay(mark.time)}: no run here has its commit, this is the first after it.`;
     case 'environment': {
+      const count = mark.runs.toLocaleString('en-US');
+      const [from, to] = [formatDay(mark.from), formatDay(mark.to)];
       const runs =
         mark.where === 'before'
-          ? `Other environment before this run: ${mark.runs.toLocaleString('en-US')} runs from ${formatDay(mark.from)} until ${formatDay(mark.to)} were`
-          : `Other environment after this run: from ${formatDay(mark.from)} on runs were`;
-      return `${runs} in ${mark.environment}. ${mark.changed ? moved(mark.changed) : 'No record here says what differs.'}`;
+          ? `Other environment before this run: ${count} runs from ${from} until ${to} were`
+          : `Other environment after this run: from ${from} on runs were`;
+      const differs = mark.changed ? moved(mark.changed) : 'No record here says what differs.';
+      return `${runs} in ${mark.environment}. ${differs}`;
     }
     case 'harness':
       return `Other harness${since(mark.last)}: ${moved(mark.changed)}`;

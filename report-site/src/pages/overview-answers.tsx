@@ -3,35 +3,20 @@
 import type { ComponentChildren } from 'preact';
 import { useLoaded } from '../data/load';
 import { medianNoise, rank, seriesOf } from '../data/ranking';
-import type { Combination, Manifest, Overview, OverviewRow, Words } from '../data/types';
-import { inSentence, loadUnit, metricTitle, unitOf } from '../data/words';
+import { atStage, inSentence, loadUnit, metricTitle, unitOf } from '../data/words';
 import { Shown } from '../parts/page';
 import { here, href } from '../route';
 import { formatChange, formatDay, formatQuantity } from '../units';
 import { ENOUGH, lastWeek, suspectsOf, trendOf } from './overview-changes';
-import { CAPACITY } from './ranking';
+import { CAPACITY, type OverviewProps } from './ranking';
 
-interface Props {
-  manifest: Manifest;
-  query: URLSearchParams;
-  overview: Overview;
-  chosen: Combination;
-  words: Words;
-  rows: OverviewRow[];
-}
-
-export function Answers(props: Props) {
+export function Answers(props: OverviewProps) {
   const { overview, chosen, words } = props;
-  const stage = chosen.stages.find((each) => each.name === overview.stage);
-  const at = stage ? `at ${stage.clients.toLocaleString('en-US')} clients` : 'in the largest stage';
+  const headline = inSentence(metricTitle(words, words.headline));
   return (
     <section aria-label="Five answers">
       <dl class="answers">
-        <Best
-          {...props}
-          metric={words.headline}
-          question={`Best ${inSentence(metricTitle(words, words.headline))} ${at}`}
-        />
+        <Best {...props} metric={words.headline} question={`Best ${headline} ${atStage(chosen, overview)}`} />
         <Best {...props} metric={words.cost} question={`Least ${inSentence(metricTitle(words, words.cost))}`} />
         <Most {...props} />
         <Worse {...props} />
@@ -72,8 +57,15 @@ function together(servers: string[]): string {
   return others.length < 2 ? [first, ...others].join(', ') : `${first} and ${others.length} more`;
 }
 
-function Best({ manifest, chosen, words, rows, metric, question }: Props & { metric: string; question: string }) {
-  const { ranked } = rank(rows, metric, words, manifest.margins[chosen.suite]?.[metric]);
+function Best({
+  manifest,
+  chosen,
+  words,
+  rows,
+  metric,
+  question,
+}: OverviewProps & { metric: string; question: string }) {
+  const { ranked } = rank(rows, metric, words, manifest.margins[chosen.suite]);
   const [best] = ranked;
   const detail = best ? formatQuantity(best.value, unitOf(words, metric)) : 'no server is valid and within limits';
   const servers = ranked.filter((each) => each.place === 1).map(({ row }) => row.server);
@@ -85,7 +77,7 @@ function Best({ manifest, chosen, words, rows, metric, question }: Props & { met
 }
 
 /** The code that ranks searches is asked for where there are any. */
-function Most({ manifest, query, chosen, words }: Props) {
+function Most({ manifest, query, chosen, words }: OverviewProps) {
   const series = seriesOf(manifest, chosen);
   const loaded = useLoaded(series?.id ?? 'no capacities', async () => ({
     Wanted: series ? (await import('./capacity-ranking')).MostCarried : null,
@@ -107,7 +99,7 @@ function Most({ manifest, query, chosen, words }: Props) {
   );
 }
 
-function Worse(props: Props) {
+function Worse(props: OverviewProps) {
   return (
     <Answer question={`Worse in the week to ${formatDay(props.overview.newest.created)}`}>
       <Found {...worse(props)} />
@@ -116,7 +108,7 @@ function Worse(props: Props) {
 }
 
 /** The servers whose level got worse, and the newest of these changes. */
-function worse({ overview, chosen, words }: Props): FoundProps {
+function worse({ overview, chosen, words }: OverviewProps): FoundProps {
   if (chosen.runs < ENOUGH) {
     return { to: href('runs'), text: 'not known yet', detail: `${chosen.runs} of the ${ENOUGH} runs that it takes` };
   }
@@ -135,7 +127,7 @@ function worse({ overview, chosen, words }: Props): FoundProps {
   };
 }
 
-function Trusted({ overview, words }: Props) {
+function Trusted({ overview, words }: OverviewProps) {
   const { valid, trials } = overview.newest;
   const known = [words.headline, words.cost].flatMap((metric) => {
     const noise = medianNoise(overview.rows, metric);

@@ -2,7 +2,16 @@
 
 import { countedOtherwise, THROUGHPUT } from '../data/method';
 import type { Combination, Manifest, Overview, OverviewRow, Words } from '../data/types';
-import { capital, headlineLatency, latencyTitle, metricTitle, unitOf, wordsOf, worthShowing } from '../data/words';
+import {
+  atStage,
+  capital,
+  headlineLatency,
+  latencyTitle,
+  metricTitle,
+  unitOf,
+  wordsOf,
+  worthShowing,
+} from '../data/words';
 import { OutcomeMark, Outside, RunLink, serverTitle, WordMark } from '../parts/page';
 import { Sparkline } from '../parts/sparkline';
 import { type Cell, type Column, Table } from '../parts/table';
@@ -38,7 +47,6 @@ export function Servers({ manifest, overview, chosen, query }: Props) {
   );
   const valuesOf = (metric: string) => overview.rows.map((row) => row.values[metric]);
   const formats = new Map(metrics.map((metric) => [metric, formatterOf(valuesOf(metric), unitOf(words, metric))]));
-  const stage = chosen.stages.find((each) => each.name === overview.stage);
   const sort = query.get('sort') ?? 'server';
   const key = sort.replace(/^-/, '');
   const rows = sorted(overview.rows, key, sort.startsWith('-'));
@@ -52,9 +60,7 @@ export function Servers({ manifest, overview, chosen, query }: Props) {
   });
   return (
     <section aria-labelledby="servers">
-      <h2 id="servers">
-        Servers at {stage ? `${stage.clients.toLocaleString('en-US')} clients` : 'the largest stage'}
-      </h2>
+      <h2 id="servers">Servers {atStage(chosen, overview)}</h2>
       <Table
         name="servers"
         columns={[

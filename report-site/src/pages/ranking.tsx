@@ -3,7 +3,7 @@
 import { useLoaded } from '../data/load';
 import { type Ranking, rank, rankedBy, seriesOf } from '../data/ranking';
 import type { Combination, Manifest, Overview, OverviewRow, Words } from '../data/types';
-import { inSentence, latencyTitle, metricTitle, unitOf } from '../data/words';
+import { atStage, inSentence, latencyTitle, metricTitle, unitOf } from '../data/words';
 import { Filters } from '../parts/filters';
 import { Choice, OutcomeMark, RunLink, Shown, WordMark } from '../parts/page';
 import { Place, Unranked } from '../parts/places';
@@ -16,16 +16,18 @@ export const CAPACITY = 'capacity';
 /** Multiples of the best at which a bar is as long as it gets. */
 const LONGEST = 10;
 
-interface Props {
+/** What the parts of the first page are about. */
+export interface OverviewProps {
   manifest: Manifest;
   query: URLSearchParams;
   overview: Overview;
   chosen: Combination;
   words: Words;
+  /** of the overview, those that the filters leave */
   rows: OverviewRow[];
 }
 
-export function RankingPart({ manifest, query, overview, chosen, words, rows }: Props) {
+export function RankingPart({ manifest, query, overview, chosen, words, rows }: OverviewProps) {
   const metrics = rankedBy(words, overview.metrics).filter((metric) => rows.some((row) => row.values[metric] != null));
   const asked = query.get('rank') ?? '';
   const searched = seriesOf(manifest, chosen);
@@ -41,10 +43,8 @@ export function RankingPart({ manifest, query, overview, chosen, words, rows }: 
     return <CapacityPart {...{ manifest, query, words }} series={searched} controls={controls(CAPACITY)} />;
   }
   const metric = metrics.includes(asked) ? asked : (metrics[0] ?? words.headline);
-  const ranking = rank(rows, metric, words, manifest.margins[chosen.suite]?.[metric]);
+  const ranking = rank(rows, metric, words, manifest.margins[chosen.suite]);
   const { ranked } = ranking;
-  const stage = chosen.stages.find((each) => each.name === overview.stage);
-  const at = stage ? `${stage.clients.toLocaleString('en-US')} clients` : 'the largest stage';
   const longest = Math.min(LONGEST, Math.max(1, ...ranked.map((each) => each.times)));
   const format = formatterOf(
     ranked.map((each) => each.value),
@@ -53,7 +53,7 @@ export function RankingPart({ manifest, query, overview, chosen, words, rows }: 
   return (
     <section aria-labelledby="ranking" class="ranking">
       <h2 id="ranking">
-        Best {inSentence(metricTitle(words, metric))} at {at}
+        Best {inSentence(metricTitle(words, metric))} {atStage(chosen, overview)}
       </h2>
       {controls(metric)}
       <ol>

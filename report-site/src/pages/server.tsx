@@ -183,7 +183,7 @@ function placeCells(
   metric: string | null,
 ): Cell[] {
   if (!metric) return [{ text: '' }, { text: '' }];
-  const { ranked } = rank(overview.rows, metric, words, manifest.margins[chosen.suite]?.[metric]);
+  const { ranked } = rank(overview.rows, metric, words, manifest.margins[chosen.suite]);
   const found = ranked.find((each) => each.row === row);
   if (!found) return [{ text: 'not ranked' }, { text: '' }];
   const places = ranked.map(({ place }) => place);

@@ -82,7 +82,7 @@ export function Changes({ words, changes }: { words: Words; changes: JudgedChang
   );
 }
 
-/** Where there are no CPUs: the driver kubernetes gives each a node, and with the driver remote the server is elsewhere. */
+/** Without CPUs: the driver kubernetes gives each a node, and with the driver remote the server is elsewhere. */
 function cpusText(cpus: number[], driver: string): string {
   if (cpus.length > 0) return `CPU ${cpus.join(', ')}`;
   return driver === 'kubernetes' ? 'a node of its own' : 'another machine';

@@ -28,7 +28,7 @@ const LETTER = 0.6;
 const PADDING = 1;
 const GAP = 0.3;
 /** More lines so close to each other would be in the way. */
-const LONG_UP_TO = 3;
+export const LONG_UP_TO = 3;
 
 const SEVERAL: Record<MarkKind, string> = {
   release: 'releases',
@@ -45,7 +45,9 @@ export const MARK_DASHES: Record<MarkKind, number[]> = {
   versions: [1, 3],
 };
 
-/** `marks` are in the order of their points, `x` says where one lies on an axis of `width`, `font` how high letters are. */
+/**
+ * `marks` are in the order of their points, `x` says where one lies on an axis of `width`, `font` how high letters are.
+ */
 export function badges(marks: Mark[], x: (index: number) => number, width: number, font: number): Badge[] {
   const badge = (of: Mark[]): Badge => {
     const label = labelOf(of);

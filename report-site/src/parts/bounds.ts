@@ -1,16 +1,16 @@
 // What bounds the lines of a chart: its height, the limit, named places of the x axis, whiskers around values.
 
 import uPlot from 'uplot';
-import { colour } from '../theme';
+import { colour, type Marker, markerPath } from '../theme';
+import { LONG_UP_TO } from './badges';
 import type { Plot } from './plot';
 
-/** An upright line. */
-export interface Upright {
+/** A place of the x axis: an upright line with its name, or a marker at the upper edge that the legend explains. */
+export type Upright = {
   x: number;
-  label: string;
   /** name of a colour of the style sheet */
   colour: string;
-}
+} & ({ label: string } | { marker: Marker });
 
 /** Multiples of the highest value up to which a limit is near. */
 const [NEAR, NEAR_OF_LOGARITHM] = [4, 100];
@@ -19,6 +19,8 @@ const RANGE: uPlot.Range.Config = { min: { pad: 0.08, soft: 0, mode: 2 }, max: {
 const [TEXT, END] = [11, 3];
 export const LIMIT_DASH = [2, 3];
 export const UPRIGHT_DASH = [7, 3];
+/** CSS pixels: half of a marker at the upper edge, and from the middle of one to the next */
+const [EDGE_MARKER, EDGE_APART] = [3.4, 10];
 
 /** Behind the lines, and after the grid. */
 export function paintBounds(chart: uPlot, { limit, uprights = [] }: Plot): void {
@@ -37,14 +39,34 @@ export function paintBounds(chart: uPlot, { limit, uprights = [] }: Plot): void 
     const below = y - bbox.top < 2 * TEXT * ratio; // there is no room above it
     ctx.fillText(limit.label, bbox.left + 4, below ? y + TEXT * 1.3 * ratio : y - 4);
   }
-  uprights.forEach((each, index) => {
-    const x = chart.valToPos(each.x, 'x', true);
-    dashed(ctx, UPRIGHT_DASH, colour(each.colour), [x, bbox.top, x, bbox.top + bbox.height]);
-    const right = x + ctx.measureText(each.label).width + 8 > bbox.left + bbox.width;
-    ctx.textAlign = right ? 'right' : 'left';
-    ctx.fillText(each.label, x + (right ? -4 : 4), bbox.top + bbox.height - (index * 1.3 + 0.7) * TEXT * ratio);
-  });
+  for (const each of places(uprights, (x) => chart.valToPos(x, 'x', true), ratio)) {
+    const end = each.long ? bbox.top + bbox.height : bbox.top + each.down;
+    dashed(ctx, UPRIGHT_DASH, colour(each.colour), [each.at, bbox.top, each.at, end]);
+    if ('marker' in each) {
+      ctx.fill(new Path2D(markerPath(each.marker, each.at, bbox.top + each.down, EDGE_MARKER * ratio)));
+    } else {
+      const right = each.at + ctx.measureText(each.label).width + 8 > bbox.left + bbox.width;
+      ctx.textAlign = right ? 'right' : 'left';
+      ctx.fillText(each.label, each.at + (right ? -4 : 4), bbox.top + bbox.height - 0.7 * TEXT * ratio);
+    }
+  }
   ctx.restore();
+}
+
+/**
+ * Where each upright stands, how far down its marker is, and whether its line goes to the axis, as those of a few do.
+ * Markers that would touch are below each other. `of` gives places in the unit of which a CSS pixel has `ratio`.
+ */
+export function places(uprights: Upright[], of: (x: number) => number, ratio: number) {
+  const lasts: number[] = [];
+  const long = uprights.length <= LONG_UP_TO;
+  const ordered = uprights.map((each) => ({ ...each, at: of(each.x), long })).sort((a, b) => a.at - b.at);
+  return ordered.map((each) => {
+    const free = lasts.findIndex((last) => each.at - last >= EDGE_APART * ratio);
+    const row = free < 0 ? lasts.length : free;
+    lasts[row] = each.at;
+    return { ...each, down: (row + 0.7) * EDGE_APART * ratio };
+  });
 }
 
 function dashed(

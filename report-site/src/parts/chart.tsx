@@ -268,7 +268,9 @@ function Name({ line }: { line: Line }) {
   return (
     <>
       <Swatch stroke={line.stroke} />
-      {line.label}
+      <span>
+        {line.label} {line.note && <small>{line.note}</small>}
+      </span>
     </>
   );
 }

@@ -77,7 +77,7 @@ export function LoadCurves({
         servers={run.servers.filter((server) => server.stages.length)}
         height={HEIGHT}
       />
-      <About kind={kind} />
+      <About kind={kind} marked={run.servers.length > 1 && Object.keys(capacities).length > 0} />
     </>
   );
 }
@@ -136,12 +136,13 @@ function TooFew({ run, words }: { run: Run; words: Words }) {
   );
 }
 
-function About({ kind: { stages } }: { kind: Kind }) {
+function About({ kind: { stages }, marked = false }: { kind: Kind; marked?: boolean }) {
   return (
     <p class="aside">
       {stages.length < ENOUGH && `Only ${stages.length} loads were measured, and nothing between them. `}
       All points are of this run. A whisker reaches from the smallest to the largest trial; a cross at the lower edge is
       a stage without a valid trial.
+      {marked && ' A marker at the upper edge is what a server carries, which a search found and the legend says.'}
     </p>
   );
 }
@@ -182,7 +183,7 @@ function CurveChart(props: CurveProps & { height: number }) {
 }
 
 function plotOf(props: CurveProps & { height: number }): Plot {
-  const { manifest, words, servers, kind, metric, hidden = [], height } = props;
+  const { manifest, words, servers, kind, metric, hidden = [], capacities, height } = props;
   const loads = kind.stages.map((each) => each.load);
   const unit = unitOf(words, metric);
   const curves = servers.map((server) => curveOf(server, kind, metric));
@@ -198,6 +199,7 @@ function plotOf(props: CurveProps & { height: number }): Plot {
     log: unit === 'seconds' && metric === words.headline && curves.some(isPositive),
     lines: servers.map((server, index) => ({
       label: server.server,
+      note: servers.length > 1 ? carries(capacities[server.server]) : '',
       stroke: serverStroke(manifest.looks, server.server),
       shown: !hidden.includes(server.server),
       ...(curves[index] ?? { values: [] }),
@@ -208,18 +210,22 @@ function plotOf(props: CurveProps & { height: number }): Plot {
   };
 }
 
-/** What each shown server carries, the most first: its name would not fit beside all others. */
+/** What each shown server carries. Of several the legend says it: their names would not fit beside each other. */
 function uprightsOf({ manifest, servers, hidden = [], capacities }: CurveProps): Upright[] {
-  const shown = servers.filter(({ server }) => !hidden.includes(server) && (capacities[server]?.carried ?? 0) > 0);
-  const several = servers.length > 1;
-  return shown
-    .map(({ server }) => {
-      const capacity = capacities[server] as Capacity;
-      const text = `${capacity.at_least ? '\u2265 ' : ''}${formatNumber(capacity.carried ?? 0)}`;
-      const label = `${several ? server : 'carries'} ${text}`;
-      return { x: capacity.carried ?? 0, label, colour: serverStroke(manifest.looks, server).colour };
-    })
-    .sort((a, b) => b.x - a.x);
+  return servers.flatMap(({ server }) => {
+    const x = capacities[server]?.carried ?? 0;
+    const { colour, marker } = serverStroke(manifest.looks, server);
+    if (hidden.includes(server) || x <= 0) return [];
+    return [
+      { x, colour, ...(servers.length > 1 ? { marker: marker ?? 'circle' } : { label: carries(capacities[server]) }) },
+    ];
+  });
+}
+
+/** `carries 5,260`; empty where nothing is known. */
+function carries(capacity: Capacity | undefined): string {
+  const carried = capacity?.carried ?? 0;
+  return carried > 0 ? `carries ${capacity?.at_least ? '\u2265 ' : ''}${formatNumber(carried)}` : '';
 }
 
 const isPositive = ({ values }: Curve) => values.some((value) => value !== null && value > 0);

@@ -2,8 +2,8 @@
 
 import { colour, type Marker, markerPath } from '../theme';
 import { badges, MARK_DASHES } from './badges';
-import { LIMIT_DASH, nearLimit, UPRIGHT_DASH } from './bounds';
-import { axisFormat, type Line, type Plot } from './plot';
+import { LIMIT_DASH, nearLimit, places, UPRIGHT_DASH } from './bounds';
+import { axisFormat, type Line, named, type Plot } from './plot';
 
 const WIDTH = 960;
 const HEIGHT = 420;
@@ -16,14 +16,16 @@ const BADGE = 18;
 const BELOW = 12;
 const TICK = 8;
 const TICKS = 5;
-const LEGEND_COLUMNS = 4;
+/** of the legend, where lines have names alone and where they have notes */
+const [NAMES, NOTES] = [4, 2];
 const MARKER = 3.4;
 /** of a line */
 const MARKERS = 12;
 
 export function svg(title: string, plot: Plot): string {
   const shown = plot.lines.filter((line) => line.shown);
-  const rows = Math.ceil(shown.length / LEGEND_COLUMNS);
+  const columns = shown.some((line) => line.note) ? NOTES : NAMES;
+  const rows = Math.ceil(shown.length / columns);
   const top = TOP + (plot.marks?.length ? BADGE + BELOW : 0);
   const bottom = HEIGHT - 40;
   const height = HEIGHT + rows * 18;
@@ -59,13 +61,13 @@ export function svg(title: string, plot: Plot): string {
       .join('');
     parts.push(`<path d="${path}" fill="none" stroke="${stroke}" stroke-width="1.5"${dash}/>`);
     if (line.stroke.marker) parts.push(`<path d="${markers(plot, line, x, y, line.stroke.marker)}" fill="${stroke}"/>`);
-    const left = LEFT + (index % LEGEND_COLUMNS) * 215;
-    const row = HEIGHT + Math.floor(index / LEGEND_COLUMNS) * 18;
+    const left = LEFT + (index % columns) * ((WIDTH - LEFT - RIGHT) / columns);
+    const row = HEIGHT + Math.floor(index / columns) * 18;
     parts.push(`<path d="M${left} ${row - 4}h22" stroke="${stroke}" stroke-width="2"${dash}/>`);
     if (line.stroke.marker) {
       parts.push(`<path d="${markerPath(line.stroke.marker, left + 11, row - 4, MARKER)}" fill="${stroke}"/>`);
     }
-    parts.push(text(left + 28, row, line.label, 'start', 12));
+    parts.push(text(left + 28, row, named(line), 'start', 12));
   });
   const size = `width="${WIDTH}" height="${height}" viewBox="0 0 ${WIDTH} ${height}"`;
   const font = 'font-family="system-ui, sans-serif"';
@@ -92,10 +94,13 @@ function axes(plot: Plot, x: Scale, y: Scale, bottom: number): string[] {
 /** The limit, where it is near, and the named places of the x axis. */
 function bounds(plot: Plot, x: Scale, y: Scale, at: { top: number; bottom: number; high: number }): string[] {
   const { limit, uprights = [] } = plot;
-  const parts = uprights.flatMap((each, index) => [
-    `<path d="M${x.of(each.x)} ${at.top}V${at.bottom}" ${dashes(UPRIGHT_DASH, each.colour)}/>`,
-    text(x.of(each.x) + 4, at.bottom - 6 - index * 15, each.label, 'start', 12),
-  ]);
+  const parts = places(uprights, x.of, 1).flatMap((each) => {
+    const end = each.long ? at.bottom : at.top + each.down;
+    const line = `<path d="M${each.at} ${at.top}V${end}" ${dashes(UPRIGHT_DASH, each.colour)}/>`;
+    if ('label' in each) return [line, text(each.at + 4, at.bottom - 6, each.label, 'start', 12)];
+    const marker = markerPath(each.marker, each.at, at.top + each.down, MARKER);
+    return [line, `<path d="${marker}" fill="${colour(each.colour)}"/>`];
+  });
   if (!limit || nearLimit(plot, at.high) === null) return parts;
   const line = `<path d="M${LEFT} ${y.of(limit.value)}H${WIDTH - RIGHT}" ${dashes(LIMIT_DASH, 'bad')}/>`;
   return [...parts, line, text(LEFT + 4, y.of(limit.value) - 5, limit.label, 'start', 12)];

@@ -11,6 +11,8 @@ import { ABOVE, badgeFont, cross, paintBadge, paintBadgeLines, paintEnds, stripH
 
 export interface Line {
   label: string;
+  /** what the legend says beside the label */
+  note?: string;
   values: (number | null)[];
   stroke: Stroke;
   shown: boolean;
@@ -146,8 +148,8 @@ export class Drawing {
       ctx.fillStyle = colour(line.stroke.colour);
       const [size, base] = [4 * devicePixelRatio, copy.height - room * 0.35];
       ctx.fill(new Path2D(markerPath(line.stroke.marker ?? 'circle', left + size, base - size, size)));
-      ctx.fillText(line.label, left + 3 * size, base);
-      left += ctx.measureText(`${line.label}   `).width + 3 * size;
+      ctx.fillText(named(line), left + 3 * size, base);
+      left += ctx.measureText(`${named(line)}   `).width + 3 * size;
     }
     for (const badge of this.placed) paintBadge(ctx, badge, room, strip);
     copy.toBlob((blob) => blob && tell(blob), 'image/png');
@@ -367,6 +369,9 @@ export class Drawing {
     ctx.restore();
   }
 }
+
+/** What stands beside a line in the legend of a picture. */
+export const named = ({ label, note }: Line): string => (note ? `${label}, ${note}` : label);
 
 /** One unit for all ticks; on a logarithmic axis, which may reach from microseconds to seconds, each has its own. */
 export function axisFormat(plot: Plot, ticks: (number | null)[]): (y: number) => string {

@@ -19,8 +19,8 @@ use crate::clients::Clients;
 use crate::inbox::Inbox;
 use crate::outbox::Outbox;
 
-/// How long a client may take to answer a close frame. SIGTERM has to end the process within 5 s, and a worker looks only
-/// once a second whether its last connection has gone.
+/// How long a client may take to answer a close frame. SIGTERM has to end the process within 5 s, and a worker looks
+/// only once a second whether its last connection has gone.
 pub const CLOSE_TIMEOUT: Duration = Duration::from_millis(2500);
 const SHUTDOWN_SECONDS: u64 = 4;
 

@@ -18,8 +18,8 @@ use crate::message::{BadMessage, Kind, parse_message};
 use crate::outbox::{Outbox, frame};
 
 /// A client that sends without pause is given pauses: after so many frames, so that others have their turn, and when so
-/// much is queued where it sends to, or it would fill the queues of clients that do read faster than they can be written.
-/// A pause is short because nobody waits for a slow reader.
+/// much is queued where it sends to, or it would fill the queues of clients that do read faster than they can be
+/// written. A pause is short because nobody waits for a slow reader.
 const MAX_FRAMES_AT_ONCE: u32 = 64;
 const MAX_UNREAD_BYTES: usize = 64 * 1024;
 const PAUSE: Duration = Duration::from_millis(1);

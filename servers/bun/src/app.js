@@ -7,7 +7,8 @@ const MAX_MESSAGE_BYTES = 64 * 1024;
 // A client that does not read what it is sent is disconnected rather than queued for without bound.
 const MAX_QUEUED_BYTES = 1024 * 1024;
 
-// How long a client may take to read what is queued for it when the server stops. SIGTERM has to end the process within 5 s.
+// How long a client may take to read what is queued for it when the server stops. SIGTERM has to end the process within
+// 5 s.
 const CLOSE_TIMEOUT_MS = 3000;
 
 const HEALTH = {

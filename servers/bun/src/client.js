@@ -1,5 +1,5 @@
-// One connection: turns what it says into joins, draws and leaves. A board is a topic of Bun's server, whose subscribers
-// are its members.
+// One connection: turns what it says into joins, draws and leaves. A board is a topic of Bun's server, whose
+// subscribers are its members.
 
 import { BadMessage, parseMessage } from './message.js';
 

@@ -1,4 +1,5 @@
-// The HTTP server of a worker: answers /healthz, upgrades /ws, and closes both. What clients say is client.js's concern.
+// The HTTP server of a worker: answers /healthz, upgrades /ws, and closes both. What clients say is client.js's
+// concern.
 
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';

@@ -1,5 +1,5 @@
-// One connection: turns what it says into joins, draws and leaves. A board is a topic of uWebSockets.js, and its members
-// are the subscribers.
+// One connection: turns what it says into joins, draws and leaves. A board is a topic of uWebSockets.js, and its
+// members are the subscribers.
 
 import { BadMessage, parseMessage } from './message.js';
 

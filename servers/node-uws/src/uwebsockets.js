@@ -1,5 +1,5 @@
-// uWebSockets.js, and what it says of itself on /healthz. Its releases have a default export, and some are CommonJS; its
-// re-pack on npm has named exports only.
+// uWebSockets.js, and what it says of itself on /healthz. Its releases have a default export, and some are CommonJS;
+// its re-pack on npm has named exports only.
 
 import * as namespace from 'uWebSockets.js';
 import { createRequire } from 'node:module';

@@ -61,8 +61,8 @@ export class Client {
   }
 }
 
-// `webSocket.send` would frame a broadcast again for each member. A server's frames are unmasked, so one serves them all;
-// as a single buffer, so that each member costs one write.
+// `webSocket.send` would frame a broadcast again for each member. A server's frames are unmasked, so one serves them
+// all; as a single buffer, so that each member costs one write.
 function frameText(payload) {
   return Buffer.concat(Sender.frame(payload, { fin: true, opcode: TEXT_OPCODE }));
 }

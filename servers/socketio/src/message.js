@@ -6,7 +6,8 @@ const MAX_ID_CHARACTERS = 64;
 export class BadMessage extends Error {}
 
 /**
- * Says what is wrong with an event; nothing where it is a join, draw or leave. Fields beyond the known ones are allowed.
+ * Says what is wrong with an event; nothing where it is a join, draw or leave. Fields beyond the known ones are
+ * allowed.
  *
  * @returns {BadMessage | undefined}
  */

@@ -1,4 +1,5 @@
-// Passes each connection on to the next backend in turn, once all of them listen. It stands for the proxy that you have.
+// Passes each connection on to the next backend in turn, once all of them listen. It stands for the proxy that you
+// have.
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { pipeline } from 'node:stream';
