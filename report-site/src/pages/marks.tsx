@@ -28,20 +28,22 @@ function sentence(mark: Mark): string {
         ? `Release ${mark.name}: this run measured its commit.`
         : `Release ${mark.name} of ${formatDay(mark.time)}: no run here has its commit, this is the first after it.`;
     case 'environment': {
-      const count = mark.runs.toLocaleString('en-US');
-      const [from, to] = [formatDay(mark.from), formatDay(mark.to)];
-      const runs =
-        mark.where === 'before'
-          ? `Other environment before this run: ${count} runs from ${from} until ${to} were`
-          : `Other environment after this run: from ${from} on runs were`;
       const differs = mark.changed ? moved(mark.changed) : 'No record here says what differs.';
-      return `${runs} in ${mark.environment}. ${differs}`;
+      return `${elsewhere(mark)} in ${mark.environment}. ${differs}`;
     }
     case 'harness':
       return `Other harness${since(mark.last)}: ${moved(mark.changed)}`;
     case 'versions':
       return `${mark.server} says other versions${since(mark.last)}: ${moved(mark.changed)}`;
   }
+}
+
+/** When runs were in another environment. */
+function elsewhere(mark: Extract<Mark, { kind: 'environment' }>): string {
+  const from = formatDay(mark.from);
+  if (mark.where === 'after') return `Other environment after this run: from ${from} on runs were`;
+  const count = mark.runs.toLocaleString('en-US');
+  return `Other environment before this run: ${count} runs from ${from} until ${formatDay(mark.to)} were`;
 }
 
 const moved = (changed: Moved[]) => `${changed.map(([what, from, to]) => `${what} ${from} \u2192 ${to}`).join('; ')}.`;
