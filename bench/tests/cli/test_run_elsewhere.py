@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
+import shutil
 import subprocess
 import sys
 import threading
@@ -31,6 +33,22 @@ pytestmark = [pytest.mark.slow]
 
 WHITEBOARD = (CHECKOUT.root / "docs" / "examples" / "whiteboard" / "protocol.yml").read_text()
 TOKEN = "s3cret-t0ken-of-the-owner"
+STAGES = {
+    "whiteboard": "[20]",
+    "posts": "[{name: open-50, clients: 20, parameters: {requests_per_second: 50, arrivals: fixed}}]",
+    "token-stream": "[{name: open-4, clients: 20, parameters: {streams_per_second: 4, arrivals: fixed}}]",
+}
+SMOKE = """\
+  smoke:
+    stages: {stages}
+    warmup_seconds: 0.5
+    ramp_seconds: 0.5
+    settle_seconds: 0.5
+    steady_seconds: 2
+    drain_seconds: 1
+    repeats_disturbed: false
+    judges_times: false
+"""
 SECRETS = "secrets: {who: {file_env: PUSHBENCH_SECRET_FILE}}\n"
 
 
@@ -38,6 +56,7 @@ SECRETS = "secrets: {who: {file_env: PUSHBENCH_SECRET_FILE}}\n"
 class Urls:
     plain: str
     secured: str
+    """empty where the server has no TLS"""
     authorities: Path
 
 
@@ -56,8 +75,8 @@ def serving(scripted: Path, folder: Path, *arguments: str) -> Iterator[Urls]:
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as program:
         assert program.stdout
         try:
-            plain, secured = program.stdout.readline().split()
-            yield Urls(plain, secured, authorities)
+            plain, *secured = program.stdout.readline().split()
+            yield Urls(plain, "".join(secured), authorities)
         finally:
             program.terminate()
 
@@ -81,9 +100,22 @@ class Ran:
         return list((self.folder / "out" / "records").glob("*.json"))
 
 
+def make_brief_checkout(root: Path) -> Path:
+    """A checkout whose profile smoke has one short stage."""
+    project = Project.at(make_bare_checkout(root))
+    project.generator.unlink()
+    shutil.copytree(CHECKOUT.generator, project.generator)
+    for suite, stages in STAGES.items():
+        file = project.scenarios / f"{suite}.yml"
+        before, profile, after = re.split(r"(?m)(?<=^profiles:\n)((?:  smoke:.*\n)(?:    .*\n)+)", file.read_text())
+        assert "repeats_disturbed: false" in profile
+        file.write_text(f"{before}{SMOKE.format(stages=stages)}{after}")
+    return root
+
+
 def run(folder: Path, *arguments: str, **environment: str) -> Ran:
     """The whole command in a process of its own, so that its arguments can be seen."""
-    checkout = make_bare_checkout(folder / "checkout")
+    checkout = make_brief_checkout(folder / "checkout")
     command = [sys.executable, "-m", "pushbench", "run", "--wait", *arguments]
     done = subprocess.run(
         command,
@@ -225,6 +257,26 @@ def test_what_cannot_be_meant_is_one_line(more: list[str], what: str, urls: Urls
     assert ran.code == 2
     assert what in ran.said.splitlines()[-1]
     assert ran.records == []
+
+
+@pytest.mark.parametrize(("example", "work", "per_second"), [("posts", "response", 50), ("token-stream", "token", 852)])
+def test_streams_and_requests_are_measured(
+    example: str, work: str, per_second: float, scripted: Path, tmp_path: Path
+) -> None:
+    """`posts` is asked without a database, and `token-stream` has 4 streams of 213 tokens in a second."""
+    protocol = CHECKOUT.root / "docs" / "examples" / example / "protocol.yml"
+    with serving(scripted, tmp_path, "-http") as urls:
+        how = ["--profile", "smoke", "--owner-agreed"]
+        ran = run(tmp_path, "--url", urls.plain, "--protocol", str(protocol), *how)
+    assert ran.code == 0, ran.said
+    [file] = ran.records
+    record = read_record(file)
+    [trial] = record.trials
+    assert (record.suite, record.words.work.name) == (example, work)
+    assert (trial.failure, trial.validity.valid) == (None, True)
+    metrics = trial.stages[0].metrics
+    assert metrics["throughput_per_second"] == pytest.approx(per_second, rel=0.05)
+    assert (metrics["loss_ratio"], metrics["cpu_cores"]) == (0, None)
 
 
 LIMITS = """\
