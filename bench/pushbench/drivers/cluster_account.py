@@ -87,6 +87,10 @@ def account_of(
     elif len(heard) > 1:
         account.warnings.append(Finding(code="start_skew", message=message))
     start = together(told)
+    if any(end <= begin for begin, end in start.windows):
+        message = "CPU and memory were not measured: there is a window that the generators did not measure together"
+        account.warnings.append(Finding(code="not_accounted", message=message))
+        return account
     generators = [_Spending(each.spent, each.started.at - one.at) for each, one in zip(heard, told, strict=True)]
     account.samples = samples_of([], start, generators=generators)
     try:

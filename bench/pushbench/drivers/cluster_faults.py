@@ -14,6 +14,7 @@ from pushbench.foundation.text import one_line
 from pushbench.records.record import Finding
 
 Object = Mapping[str, Any]
+POD_LOST = "pod_lost"
 DISRUPTED = "DisruptionTarget"
 """the condition of a pod that is evicted, preempted or removed with its node"""
 
@@ -22,9 +23,13 @@ def faults(before: Sequence[Object], now: Sequence[Object], nodes: Sequence[Obje
     """What made the trial invalid; each pod is named once."""
     latest = {pod["metadata"]["uid"]: pod for pod in now}
     by_name = {node["metadata"]["name"]: node for node in nodes}
+    known = {pod["metadata"]["uid"] for pod in before}
+    fresh = [pod for pod in now if pod["metadata"]["uid"] not in known and "deletionTimestamp" not in pod["metadata"]]
     found = []
     for pod in before:
         what = next(_faults_of(pod, latest.get(pod["metadata"]["uid"]), by_name), None)
+        if what and what.code == POD_LOST and (where := _where_to(pod, fresh)):
+            what = what.model_copy(update={"message": f"{what.message}; {where}"})
         if what:
             found.append(what)
     return found
@@ -40,18 +45,18 @@ def _faults_of(pod: Object, now: Object | None, nodes: Mapping[str, Object]) -> 
     if away := _away(nodes.get(node)):
         yield Finding(code="node_gone", message=f"the node {node} of {whose} {away}")
     if now is None:
-        yield Finding(code="pod_lost", message=f"the pod of {whose} was removed")
+        yield Finding(code=POD_LOST, message=f"the pod of {whose} was removed")
         return
     status = now["status"]
     for condition in status.get("conditions", []):
         if condition["type"] == DISRUPTED and condition["status"] == "True":
             why = f"{condition.get('reason', DISRUPTED)}: {condition.get('message', '')}"
-            yield Finding(code="pod_lost", message=one_line(f"the cluster ended the pod of {whose}: {why}", 300))
+            yield Finding(code=POD_LOST, message=one_line(f"the cluster ended the pod of {whose}: {why}", 300))
     if status.get("reason"):  # Evicted, NodeLost
         why = f"{status['reason']}: {status.get('message', '')}"
-        yield Finding(code="pod_lost", message=one_line(f"the cluster ended the pod of {whose}: {why}", 300))
+        yield Finding(code=POD_LOST, message=one_line(f"the cluster ended the pod of {whose}: {why}", 300))
     if "deletionTimestamp" in now["metadata"]:
-        yield Finding(code="pod_lost", message=f"the pod of {whose} was removed")
+        yield Finding(code=POD_LOST, message=f"the pod of {whose} was removed")
     for container in status.get("containerStatuses", []):
         name = container["name"]
         if name != SERVER and (how := _how(container, _restarts(pod, name))):
@@ -60,12 +65,25 @@ def _faults_of(pod: Object, now: Object | None, nodes: Mapping[str, Object]) -> 
             yield Finding(code=code, message=f"{what} ended with {how}")
 
 
+def _where_to(pod: Object, fresh: Sequence[Object]) -> str | None:
+    """Where the cluster has started another pod in place of this one; None where there is none with a node."""
+    app, here = _app(pod), pod["spec"].get("nodeName")
+    others = [each["spec"].get("nodeName") for each in fresh if _app(each) == app and not _is_runner(pod)]
+    if there := next(filter(None, others), None):
+        return "another one is on its node" if there == here else f"it was moved from the node {here} to {there}"
+    return None
+
+
 def _whose(pod: Object) -> str:
     name = pod["metadata"]["name"]
     if _is_runner(pod):
         return f"the generator {name}"
-    app = pod["metadata"].get("labels", {}).get("app", "")
+    app = _app(pod)
     return "the server" if app == SERVER else f"the service {app}"
+
+
+def _app(pod: Object) -> str:
+    return str(pod["metadata"].get("labels", {}).get("app", ""))
 
 
 def _is_runner(pod: Object) -> bool:

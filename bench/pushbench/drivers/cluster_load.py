@@ -43,6 +43,8 @@ BEGIN_SECONDS = 120.0
 LOOK_SECONDS = 0.5
 EVENTS = (b'{"at":', b'{"ahead_us":')
 """how the generator begins an event: its keys are in alphabetical order"""
+SILENT_SECONDS = 5.0
+"""a generator tells each second what it did: one that does not may be on a node that is gone"""
 NOTICED_SECONDS = 20.0
 """beside the margin, after which a cluster has noticed that a node is gone: 40 after its last word, by default"""
 RUNNERS = f"k6_cr={manifests.LOAD},runner=true"
@@ -66,6 +68,8 @@ class _Runner:
     pod: str
     following: Program
     place: int = 0
+    told: float = field(default_factory=time.monotonic)
+    """when it last told something, or was looked for"""
     started: tuple[Started, float] | None = None
     """by its own clock, and when that was read here"""
     compared: list[Compared] = field(default_factory=list)
@@ -224,11 +228,12 @@ class ClusterLoad:
     def _has_ended(self, runner: _Runner) -> bool:
         """Whether a runner has ended well. Where only its log ended, that is followed again, from its beginning.
 
-        Raises LoadFailed if the runner ended otherwise.
+        Raises LoadFailed if the runner ended otherwise, or is silent because it is gone.
         """
         code = runner.following.exit_code()
-        if code is None:
+        if code is None and time.monotonic() < runner.told + SILENT_SECONDS:
             return False
+        runner.told = time.monotonic()
         with contextlib.suppress(KubectlFailed):
             now = self._kubectl.get("pods", "--selector", RUNNERS)["items"]
             if code == 0 and any(is_over(pod) for pod in now if pod["metadata"]["name"] == runner.pod):
@@ -237,8 +242,9 @@ class ClusterLoad:
             lost = [each for each in faults(self._before, now, nodes) if runner.pod in each.message]
             if lost:
                 raise LoadFailed(lost[0].message)
-            runner.following.stop(0)
-            runner.following, runner.place = self._follower(runner.pod), 0
+            if code is not None:
+                runner.following.stop(0)
+                runner.following, runner.place = self._follower(runner.pod), 0
         return False
 
     def _why(self) -> str:
@@ -261,6 +267,8 @@ class ClusterLoad:
             log.seek(runner.place)
             lines, _, _ = log.read().rpartition(b"\n")
         runner.place += len(lines) + bool(lines)
+        if lines:
+            runner.told = time.monotonic()
         for line in lines.splitlines():
             if line.startswith(EVENTS):
                 with contextlib.suppress(ValueError):  # a line that another one interrupts

@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import signal
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
@@ -17,7 +17,7 @@ from pushbench.catalog.protocols import declared_by
 from pushbench.catalog.servers import Server
 from pushbench.catalog.suites import Load
 from pushbench.drivers.driver import STOP_SECONDS, Build, Driver, Instance, WrongServer
-from pushbench.generator.load import Generator, LoadFailed, LoadPlan, Second, Started, playing
+from pushbench.generator.load import Account, Generator, LoadFailed, LoadPlan, Second, Started, playing
 from pushbench.generator.load import Load as PlayedLoad
 from pushbench.generator.needs import spin_us
 from pushbench.machine.environment import CpuSplit
@@ -65,8 +65,8 @@ class _Course:
     died: float | None = None
     """when the server ended under load"""
     invalid: Finding | None = None
-    reasons: list[Finding] = field(default_factory=list)
-    """others why the trial is invalid"""
+    account: Account = field(default_factory=Account)
+    """of a load elsewhere"""
     warnings: list[Finding] = field(default_factory=list)
     kills: Mapping[int, float] = field(default_factory=dict)
     """when something was killed, by the stage"""
@@ -222,7 +222,7 @@ def _drive(play: _Play, course: _Course, watch: LoadWatch) -> None:
     outages: list[Outages] = []
     death: str | None = None
     try:
-        with (instance.player or playing)(generator, play.plan) as load, stopping(outages):
+        with (instance.player or playing)(generator, play.plan) as load, stopping(outages), _accounting(course, load):
             for event in load.events():
                 match event:
                     case Started():
@@ -263,10 +263,23 @@ def _take_report(course: _Course, load: PlayedLoad) -> None:
     try:
         course.report = load.report()
     finally:
-        if account := load.account:
-            course.samples = account.samples
-            course.reasons += account.reasons
-            course.warnings += account.warnings
+        _take_account(course, load)
+
+
+@contextlib.contextmanager
+def _accounting(course: _Course, load: PlayedLoad) -> Iterator[None]:
+    """Where the server has ended and the load fails within the block, a cluster may have ended both."""
+    try:
+        yield
+    except LoadFailed:
+        if course.died is not None:
+            _take_account(course, load)
+        raise
+
+
+def _take_account(course: _Course, load: PlayedLoad) -> None:
+    if account := load.account:
+        course.account, course.samples = account, account.samples
 
 
 def _sampling(play: _Play, generators: Sequence[int], started: Started, watch: LoadWatch) -> Sampler | None:
@@ -335,10 +348,10 @@ def _trial(bench: Bench, planned: PlannedTrial, build: str, course: _Course) -> 
     )
     if course.started and course.died is not None:
         judged = validity.without_server(judged, sum(end <= course.died for _, end in course.started.windows))
-    if invalid := [*([course.invalid] if course.invalid else []), *course.reasons]:
+    if invalid := [*([course.invalid] if course.invalid else []), *course.account.reasons]:
         judged = judged.model_copy(update={"valid": False, "reasons": [*invalid, *judged.reasons]})
-    if course.warnings:
-        judged = judged.model_copy(update={"warnings": [*course.warnings, *judged.warnings]})
+    if warnings := [*course.warnings, *course.account.warnings]:
+        judged = judged.model_copy(update={"warnings": [*warnings, *judged.warnings]})
     return Trial(
         **planned.model_dump(),
         started=course.began.isoformat(timespec="seconds"),

@@ -8,6 +8,7 @@ import re
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -28,6 +29,8 @@ class Cluster:
     kubeconfig: str
     pull: str
     """imagePullPolicy: of images that were copied to the nodes, or that are in a registry"""
+    copying: Future[str] | None = None
+    """images to the nodes, beside what else goes on"""
 
     def run(self, *arguments: str, given: Any = None) -> str:
         """Run kubectl, with `given` as JSON on its input."""
@@ -47,7 +50,13 @@ class Cluster:
         """Copy an image of this machine's container engine to the nodes. Of a cluster that was there, nobody can."""
         if TOOL == "current":
             pytest.skip("the nodes of this cluster pull their images from a registry")
+        self.await_images()
         _tool("load", image)
+
+    def await_images(self) -> None:
+        """Wait until the nodes have the images that are copied beside what else goes on."""
+        if self.copying:
+            self.copying.result()
 
     def apply(self, *objects: dict[str, Any]) -> None:
         self.run("apply", "--filename", "-", given={"apiVersion": "v1", "kind": "List", "items": list(objects)})
@@ -66,21 +75,31 @@ class Cluster:
 
 
 @contextmanager
-def cluster_with(images: Sequence[str]) -> Iterator[Cluster]:
-    """The cluster, whose nodes have the images; ended if it was started here."""
+def cluster_with(images: Sequence[str], later: Sequence[str]) -> Iterator[Cluster]:
+    """The cluster, whose nodes have the images, and get those for `later`; ended if it was started here."""
     if TOOL == "current":
         yield Cluster("kubectl", "", "IfNotPresent")
         return
-    said = _tool("up", NODES)
+    said = _up()
     found = re.search(r"KUBECONFIG=(\S+)(?: (\S+))?", said)
     assert found, f"{TOOL} up does not say KUBECONFIG=FILE: {said}"
     try:
         _tool("operator")
         _tool("load", *images)
-        yield Cluster(found[2] or "kubectl", found[1], "Never")
+        with ThreadPoolExecutor(1) as beside:
+            yield Cluster(found[2] or "kubectl", found[1], "Never", beside.submit(_tool, "load", *later))
     finally:
         if "already up" not in said:
             _tool("down")
+
+
+def _up() -> str:
+    """Start the cluster, once more where that fails: nodes that share a machine start at the same time."""
+    try:
+        return _tool("up", NODES)
+    except AssertionError:
+        _tool("down")
+        return _tool("up", NODES)
 
 
 def await_that(what: str, holds: Callable[[], bool], seconds: float = SECONDS) -> None:

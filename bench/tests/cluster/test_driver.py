@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import json
-import os
 import re
-import subprocess
-import tempfile
-from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pushbench.metrics.validity import DISTURBANCES
+from tests.cluster import harms
 from tests.cluster.at_hand import TOOL, Cluster, await_that
+from tests.cluster.runs import DELIVERIES, harms_of, namespaces, record_of, start, warnings_of
 
-CHECKOUT = Path(__file__).parents[3]
-RUN = ["--driver", "kubernetes", "--profile", "smoke", "--json"]
-LOCK = str(Path(tempfile.gettempdir()) / "pushbench-cluster-tests.lock")
-OURS = "app.kubernetes.io/managed-by=pushbench"
+PREFIX = "push-whole"
 
 pytestmark = [
     pytest.mark.cluster,
@@ -28,72 +22,59 @@ pytestmark = [
 ]
 
 
-def pushbench(cluster: Cluster, *arguments: str, **more: str) -> subprocess.Popen[str]:
-    """The command with `kubectl` of the cluster, and more variables of the environment. It waits for no run here."""
-    path = f"{Path(cluster.kubectl).parent}:{os.environ['PATH']}"
-    own = {
-        "PATH": path,
-        "PUSHBENCH_LOCK": LOCK,
-        **({"KUBECONFIG": cluster.kubeconfig} if cluster.kubeconfig else {}),
-        **more,
-    }
-    command = [str(CHECKOUT / "pushbench"), *arguments]
-    return subprocess.Popen(
-        command, env={**os.environ, **own}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+@dataclass(frozen=True)
+class Pair:
+    """Two trials of node-ws with two generators: one that nobody touches, and one that is harmed."""
+
+    whole: dict[str, Any]
+    harmed: dict[str, Any]
+    environment: dict[str, Any]
+    began_apart: bool
+    """else the generators could not be held, so the first began as the second"""
 
 
-def start(
-    cluster: Cluster, out: Path, prefix: str, server: str = "node-ws", generators: int = 2, more: Sequence[str] = ()
-) -> subprocess.Popen[str]:
-    options = ["--generators", str(generators), "--namespace-prefix", prefix, "--out", str(out)]
-    return pushbench(cluster, "run", server, *RUN, *options, *more)
+@pytest.fixture(scope="module")
+def pair(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Pair:
+    out = tmp_path_factory.mktemp("pair")
+    run = start(cluster, out, PREFIX, rounds=2)
+    try:
+        trials = harms.Seen(cluster, PREFIX)
+        trials.next()
+        namespace = trials.next()
+        began_apart = harms.begin_apart(cluster, namespace)
+        harms.await_load(cluster, namespace, "runner=true")
+        harms.throttle_the_server(cluster, namespace)
+        said, errors = run.communicate(timeout=200)
+    finally:
+        run.kill()
+    record = record_of(out)
+    assert len(record["trials"]) == 2, said + errors
+    whole, harmed = record["trials"]
+    return Pair(whole, harmed, record["environment"], began_apart)
 
 
-def namespaces(cluster: Cluster, prefix: str) -> list[str]:
-    """Those of runs with the prefix."""
-    return [name for name, _ in _namespaces(cluster, prefix)]
+def test_generators_that_begin_apart_are_named(pair: Pair) -> None:
+    if not pair.began_apart:
+        pytest.skip("the generators of this cluster are elsewhere")
+    [why] = [why for why in harms_of(pair.harmed) if why.startswith("start_skew")]
+    named = re.fullmatch(r"start_skew: the generators began (\S+) s apart, more than 1 s", why)
+    assert named
+    assert float(named[1]) > harms.APART_SECONDS
 
 
-def running(cluster: Cluster, prefix: str) -> list[str]:
-    """Those that nobody has removed."""
-    return [name for name, phase in _namespaces(cluster, prefix) if phase == "Active"]
+def test_a_quota_that_is_lowered_is_named(pair: Pair) -> None:
+    [why] = [why for why in harms_of(pair.harmed) if why.startswith("throttled")]
+    named = re.fullmatch(r"throttled: its CPU quota stopped the server for (\S+) % of the time, above 1 %, .*", why)
+    assert named, why
+    assert sum(filter(None, pair.harmed["resources"]["throttled_seconds"])) > 0.03
 
 
-def _namespaces(cluster: Cluster, prefix: str) -> list[tuple[str, str]]:
-    found = cluster.get("namespaces", "--selector", OURS)["items"]
-    names = [(each["metadata"]["name"], each["status"]["phase"]) for each in found]
-    return [each for each in names if each[0].startswith(prefix)]
-
-
-def trials_in(out: Path) -> list[dict[str, Any]]:
-    """The trials so far; none before there is a record."""
-    return record_of(out)["trials"] if list((out / "records").glob("*.json")) else []
-
-
-def record_of(out: Path) -> dict[str, Any]:
-    [found] = [json.loads(each.read_text()) for each in (out / "records").glob("*.json")]
-    return dict(found)
-
-
-def harms_of(trial: dict[str, Any]) -> list[str]:
-    """Why a trial is invalid, without what others did to this machine, which says nothing of the cluster."""
-    return [each["message"] for each in trial["validity"]["reasons"] if each["code"] not in DISTURBANCES]
-
-
-def warnings_of(trial: dict[str, Any]) -> dict[str, str]:
-    return {each["code"]: each["message"] for each in trial["validity"]["warnings"]}
-
-
-def test_a_trial_is_complete_and_its_namespace_goes(cluster: Cluster, tmp_path: Path) -> None:
-    said, errors = start(cluster, tmp_path, "push-whole").communicate(timeout=200)
-    record = record_of(tmp_path)
-    [trial] = record["trials"]
-    assert trial["failure"] is None, said + errors
+def test_a_trial_is_complete(pair: Pair) -> None:
+    trial = pair.whole
+    assert trial["failure"] is None, trial["failure"]
     assert harms_of(trial) == []
     [stage] = trial["stages"]
-    # Three seconds of 20 clients that send once a second to boards of ten, the sender included.
-    assert stage["receipts"]["expected"] == stage["receipts"]["received"] == 20 * 3 * 10
+    assert stage["receipts"]["expected"] == stage["receipts"]["received"] == DELIVERIES
     metrics, series = stage["metrics"], trial["resources"]
     assert metrics["clients"] == 20
     # A Node process that pushes 200 messages a second: neither nothing nor a core, and some tens of megabytes.
@@ -111,19 +92,18 @@ def test_a_trial_is_complete_and_its_namespace_goes(cluster: Cluster, tmp_path: 
     assert {"start_skew", "border_uncertainty", "not_verified"} <= warnings.keys()
     assert "not known" not in warnings.get("open_network", ""), "a pod tried to reach the server"
     assert "not_accounted" not in warnings
-    assert (record["environment"]["driver"], record["environment"]["generators"]) == ("kubernetes", 2)
-    await_that("the namespace is gone", lambda: not namespaces(cluster, "push-whole"))
+    assert (pair.environment["driver"], pair.environment["generators"]) == ("kubernetes", 2)
 
 
-def test_replicas_share_clients_and_a_service(cluster: Cluster, tmp_path: Path) -> None:
+def test_replicas_share_clients_and_a_service(stocked: Cluster, tmp_path: Path) -> None:
     """Boards have members on both pods, so each message goes through Redis."""
     server = "node-cluster-redis/channel-per-board"
-    said, errors = start(cluster, tmp_path, "push-two", server).communicate(timeout=200)
+    said, errors = start(stocked, tmp_path, "push-two", server).communicate(timeout=200)
     [trial] = record_of(tmp_path)["trials"]
     assert trial["failure"] is None, said + errors
     assert harms_of(trial) == []
     [stage] = trial["stages"]
-    assert stage["receipts"]["expected"] == stage["receipts"]["received"] == 20 * 3 * 10
+    assert stage["receipts"]["expected"] == stage["receipts"]["received"] == DELIVERIES
     assert stage["metrics"]["cpu_cores"] > 0.001
     assert 0.0001 < stage["metrics"]["services_cpu_cores"] < 1.0, "Redis passes on 20 messages a second"
     spread = re.fullmatch(r"the Service gave the 2 pods (\d+) and (\d+) connections", warnings_of(trial)["spread"])
@@ -131,11 +111,15 @@ def test_replicas_share_clients_and_a_service(cluster: Cluster, tmp_path: Path) 
     assert int(spread[1]) + int(spread[2]) == 20, "all clients, each once"
 
 
-def test_streams_of_another_suite_are_complete(cluster: Cluster, tmp_path: Path) -> None:
-    said, errors = start(cluster, tmp_path, "push-sse", "spring-mvc-sse").communicate(timeout=200)
+def test_streams_of_another_suite_are_complete(stocked: Cluster, tmp_path: Path) -> None:
+    said, errors = start(stocked, tmp_path, "push-sse", "spring-mvc-sse").communicate(timeout=200)
     [trial] = record_of(tmp_path)["trials"]
     assert trial["failure"] is None, said + errors
     stages = [(each["name"], each["metrics"]["clients"], each["receipts"]) for each in trial["stages"]]
     assert [(name, clients) for name, clients, _ in stages] == [("closed-5", 5), ("open-20", 40)]
     assert all(each["expected"] == each["received"] > 0 for _, _, each in stages)
     assert all(each["metrics"]["cpu_cores"] > 0.01 for each in trial["stages"])
+
+
+def test_the_namespaces_of_trials_go(cluster: Cluster, pair: Pair) -> None:
+    await_that("none is left", lambda: not namespaces(cluster, PREFIX))

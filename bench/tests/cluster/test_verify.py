@@ -18,7 +18,7 @@ from pushbench.drivers.kubernetes import ClusterChoice
 from pushbench.drivers.lanes import in_lane
 from pushbench.foundation.project import Project
 from tests.cluster.at_hand import TOOL, Cluster, await_that
-from tests.cluster.test_driver import pushbench
+from tests.cluster.runs import pushbench
 
 pytestmark = [
     pytest.mark.cluster,
@@ -38,15 +38,11 @@ def verified(cluster: Cluster, *arguments: str) -> dict[str, str]:
     return {each["name"]: each["outcome"] for each in found["rules"]}
 
 
-def test_a_server_in_a_pod_keeps_every_rule(cluster: Cluster) -> None:
-    outcomes = verified(cluster, "node-ws")
+def test_a_server_of_two_pods_keeps_every_rule_and_survives_the_end_of_its_service(stocked: Cluster) -> None:
+    outcomes = verified(stocked, "node-cluster-redis/channel-per-board")
     assert len(outcomes) > 30
     assert set(outcomes.values()) == {"passed"}
-
-
-def test_the_end_of_a_service_in_a_pod_is_survived(cluster: Cluster) -> None:
-    rule = "outage-of-a-service-is-survived"
-    assert verified(cluster, "node-cluster-redis/channel-per-board", "--rule", rule) == {rule: "passed"}
+    assert "outage-of-a-service-is-survived" in outcomes
 
 
 def test_the_sockets_and_the_memory_of_a_pod_are_those_of_the_server(

@@ -135,6 +135,13 @@ def test_generators_that_begin_far_apart_make_the_trial_invalid() -> None:
     assert (reason.code, reason.message) == ("start_skew", "the generators began 1.300 s apart, more than 1 s")
 
 
+def test_generators_that_begin_a_window_apart_measured_nothing_together() -> None:
+    apart = Heard(STARTED, HERE, [Compared(100.0, METER.address, AHEAD + 10.5, 0.001)])
+    found = account({METER: log(steady(0.5), seconds=40)}, heard(), apart)
+    assert [reason.code for reason in found.reasons] == ["start_skew"]
+    assert (codes(found), found.samples) == (["not_accounted"], [])
+
+
 def counting(lines: str, *clients: int) -> str:
     """With a count of connections in every fiftieth line."""
     found = [json.loads(line) for line in lines.splitlines()]

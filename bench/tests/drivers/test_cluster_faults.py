@@ -78,6 +78,19 @@ def replaced(pods: list[Object], _: list[Object]) -> None:
     pods[0]["metadata"]["uid"] = "another"
 
 
+def moved(pods: list[Object], _: list[Object]) -> None:
+    """To a node without a generator, where another pod of the Deployment waits as well."""
+    pods[0] = pod("server-3", "three", {"app": "server"}, "meter", "server")
+    waiting = pod("server-2", "", {"app": "server"})
+    del waiting["spec"]["nodeName"]
+    pods.append(waiting)
+
+
+def generator_replaced(pods: list[Object], _: list[Object]) -> None:
+    """By a pod that plays no part of the load."""
+    pods[1] = pod("load-1-y", "two", {"app": "k6", "runner": "true"}, "k6")
+
+
 def ending(pods: list[Object], _: list[Object]) -> None:
     pods[0]["metadata"]["deletionTimestamp"] = "2026-11-24T03:10:00Z"
 
@@ -114,7 +127,9 @@ def redis_ended(pods: list[Object], _: list[Object]) -> None:
     ("change", "code", "message"),
     [
         (removed, "pod_lost", "the pod of the server was removed"),
-        (replaced, "pod_lost", "the pod of the server was removed"),
+        (replaced, "pod_lost", "the pod of the server was removed; another one is on its node"),
+        (moved, "pod_lost", "the pod of the server was removed; it was moved from the node one to three"),
+        (generator_replaced, "pod_lost", "the pod of the generator load-1-x was removed"),
         (ending, "pod_lost", "the pod of the server was removed"),
         (
             evicted,

@@ -38,7 +38,7 @@ found=$(ls | grep "^$name[.]" | head -1)
 [ -n "$found" ] || { echo "error: no answer to $name" >&2; exit 1; }
 cat "$found"
 [ "$(ls | grep -c "^$name[.]")" = 1 ] || rm "$found"
-case "$found" in *fails) echo "The connection to the server was refused" >&2; exit 1 ;; esac
+case "$found" in *hangs) exec sleep 30 ;; *fails) echo "The connection to the server was refused" >&2; exit 1 ;; esac
 """
 START = {
     "at": 5_000_000,
@@ -130,6 +130,19 @@ def test_a_generator_that_is_killed_is_named_with_its_end(load: ClusterLoad, ans
     (answers / "follow.1").write_text(lines(START))
     give(answers, "runners", [pod("Running")], [pod("Failed", terminated={"exitCode": 137, "reason": "OOMKilled"})])
     with pytest.raises(LoadFailed, match=r"^the generator load-1-x ended with exit code 137 \(OOMKilled\)$"):
+        list(load.events())
+
+
+def test_a_generator_that_is_silent_is_looked_for_and_ends_the_load_where_its_node_is_gone(
+    load: ClusterLoad, answers: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cluster_load, "SILENT_SECONDS", 0.05)
+    (answers / "follow.1.hangs").write_text(lines(START))
+    lost = {"type": "Ready", "status": "Unknown", "message": "Kubelet stopped posting node status."}
+    (answers / "nodes.2").write_text(
+        json.dumps({"items": [{"metadata": {"name": "two"}, "status": {"conditions": [lost]}}]})
+    )
+    with pytest.raises(LoadFailed, match=r"^the node two of the generator load-1-x is not ready: Kubelet stopped"):
         list(load.events())
 
 

@@ -17,6 +17,7 @@ from pushbench.drivers.choice import DriverChoice
 from pushbench.drivers.driver import Build
 from pushbench.drivers.process import ProcessDriver
 from pushbench.foundation.errors import UserError
+from pushbench.generator.load import Account, RunningLoad
 from pushbench.judging.thresholds_reader import read_thresholds
 from pushbench.judging.verdict import Verdict, judge
 from pushbench.machine.environment import CpuSplit
@@ -25,7 +26,7 @@ from pushbench.measuring.common import Options
 from pushbench.measuring.run import RunRequest
 from pushbench.measuring.verifying import Built
 from pushbench.records import store
-from pushbench.records.record import Trial
+from pushbench.records.record import Finding, Trial
 from tests.factories import known_suite
 from tests.support import add_server, make_project
 from tests.tiny_runs import UNVERIFIED, Notebook, by_server, measure, request
@@ -108,6 +109,16 @@ def test_a_server_that_dies_before_anything_is_measured_fails_and_the_generator_
     assert (only.stages, only.timeline) == ([], None)
     assert only.validity.warnings[0].code == "no_load_report"
     assert verdict.outcome == "fail"
+
+
+def test_a_cluster_that_ended_server_and_load_is_named_and_the_trial_is_invalid(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    moved = Finding(code="pod_lost", message="the pod of the server was removed")
+    monkeypatch.setattr(RunningLoad, "account", Account(reasons=[moved]))
+    only, _ = crash(tmp_path, "kills:start")
+    assert only.failure
+    assert (only.validity.valid, only.validity.reasons) == (False, [moved])
 
 
 def test_a_build_that_fails_is_the_servers_failure(tmp_path: Path) -> None:
