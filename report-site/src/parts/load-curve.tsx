@@ -56,7 +56,7 @@ export function LoadCurves({
   onOnly,
 }: Props & Required<Pick<CurveProps, 'hidden' | 'onToggle' | 'onOnly'>>) {
   const { kinds, kind } = chosenKind(words, query, run);
-  const capacities = useCapacities(manifest, run, kind);
+  const { capacities, busy } = useCapacities(manifest, run, kind);
   if (!kind) return <TooFew run={run} words={words} />;
   const metrics = curveMetrics(words, run.servers, kind);
   const asked = query.get('curve') ?? '';
@@ -72,12 +72,14 @@ export function LoadCurves({
         />
         <KindChoice kinds={kinds} kind={kind} />
       </div>
-      <CurveChart
-        {...{ manifest, words, run, kind, metric, hidden, capacities, onToggle, onOnly }}
-        servers={run.servers.filter((server) => server.stages.length)}
-        height={HEIGHT}
-      />
-      <About kind={kind} marked={run.servers.length > 1 && Object.keys(capacities).length > 0} />
+      <div aria-busy={busy}>
+        <CurveChart
+          {...{ manifest, words, run, kind, metric, hidden, capacities, onToggle, onOnly }}
+          servers={run.servers.filter((server) => server.stages.length)}
+          height={HEIGHT}
+        />
+        <About kind={kind} marked={run.servers.length > 1 && Object.keys(capacities).length > 0} />
+      </div>
     </>
   );
 }
@@ -85,12 +87,12 @@ export function LoadCurves({
 /** One server of a run: latency, loss and CPU beside each other. */
 export function ServerCurves({ manifest, words, query, run, server }: Props & { server: RunServer }) {
   const { kinds, kind } = chosenKind(words, query, run);
-  const capacities = useCapacities(manifest, run, kind);
+  const { capacities, busy } = useCapacities(manifest, run, kind);
   if (!kind) return <TooFew run={run} words={words} />;
   return (
     <>
       <KindChoice kinds={kinds} kind={kind} />
-      <div class="stack">
+      <div class="stack" aria-busy={busy}>
         {curveMetrics(words, [server], kind).map((metric) => (
           <CurveChart
             key={metric}
@@ -105,11 +107,12 @@ export function ServerCurves({ manifest, words, query, run, server }: Props & { 
   );
 }
 
-/** A curve does without them until they are there. */
-function useCapacities(manifest: Manifest, run: Run, kind: Kind | undefined): Capacities {
+/** A curve does without them until they are there, and is busy as long. */
+function useCapacities(manifest: Manifest, run: Run, kind: Kind | undefined): { capacities: Capacities; busy?: true } {
   const series = kind && seriesBeside(manifest, run, kind);
   const loaded = useLoaded(series?.id ?? '', async () => (series ? loadCapacities(series) : {}));
-  return loaded.state === 'ready' ? loaded.value : {};
+  if (loaded.state === 'ready') return { capacities: loaded.value };
+  return loaded.state === 'loading' ? { capacities: {}, busy: true } : { capacities: {} };
 }
 
 /** Those with several loads, and the one that the address names. */
