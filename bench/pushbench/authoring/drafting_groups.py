@@ -86,13 +86,10 @@ class _Json:
         ]
         self._delivered = self._deliveries()
         self._kind = kind(self._delivered[0].sent.has)
-        self._begins = [min(self._at(number), default=0.0) for number in (0, 1)]
+        self._begins = [min((each.at for each in self._messages(number)), default=0.0) for number in (0, 1)]
         self._joins = [self._before(number) for number in (0, 1)]
         self._group = self._group_value()
         self._own = [self._own_values(number) for number in (0, 1)]
-
-    def _at(self, client: int) -> Iterator[float]:
-        return (each.at for each in self._all if each.sent and each.client == client and kind(each.has) == self._kind)
 
     def _deliveries(self) -> list[_Delivered]:
         """Of the kind of message that reaches the other client most often."""

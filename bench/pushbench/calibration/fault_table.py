@@ -49,14 +49,14 @@ def rows(catalogue: Catalogue, found: FaultResults) -> list[Row]:
 
 
 def tally(table: Sequence[Row]) -> str:
-    """`Of 22 faults 13 were caught, 1 undecided, 0 disturbed, 2 missed, and 6 are open: not tried in every way yet.`"""
+    """`Of 22 faults 13 were caught, 1 undecided, 0 disturbed, 2 missed, and 6 open: not tried in every way yet.`"""
     words = [row.word for row in table if row.fault.name != SOUND]
     caught, undecided, disturbed, missed = (
         words.count(word) for word in ("caught", "undecided", "disturbed", "missed")
     )
     return (
         f"Of {counted(len(words), 'fault')} {caught} were caught, {undecided} undecided, {disturbed} disturbed, "
-        f"{missed} missed, and {words.count(None)} are open: not tried in every way yet."
+        f"{missed} missed, and {words.count(None)} open: not tried in every way yet."
     )
 
 
