@@ -8,8 +8,14 @@ import (
 	"time"
 
 	"github.com/pushbench/pushbench/k6/internal/declared"
+	"github.com/pushbench/pushbench/k6/internal/parallel"
 	"github.com/pushbench/pushbench/k6/internal/scripted"
 )
+
+func TestMain(m *testing.M) {
+	parallel.Tests("16")
+	m.Run()
+}
 
 // talk plays a conversation with a scripted server, as docs/examples/whiteboard/protocol.yml declares it but for a
 // change.
@@ -151,6 +157,7 @@ func TestWhatDoesNotFitIsAFaultOfItsKey(t *testing.T) {
 }
 
 func TestNobodyAnswersIsNoFaultOfTheDeclaration(t *testing.T) {
+	t.Parallel()
 	config := Config{URL: "ws://127.0.0.1:1", Declaration: declared.Declaration{Format: "text"}, Within: time.Second}
 	if _, err := Play(config); err ==
 		nil || !strings.Contains(err.Error(), "no server answers") {

@@ -10,6 +10,7 @@ import (
 )
 
 func TestAConversationOverTLS(t *testing.T) {
+	t.Parallel()
 	server, err := scripted.Start("127.0.0.1:0", scripted.Faults{})
 	if err != nil {
 		t.Fatal(err)
@@ -17,7 +18,7 @@ func TestAConversationOverTLS(t *testing.T) {
 	defer server.Close()
 	config := Config{
 		Declaration: declaration(t, "whiteboard"),
-		Within:      3 * time.Second,
+		Within:      time.Second,
 		Authorities: filepath.Join(t.TempDir(), "own.pem"),
 	}
 	if config.URL, err = server.Secure(config.Authorities); err != nil {

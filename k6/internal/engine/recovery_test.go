@@ -172,6 +172,7 @@ func TestOthersAreOwedWhatAKilledWorkersClientsCannotSend(t *testing.T) {
 }
 
 func TestWhatAServerLosesOnceAllAreBackIsCountedExactly(t *testing.T) {
+	t.Parallel()
 	for name, from := range map[string]time.Duration{"inside": time.Second, "outside": apart} {
 		t.Run(name, func(t *testing.T) {
 			truthTest(t, func(t testing.TB) {

@@ -22,6 +22,7 @@ func overTLS(server *scripted.Server) tongue {
 }
 
 func TestTheSameIsCountedOverTLS(t *testing.T) {
+	t.Parallel()
 	for name, speak := range tongues {
 		t.Run(name, func(t *testing.T) {
 			truthTest(t, func(t testing.TB) {
@@ -41,6 +42,7 @@ func TestTheSameIsCountedOverTLS(t *testing.T) {
 }
 
 func TestClientsTalkToNobodyWhoCannotProveWhoHeIs(t *testing.T) {
+	t.Parallel()
 	brief := schedule.Schedule{Stages: []schedule.Stage{{Clients: groupSize, RampSeconds: 0.2, SteadySeconds: 1}}}
 	for name, test := range map[string]struct {
 		change func(*Config)

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"flag"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +10,7 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 	"github.com/pushbench/pushbench/k6/internal/clock"
 	"github.com/pushbench/pushbench/k6/internal/ledger"
+	"github.com/pushbench/pushbench/k6/internal/parallel"
 	"github.com/pushbench/pushbench/k6/internal/schedule"
 	"github.com/pushbench/pushbench/k6/internal/scripted"
 )
@@ -19,17 +19,11 @@ import (
 // say just what the server did. Times have room for a busy machine; counts have none.
 
 // together is how many tests run at the same time. They wait for their schedules and hardly work: all of them together
-// need 15 s of CPU, which is a quarter of two cores with 32 at a time.
-const together = "32"
+// need 21 s of CPU, which is two fifths of two cores with 48 at a time.
+const together = "48"
 
-// TestMain runs that many tests at a time, unless -parallel says how many.
 func TestMain(m *testing.M) {
-	flag.Parse()
-	given := false
-	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
-	if !given {
-		_ = flag.Set("test.parallel", together)
-	}
+	parallel.Tests(together)
 	watchMachine()
 	m.Run()
 }
@@ -120,20 +114,27 @@ func everything(e *Engine) ledger.Counts {
 
 func TestAKnownDelayComesBackInAllThreeLatencies(t *testing.T) {
 	t.Parallel()
+	s, seconds := oneStage, int64(3)
+	if testing.Short() {
+		seconds = 1
+		s.Stages = slices.Clone(s.Stages)
+		s.Stages[0].SteadySeconds = 1
+	}
+	wantMessages := players * seconds
+	wantDeliveries := wantMessages * groupSize
 	for _, delay := range []time.Duration{0, 5 * time.Millisecond, 50 * time.Millisecond} {
 		t.Run(delay.String(), func(t *testing.T) {
 			inBoth(t, playTruthTest, func(t testing.TB, speak tongue) {
 				server := startScripted(t, scripted.Faults{Delay: delay})
-				stage := play(t, newEngine(t, server, oneStage, speak), server).Stages[0]
+				stage := play(t, newEngine(t, server, s, speak), server).Stages[0]
 
-				wantDeliveries := int64(players * groupSize * 3)
 				if stage.Receipts.Received != wantDeliveries || stage.Receipts.Lost != 0 {
 					t.Errorf("deliveries %+v, expected %d and none lost", stage.Receipts, wantDeliveries)
 				}
-				if stage.Messages != (Messages{Due: players * 3, Sent: players * 3}) {
-					t.Errorf("messages %+v, expected %d due and sent", stage.Messages, players*3)
+				if stage.Messages != (Messages{Due: wantMessages, Sent: wantMessages}) {
+					t.Errorf("messages %+v, expected %d due and sent", stage.Messages, wantMessages)
 				}
-				counts := map[string]int64{"echo": players * 3, "delivery": wantDeliveries, "fanout": players * 3}
+				counts := map[string]int64{"echo": wantMessages, "delivery": wantDeliveries, "fanout": wantMessages}
 				encoded := map[string]string{
 					"echo": stage.Histograms.Own, "delivery": stage.Histograms.Each, "fanout": stage.Histograms.Last,
 				}

@@ -12,12 +12,19 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/pushbench/pushbench/k6/internal/parallel"
 )
 
 const (
 	quiet  = 150 * time.Millisecond // after which nothing more comes
 	passed = 50 * time.Millisecond  // since the first client
 )
+
+func TestMain(m *testing.M) {
+	parallel.Tests("16")
+	m.Run()
+}
 
 // end is a connection as the server has it, and as its client reads it.
 type end struct {
@@ -103,6 +110,7 @@ func draws(sender string, seqs ...int) (lines []string) {
 }
 
 func TestContentAndOrder(t *testing.T) {
+	t.Parallel()
 	a := func(seqs ...int) []string { return draws("a", seqs...) }
 	altered := strings.Replace(draw("a", 3), "[[9", "[[1", 1)
 	for _, test := range []struct {
@@ -122,6 +130,7 @@ func TestContentAndOrder(t *testing.T) {
 		{"-late-every 2 -late-by 20ms", a(1, 2, 3), a(1, 3, 2)},
 	} {
 		t.Run(test.faults, func(t *testing.T) {
+			t.Parallel()
 			e := server(t, test.faults)("b").head(t)
 			for _, line := range test.sent {
 				e.say(t, line)
@@ -134,6 +143,7 @@ func TestContentAndOrder(t *testing.T) {
 }
 
 func TestADeliveryCrossesToAnotherBoard(t *testing.T) {
+	t.Parallel()
 	connect := server(t, "-cross-every 2")
 	member, stranger := connect("b").head(t), connect("other").head(t)
 	for seq := range 3 {
@@ -160,6 +170,7 @@ func (e end) took(t *testing.T) time.Duration {
 }
 
 func TestDelays(t *testing.T) {
+	t.Parallel()
 	for faults, least := range map[string]time.Duration{
 		"":                                    0,
 		"-delay 40ms":                         40 * time.Millisecond,
@@ -169,6 +180,7 @@ func TestDelays(t *testing.T) {
 		"-pause-every 400ms -pause-for 390ms": 40 * time.Millisecond,
 	} {
 		t.Run(faults, func(t *testing.T) {
+			t.Parallel()
 			e := server(t, faults)("b").head(t)
 			time.Sleep(passed)
 			if took := e.took(t); took < least || took > least+time.Second {
@@ -179,6 +191,7 @@ func TestDelays(t *testing.T) {
 }
 
 func TestOnlyTheFirstBoardIsSlow(t *testing.T) {
+	t.Parallel()
 	connect := server(t, "-slow-board 10s")
 	connect("slow").head(t)
 	if took := connect("b").head(t).took(t); took > time.Second {
@@ -187,6 +200,7 @@ func TestOnlyTheFirstBoardIsSlow(t *testing.T) {
 }
 
 func TestDelayedDeliveriesKeepTheirOrder(t *testing.T) {
+	t.Parallel()
 	e := server(t, "-delay 5ms")("b").head(t)
 	for seq := range 100 {
 		e.say(t, draw("a", seq))
@@ -199,8 +213,10 @@ func TestDelayedDeliveriesKeepTheirOrder(t *testing.T) {
 }
 
 func TestACloseFrameIsTheLastAndNothingBeforeItIsLost(t *testing.T) {
+	t.Parallel()
 	for _, faults := range []string{"", "-delay 30ms"} {
 		t.Run(faults, func(t *testing.T) {
+			t.Parallel()
 			e := server(t, faults)("b").head(t)
 			e.say(t, draw("a", 1))
 			e.say(t, string([]byte{closeFrame, 0}))
@@ -216,6 +232,7 @@ func TestACloseFrameIsTheLastAndNothingBeforeItIsLost(t *testing.T) {
 }
 
 func TestAServerWaitsForAReaderBehindADelay(t *testing.T) {
+	t.Parallel()
 	e, written := server(t, "-delay 1h")("b").head(t), make(chan struct{})
 	go func() {
 		defer close(written)
@@ -231,6 +248,7 @@ func TestAServerWaitsForAReaderBehindADelay(t *testing.T) {
 }
 
 func TestACapacityIsKept(t *testing.T) {
+	t.Parallel()
 	e, began := server(t, "-capacity 1000")("b").head(t), time.Now()
 	for seq := range 101 {
 		e.say(t, draw("a", seq))
@@ -241,6 +259,7 @@ func TestACapacityIsKept(t *testing.T) {
 }
 
 func TestConnections(t *testing.T) {
+	t.Parallel()
 	t.Run("beyond a number are refused", func(t *testing.T) {
 		connect := server(t, "-refuse-beyond 1")
 		first := connect("b").head(t)
