@@ -12,6 +12,12 @@ STATICCHECK := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 ACTIONLINT := go run github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 JAVA_FORMAT := mvn -q -B -ntp com.spotify.fmt:fmt-maven-plugin:2.29
 
+# Nothing is compiled or tested beside the packages whose tests bound times. -trimpath as in the build of the generator,
+# which then finds its packages compiled.
+GO_TIMED := /internal/(clock|conversation|engine|scripted)
+GO_TEST = go test -trimpath $(1) $$(go list ./... | grep -Ev '$(GO_TIMED)') && \
+	go test -trimpath -p 1 $(1) $$(go list ./... | grep -E '$(GO_TIMED)')
+
 # The tests start Python hundreds of times: without cached bytecode, each start compiles every module again.
 export PYTHONDONTWRITEBYTECODE :=
 
@@ -31,9 +37,7 @@ bench-all: ## benchmark every server, the scaled and the tuned ones too
 	@./pushbench run
 
 test: $(DEV)/stamp ## run every test, real servers and real load included
-	@# -trimpath as in the build of the generator, which then finds its packages compiled. Nothing is compiled beside
-	@# tests of timing.
-	cd k6 && go build -trimpath ./... && go test -trimpath -p 1 ./...
+	cd k6 && $(call GO_TEST)
 	@./pushbench build --test
 	@./pushbench verify --driver process
 	@# Most tests wait more than they work; those with real load share the machine with nobody. A test that failed
@@ -45,7 +49,7 @@ test: $(DEV)/stamp ## run every test, real servers and real load included
 	cd bench && ../$(BIN)/python -m pytest -m "alone and not measurement"
 
 test-fast: $(DEV)/stamp ## run what takes less than a minute
-	cd k6 && go build -trimpath ./... && go test -trimpath -p 1 -short ./...
+	cd k6 && $(call GO_TEST,-short)
 	cd bench && ../$(BIN)/python -m pytest -n 3 --dist worksteal \
 		-m "not slow and not workflows and not measurement and not cluster"
 
