@@ -62,7 +62,10 @@ def verify(
     jobs: Annotated[
         int | None,
         typer.Option(
-            "--jobs", min=1, help="Servers checked at a time; by default one per core, at most 4.", metavar="N"
+            "--jobs",
+            min=1,
+            help="Servers checked at a time; by default three for two cores, at most 4.",
+            metavar="N",
         ),
     ] = None,
     as_json: JsonOption = False,

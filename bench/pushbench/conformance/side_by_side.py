@@ -1,7 +1,7 @@
 """Verifies several servers at the same time, each in a process of its own: lanes.
 
-Threads would share one interpreter, and a rule about milliseconds would see the waits of another. A lane has CPUs of
-its own for its server. What lanes find comes back in the order in which it was asked for.
+Threads would share one interpreter, and a rule about milliseconds would see the waits of another. What lanes find comes
+back in the order in which it was asked for.
 
 A server that ends waits for seconds, for a client that does not answer its close. The next server of its lane begins
 meanwhile, in a second process. A single lane has no second one: its servers may all have the same port.

@@ -1,6 +1,6 @@
 """Drivers for servers that run at the same time on one machine and are not measured.
 
-Every second lane swaps the CPUs of server and generator, so that two servers do not share CPUs.
+Every second lane swaps the CPUs of server and generator, so that the first two servers do not share CPUs.
 """
 
 from __future__ import annotations

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import zip_longest
+from pathlib import Path
 
 from pushbench import conformance
 from pushbench.catalog.servers import Server
@@ -20,6 +22,10 @@ from pushbench.machine.environment import physical_cores
 MOST_LANES = 4
 """unless somebody wants more: Pushbench's own share of the CPU grows with them, and rules about milliseconds are
 waiting for it"""
+BRIEF = {"java": ("-XX:TieredStopAtLevel=1",)}
+"""By the program of a server's command: options with which the process driver starts it to be verified. The JVM's
+second compiler makes code fast that runs for long. In the half minute of a verification it takes a third of the
+server's CPU, and no rule asks how fast the server is."""
 
 
 @dataclass(frozen=True)
@@ -33,27 +39,46 @@ class Built:
     """for servers that declare their protocol"""
 
     def in_lane(self, lane: int) -> Subject:
-        return conformance.subject(self.server, self.build, in_lane(self.driver, lane), self.converse)
+        return conformance.subject(
+            self.server, _brief(self.server, self.build), in_lane(self.driver, lane), self.converse
+        )
+
+
+def _brief(server: Server, build: Build) -> Build:
+    """The build as it is started to be verified. The command's own options come after these, and prevail."""
+    program = Path(server.process.start[0]).name if server.spec.process else ""
+    return replace(build, options=(*BRIEF.get(program, ()), *build.options))
 
 
 def lanes_of(driver: Driver) -> int:
-    """How many servers at a time: one a core; one where all are to have the same port, or a node of a cluster."""
+    """How many servers at a time: three for two cores, because each waits in between; one where all are to have the
+    same port, or a node of a cluster."""
     if isinstance(driver, KubernetesDriver) or (isinstance(driver, ProcessDriver) and driver.port is not None):
         return 1
-    return min(MOST_LANES, len(physical_cores(os.sched_getaffinity(0))))
+    cores = len(physical_cores(os.sched_getaffinity(0)))
+    return min(MOST_LANES, cores + cores // 2)
 
 
 def verify_built(built: Sequence[Built], lanes: int, watch: Watch, only: Sequence[str] = ()) -> list[Conformance]:
     """The result of each server, in their order; `watch` hears of them by their places in it."""
-    order = sorted(range(len(built)), key=lambda place: not _is_slow(built[place].server))
+    order = _order([each.server for each in built])
     by_place = Watch(
         lambda number: watch.began(order[number]),
         lambda number, result: watch.checked(order[number], result),
         lambda number, found: watch.found(order[number], found),
     )
-    # The slowest ones begin, so that none of them is left alone at the end.
     found = verify_each([built[place].in_lane for place in order], lanes, by_place, only)
     return [found[order.index(place)] for place in range(len(built))]
+
+
+def _order(servers: Sequence[Server]) -> list[int]:
+    """The places of servers in the order in which they begin. The slowest ones come first, so that none of them is left
+    alone at the end, and others between them: a JVM mostly works while it is verified, and the others mostly wait.
+    """
+    places = sorted(range(len(servers)), key=lambda place: not servers[place].spec.services)  # which have outages
+    slow = [place for place in places if _is_slow(servers[place])]
+    swift = [place for place in places if not _is_slow(servers[place])]
+    return [place for pair in zip_longest(slow, swift) for place in pair if place is not None]
 
 
 def _is_slow(server: Server) -> bool:
