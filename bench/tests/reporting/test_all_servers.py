@@ -103,6 +103,14 @@ def test_where_nothing_was_searched_there_is_no_column_of_capacities(tmp_path: P
     assert head.count("|") == rule.count("|") == row.count("|") == 9
 
 
+def test_a_stage_is_named_where_its_name_says_more_than_its_clients(tmp_path: Path) -> None:
+    kept = keep(tmp_path, run(1, {"node-ws": [FAST]}))
+    [file] = kept.glob("*.json")
+    assert "1,000 clients\n" in render_all_servers(read_kept(kept))
+    file.write_text(file.read_text().replace('"stage":"1000"', '"stage":"closed-1000"'))
+    assert "1,000 clients in stage `closed-1000`\n" in render_all_servers(read_kept(kept))
+
+
 def test_a_server_with_a_capacity_alone_has_a_row(tmp_path: Path) -> None:
     kept = keep(tmp_path, run(1, {"fastapi": [FAST]}))
     keep_capacity(kept, compact_capacity(search(21, *THREE, environment=ENVIRONMENT)))
