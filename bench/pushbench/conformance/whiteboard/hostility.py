@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 
 from websockets.exceptions import ConnectionClosed
 
 from pushbench.conformance.oversized import send_oversized, send_oversized_fragments
 from pushbench.conformance.rule import Mismatch, escaped, rule
+from pushbench.conformance.together import together
 from pushbench.conformance.upgrades import require_no_compression, require_refusals
 from pushbench.conformance.whiteboard.client import PROMPT, Client
 from pushbench.conformance.whiteboard.clients import Clients
@@ -90,11 +92,14 @@ async def larger_message_closes_1009(clients: Clients) -> None:
     async def send(artist: Client, draw: str) -> None:
         await send_oversized(artist.connection, artist.message(board, draw), MESSAGE_LIMIT)
 
-    for attempt in (one_frame, many_bytes_in_few_characters, one_mebibyte, fragments):
-        artist = await clients.member(board)
+    async def closes(attempt: Callable[[Client], Awaitable[None]], artist: Client) -> None:
         await attempt(artist)
         await artist.is_closed_with(1009, what=attempt.__name__.replace("_", " "))
-        await witness.receives(await (await clients.member(board)).draw(board))
+
+    # At the same time: each pauses for the server to read.
+    attempts = (one_frame, many_bytes_in_few_characters, one_mebibyte, fragments)
+    await together(map(closes, attempts, await clients.members(board, len(attempts))))
+    await witness.receives(await (await clients.member(board)).draw(board))
 
 
 @rule("A violation of RFC 6455 ends the connection that commits it and no other.")
