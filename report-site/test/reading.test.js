@@ -156,6 +156,7 @@ test('two runs are compared server by server, the worst first, and begin with wh
       })),
     );
   await page.reload();
+  await settled(page); // it follows the address from then on
   await visit(page, '#/compare?of=runs');
   const [worse, better] = [3, 1].map((index) => run.servers[index].server);
   assert.deepEqual(await told(), [
