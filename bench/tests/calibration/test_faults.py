@@ -75,9 +75,12 @@ def test_a_burn_uses_the_share_of_the_servers_cpu_that_it_says(binary: Path) -> 
     share = {}
     for active in (True, False):
         with wrapped(binary, "burn=30%", BUSY, active=active) as (process, _):
-            time.sleep(4)
+            time.sleep(0.5)
             [server] = [stat.pid for stat in stats() if stat.parent == process.pid]
-            share[active] = cpu_seconds(process.pid) / cpu_seconds(server)
+            before = [cpu_seconds(pid) for pid in (process.pid, server)]
+            time.sleep(2)
+            burnt, used = (cpu_seconds(pid) - begun for pid, begun in zip((process.pid, server), before, strict=True))
+            share[active] = burnt / used
     assert share[True] == pytest.approx(0.3, abs=0.03)
     assert share[False] < 0.01
 
