@@ -3,13 +3,15 @@ from __future__ import annotations
 import gc
 import importlib
 import os
-from collections.abc import Generator
+import tempfile
+from collections.abc import Generator, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from pushbench.foundation.files import locked
 from pushbench.machine import sampling
 from pushbench.machine.disturbance import Machine, Since, read_machine
 from tests import disturbed
@@ -69,6 +71,16 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.section("run again")
         for line in lines:
             terminalreporter.line(line)
+
+
+@pytest.fixture(autouse=True)
+def engine_to_itself(request: pytest.FixtureRequest) -> Iterator[None]:
+    """No two tests of the container engine run at the same time, those of another checkout included."""
+    if not request.node.get_closest_marker("engine"):
+        yield
+        return
+    with locked(Path(tempfile.gettempdir(), f"pushbench-tests-engine-{os.getuid()}.lock"), on_wait=lambda: None):
+        yield
 
 
 @pytest.fixture(autouse=True)

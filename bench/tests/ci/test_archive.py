@@ -246,7 +246,7 @@ def test_an_archive_has_a_largest_size_and_number_of_members(tmp_path: Path, mon
 
 
 @pytest.mark.slow
-@pytest.mark.alone
+@pytest.mark.engine
 @pytest.mark.skipif(ENGINE is None, reason="needs a container engine that answers")
 class TestWithAnEngine:
     def image(self, project: Project) -> Image:

@@ -127,7 +127,7 @@ def test_other_drivers_say_that_they_cannot(tmp_path: Path) -> None:
 
 needs_engine = [
     pytest.mark.slow,
-    pytest.mark.alone,
+    pytest.mark.engine,
     pytest.mark.images,
     pytest.mark.skipif(
         ENGINE is None or not shutil.which("go"), reason="needs a container engine that answers, and Go"
