@@ -15,6 +15,7 @@ from pushbench.authoring.leaves import (
     GROUP,
     SECRET,
     Leaves,
+    alike,
     constants,
     id_among,
     kind,
@@ -125,13 +126,13 @@ class _Json:
     def _group_value(self) -> str | None:
         """The text that both clients say where they join, or in each message."""
         mine, theirs = ([each.has for each in (join or self._messages(n))] for n, join in enumerate(self._joins))
-        alike = {
+        shared = {
             at: value
             for has in mine
             for at, value in has.items()
             if isinstance(value, str) and value and any(other.get(at) == value for other in theirs)
         }
-        return next((value for at, value in alike.items() if GROUP.search(at)), None)
+        return next((value for at, value in shared.items() if GROUP.search(at)), None)
 
     def _messages(self, client: int) -> list[_Heard]:
         return [each for each in self._all if each.sent and each.client == client and kind(each.has) == self._kind]
@@ -144,7 +145,7 @@ class _Json:
                 [each.has for each in self._all if each.sent and each.client == number and kind(each.has) == sort]
                 for number in (client, 1 - client)
             )
-            for at, value in constants_of(mine).items():
+            for at, value in alike(mine).items():
                 if CLIENT.search(at) and isinstance(value, str) and all(other.get(at) != value for other in theirs):
                     found.add(value)
         return found
@@ -304,9 +305,3 @@ class _Json:
             return value
 
         return rewritten(message.text, shown)
-
-
-def constants_of(messages: Sequence[Leaves]) -> dict[str, Any]:
-    """The values that all messages have alike."""
-    first = messages[0] if messages else {}
-    return {at: value for at, value in first.items() if all(each.get(at, messages) == value for each in messages)}
