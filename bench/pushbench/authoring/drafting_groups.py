@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pushbench.authoring.addressing import SECRET_VALUE, address, comment, header_lines
+from pushbench.authoring.addressing import address, comment, header_lines
 from pushbench.authoring.describing import quoted, yaml_flow
 from pushbench.authoring.drafting_text import text_lines
 from pushbench.authoring.leaves import (
@@ -24,6 +24,7 @@ from pushbench.authoring.leaves import (
     value_of,
 )
 from pushbench.authoring.overheard import Conversation
+from pushbench.authoring.withholding import Secrets
 from pushbench.foundation.errors import UserError
 
 SOON = 2.0
@@ -49,7 +50,7 @@ class _Delivered:
     received: _Heard
 
 
-def group_lines(talks: Sequence[Conversation]) -> Iterator[str]:
+def group_lines(talks: Sequence[Conversation], secrets: Secrets) -> Iterator[str]:
     """The lines of a protocol over WebSocket. Raises UserError for conversations that say too little."""
     if len(talks) < 2:
         raise UserError("only one client connected", hint="let two talk to each other, in the same room")
@@ -58,9 +59,10 @@ def group_lines(talks: Sequence[Conversation]) -> Iterator[str]:
         if not talk.sent():
             raise UserError(f"client {number} sent nothing", hint="let each client send some messages")
     as_json = all(leaves(each.text) is not None for talk in (first, second) for each in talk.sent())
-    body = list(_Json(first, second).lines()) if as_json else list(text_lines(first, second))
+    body = list(_Json(first, second, secrets).lines()) if as_json else list(text_lines(first, second))
     where = address(
         [first.path, second.path],
+        secrets,
         differing=lambda _: "{client}",
         group_in_path=not any("{group}" in line for line in body),
         group_in_query=True,
@@ -69,7 +71,7 @@ def group_lines(talks: Sequence[Conversation]) -> Iterator[str]:
     yield f"  {where.line}"
     if first.subprotocol:
         yield f"  subprotocol: {first.subprotocol}"
-    yield from header_lines([first, second], differing=lambda _: "{client}")
+    yield from header_lines([first, second], secrets, differing=lambda _: "{client}")
     if not as_json:
         yield "format: text"
     yield from body
@@ -78,7 +80,8 @@ def group_lines(talks: Sequence[Conversation]) -> Iterator[str]:
 class _Json:
     """Two conversations of JSON messages."""
 
-    def __init__(self, first: Conversation, second: Conversation) -> None:
+    def __init__(self, first: Conversation, second: Conversation, secrets: Secrets) -> None:
+        self._secrets = secrets
         self._all = [
             _Heard(number, said.sent, said.at, said.text or "", found)
             for number, talk in enumerate((first, second))
@@ -295,7 +298,7 @@ class _Json:
             if at == id_at:
                 return value_of("id", value)
             if SECRET.search(at) and isinstance(value, str):
-                return SECRET_VALUE
+                return self._secrets.field(at)
             if value == self._group and isinstance(value, str):
                 return "{group}"
             if value in self._own[message.client]:

@@ -10,6 +10,7 @@ import pytest
 
 from pushbench.authoring.drafting import draft
 from pushbench.authoring.overheard import Conversation, Said
+from pushbench.authoring.withholding import Secrets
 from pushbench.catalog.protocols import protocol_in
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.yamlfile import parse_yaml
@@ -91,9 +92,33 @@ def test_secrets_are_named_and_never_written() -> None:
     text = draft(talks)
     found = read(text)
     assert "s3cret" not in text
-    assert found["websocket"] == {"path": "/socket?token={secret:token}", "headers": {"Cookie": "{secret:token}"}}
-    assert '"password": "{secret:token}"' in found["join"]["send"]
-    assert found["secrets"] == {"token": {"env": "PUSHBENCH_SECRET_TOKEN"}}
+    assert found["websocket"] == {"path": "/socket?token={secret:token}", "headers": {"Cookie": "{secret:cookie}"}}
+    assert '"password": "{secret:password}"' in found["join"]["send"]
+    assert found["secrets"] == {
+        "cookie": {"env": "PUSHBENCH_SECRET_COOKIE"},
+        "token": {"env": "PUSHBENCH_SECRET_TOKEN"},
+        "password": {"env": "PUSHBENCH_SECRET_PASSWORD"},
+    }
+
+
+def test_secrets_of_one_name_are_told_apart_by_where_they_stand() -> None:
+    """Each of them may be another one; a place that only has an ugly name has one that can be declared."""
+    talk = Conversation("/?token=&api_key=a", secret_headers=["Token", "X-Api-Key"])
+    said = {"token": "b", "a": {"session": "c"}, "a-session": "d", "\n": {"jwt": "e"}, "é": {"1": {"auth": "f"}}}
+    talk.said.append(Said(0.0, True, json.dumps(said)))
+    secrets = Secrets([talk, talk])
+    assert secrets.values == {"a", "b", "c", "d", "e", "f"}
+    places = [secrets.header("token"), secrets.header("X-API-Key"), secrets.query("token"), secrets.query("api_key")]
+    places += [secrets.field(at) for at in ("/token", "/a/session", "/a-session", "/\n/jwt", "/é/1/auth")]
+    names = ["header-token", "x-api-key", "query-token", "api-key", "field-token", "field-a-session"]
+    names += ["field-a-session-2", "jwt", "secret-1-auth"]
+    assert places == [f"{{secret:{name}}}" for name in names]
+    lines = list(secrets.lines(places[:1] + places[-2:-1]))
+    assert lines[1:] == [
+        "  header-token: {env: PUSHBENCH_SECRET_HEADER_TOKEN} # the header token",
+        "  jwt: {env: PUSHBENCH_SECRET_JWT} # the field / /jwt",
+    ]
+    assert not list(secrets.lines(["nothing"]))
 
 
 WORDS = ("the sun shines", "a little rain falls", "the wind blows", "snow melts away")

@@ -39,14 +39,14 @@ async def test_requests_with_one_answer_each_are_drafted(server: str) -> None:
     text = draft(talks)
     assert SECRET.split()[1] not in text
     assert read(text) == {
-        "http": {"path": "/orders", "status": 201, "headers": {"X-Tenant": "tea", "Authorization": "{secret:token}"}},
+        "http": {"path": "/orders", "status": 201, "headers": {"X-Tenant": "tea", "Authorization": "{secret:authorization}"}},
         "message": {
             "send": '{"item": "{text:20}", "reference": "{id}"}',
             "received": {"/state": "accepted"},
             "id": "/order/reference",
             "same": {"/order/item": "/item"},
         },
-        "secrets": {"token": {"env": "PUSHBENCH_SECRET_TOKEN"}},
+        "secrets": {"authorization": {"env": "PUSHBENCH_SECRET_AUTHORIZATION"}},
     }
     assert notes[1:3] == ["POST /orders: HTTP 401", "POST /orders: HTTP 201"]
 
@@ -55,7 +55,7 @@ async def test_streams_of_json_are_drafted(server: str) -> None:
     talks = await heard_by_proxy(server, chat)
     text = draft(talks)
     assert read(text) == {
-        "sse": {"path": "/chat", "headers": {"Authorization": "{secret:token}"}, "tokens": 5, "end": "[DONE]"},
+        "sse": {"path": "/chat", "headers": {"Authorization": "{secret:authorization}"}, "tokens": 5, "end": "[DONE]"},
         "message": {
             "send": '{"stream": true, "max_tokens": 5, "messages": [{"role": "user", "content": "{text:20}"}]}',
             "received": {"/choices/0/delta/content": "{any}"},
@@ -64,7 +64,7 @@ async def test_streams_of_json_are_drafted(server: str) -> None:
             {"/choices/0/delta/role": "assistant", "/choices/0/delta/content": ""},
             {"/choices/0/finish_reason": "length"},
         ],
-        "secrets": {"token": {"env": "PUSHBENCH_SECRET_TOKEN"}},
+        "secrets": {"authorization": {"env": "PUSHBENCH_SECRET_AUTHORIZATION"}},
     }
     assert "tokens: 5 # as the request says at /max_tokens" in text
 

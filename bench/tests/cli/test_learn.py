@@ -128,7 +128,7 @@ async def test_what_requests_say_becomes_a_protocol(
     with scripted_http() as url:
         text = draft(await heard_by_proxy(f"{url}/shop", clients))
         declared = protocol_in(parse_yaml(text, tmp_path / "protocol.yml"))
-        secrets = {"PUSHBENCH_SECRET_TOKEN": SECRET}
+        secrets = {"PUSHBENCH_SECRET_AUTHORIZATION": SECRET}
         talked = await asyncio.to_thread(converse, k6, CHECKOUT.generator, f"{url}/shop", declared.declaration, secrets)
     assert talked.fault is None, text
     meanings = [line.meaning for line in talked.lines or [] if line.kind == "received"]
