@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -88,6 +89,10 @@ class _Json:
             for said in talk.said
             if (found := leaves(said.text)) is not None
         ]
+        self._how_often = Counter(
+            each for heard in self._all if heard.sent for each in {json.dumps(value) for value in heard.has.values()}
+        )
+        """in how many of the messages that were sent a value stands"""
         self._delivered = self._deliveries()
         self._kind = kind(self._delivered[0].sent.has)
         self._begins = [min((each.at for each in self._messages(number)), default=0.0) for number in (0, 1)]
@@ -115,11 +120,11 @@ class _Json:
         return max(by_kind.values(), key=len)
 
     def _common(self, sent: _Heard) -> list[Any]:
-        """The values of a message that no other message of its client has."""
-        others = [each.has for each in self._all if each.sent and each is not sent]
-        known = {json.dumps(value) for has in others for value in has.values()}
+        """The values of a message that no other one that was sent has."""
         return [
-            value for value in sent.has.values() if json.dumps(value) not in known and value not in (None, True, False)
+            value
+            for value in sent.has.values()
+            if self._how_often[json.dumps(value)] == 1 and value not in (None, True, False)
         ]
 
     def _before(self, client: int) -> list[_Heard]:
