@@ -11,6 +11,7 @@ from dataclasses import replace
 from pushbench.authoring.drafting_groups import group_lines
 from pushbench.authoring.drafting_requests import request_lines
 from pushbench.authoring.overheard import Conversation
+from pushbench.authoring.unpacking import LARGEST
 from pushbench.authoring.withholding import Secrets
 from pushbench.foundation.errors import UserError
 
@@ -18,7 +19,8 @@ from pushbench.foundation.errors import UserError
 def draft(talks: Sequence[Conversation]) -> str:
     """The text of a protocol.yml, from conversations over one transport. Raises UserError where they say too little."""
     if any(each.text is None for talk in talks for each in talk.said):
-        raise UserError("binary content: a draft is made of text and JSON", hint="declare it in protocol.yml by hand")
+        what = f"content that is binary or above {LARGEST >> 20} MiB: a draft is made of text and JSON"
+        raise UserError(what, hint="declare it in protocol.yml by hand")
     secrets = Secrets(talks)
     heard = [_masked(talk, secrets.values) for talk in talks]
     write = request_lines if heard and heard[0].over != "websocket" else group_lines

@@ -161,7 +161,7 @@ def test_conversations_that_say_too_little_make_no_draft() -> None:
         (alone, "only one client connected"),
         (silent, "client 1 sent nothing"),
         (apart, "nothing that one client sent came to the other"),
-        (binary, "binary content"),
+        (binary, "content that is binary or above 1 MiB"),
     ):
         with pytest.raises(UserError, match=what):
             draft(talks)
