@@ -146,15 +146,17 @@ class _Json:
         return [each for each in self._all if each.sent and each.client == client and kind(each.has) == self._kind]
 
     def _own_values(self, client: int) -> set[Any]:
-        """What this client alone says of itself, alike in all messages of a kind."""
+        """What this client alone says of itself, alike in all messages of a kind: by its name, or where it joins."""
         found = set()
+        joining = {kind(each.has) for each in self._joins[client]}
         for sort in {kind(each.has) for each in self._all if each.sent}:
             mine, theirs = (
                 [each.has for each in self._all if each.sent and each.client == number and kind(each.has) == sort]
                 for number in (client, 1 - client)
             )
             for at, value in alike(mine).items():
-                if CLIENT.search(at) and isinstance(value, str) and all(other.get(at) != value for other in theirs):
+                named = CLIENT.search(at) or (sort in joining and theirs and value and not SECRET.search(at))
+                if named and isinstance(value, str) and all(other.get(at) != value for other in theirs):
                     found.add(value)
         return found
 
@@ -183,7 +185,10 @@ class _Json:
         join = joins[-1]
         yield "join:"
         told = [] if self._group else ["decide: where the {group} is"]
-        yield f"  send: {quoted(self._template(join))}{comment(told)}"
+        template = self._template(join)
+        if "{client}" in template:
+            told.append("what differs between the clients is the client")
+        yield f"  send: {quoted(template)}{comment(told)}"
         answers = [
             each
             for each in self._all
@@ -201,7 +206,7 @@ class _Json:
         at = id_among(sent)
         values, pairs = sent[0], self._pairs()
         yield "message:"
-        texts = [origin for origin in pairs if self._is_text(values.get(origin), origin)]
+        texts = [origin for origin in pairs if origin != at and self._is_text(values.get(origin), origin)]
         place = pairs.get(at) if at else None
         template = self._template(self._delivered[0].sent, id_at=at if place else None, texts=texts)
         if not place and texts:

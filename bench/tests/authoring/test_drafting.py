@@ -69,7 +69,27 @@ def test_a_chat_of_json_is_drafted_whole() -> None:
         "ignore": [{"/type": "pong"}, {"/type": "joined"}],
     }
     guesses = [line for line in text.splitlines() if "#" in line]
-    assert len(guesses) == 8, text
+    assert len(guesses) == 9, text
+
+
+def test_who_joins_is_the_client_whatever_the_field_is_called() -> None:
+    """And an id that is a text is not compared a second time."""
+    talks = chat()
+    for talk in talks:
+        for place, said in enumerate(talk.said):
+            message = json.loads(said.text or "")
+            if "name" in message:
+                message["as"] = message.pop("name")
+            if "nr" in message:
+                message["nr"] = f"n-{message['nr']}"
+            talk.said[place] = Said(said.at, said.sent, json.dumps(message))
+    text = draft(talks)
+    found = read(text)
+    assert json.loads(found["join"]["send"]) == {"type": "join", "room": "{group}", "as": "user-{client}"}
+    assert found["join"]["acknowledged"] == {"/type": "joined", "/as": "user-{client}"}
+    assert "# what differs between the clients is the client\n" in text
+    assert found["message"]["id"] == "/nr"
+    assert found["message"]["same"] == {"/body/text": "/text"}
 
 
 def test_a_sender_without_its_own_message_is_noticed() -> None:
