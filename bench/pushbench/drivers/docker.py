@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from pushbench.building.builds import Note
 from pushbench.building.engine import Engine, EngineFailed
-from pushbench.building.images import built_for, image_of
+from pushbench.building.images import COPY, built_for, image_of, in_checkout
 from pushbench.catalog.failures import ServerFailed
 from pushbench.catalog.servers import Server
 from pushbench.drivers import services
@@ -154,7 +154,10 @@ class DockerDriver:
         return {}
 
     def lacks(self, server: Server) -> str | None:
-        return None
+        """Images that are not there may be built, but of a server that is linked from another repository."""
+        if in_checkout(self.project.root, server.folder) or not self.lacks_image(server):
+            return None
+        return f"there is no image of it, and none is built of sources outside of this checkout; {COPY}"
 
     def lacks_image(self, server: Server) -> bool:
         return any(self._engine.image(image.reference()) is None for image in built_for(server))

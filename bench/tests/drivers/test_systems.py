@@ -68,6 +68,13 @@ class Stocked(Composing):
         return None if reference == self.absent else f"sha256:{reference}"
 
 
+class Bare(Composing):
+    """An engine without any image."""
+
+    def image(self, reference: str) -> str | None:
+        return None
+
+
 PLAIN = FILE.replace(", /other", "").replace("64m", "256m")
 
 
@@ -115,6 +122,19 @@ def test_an_image_that_is_not_there_is_the_failure_of_the_server(tmp_path: Path)
         ServerFailed, match=r"there is no image pushbench/chat--part-.* of the part proxy; `make images`"
     ):
         composed(engine, server)
+
+
+def test_a_system_that_is_linked_from_elsewhere_is_refused_before_anything_starts(tmp_path: Path) -> None:
+    """No image is built of its folders, and `make images` would not help."""
+    project, server = system(tmp_path / "checkout", PLAIN)
+    docker = DockerDriver(project, CpuSplit(CPUS, CPUS), Bare())
+    assert docker.lacks(server) is None
+    server.folder.rename(tmp_path / "elsewhere")
+    server.folder.symlink_to(tmp_path / "elsewhere")
+    assert "none is built of sources outside of this checkout; copy its folder" in str(docker.lacks(server))
+    with pytest.raises(UserError, match="sources are outside of this checkout"):
+        bake_definition(project.root, images_of([server]))
+    assert DockerDriver(project, CpuSplit(CPUS, CPUS), Stocked()).lacks(server) is None, "its images are there"
 
 
 def test_other_drivers_say_that_they_cannot(tmp_path: Path) -> None:
