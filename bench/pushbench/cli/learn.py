@@ -15,7 +15,7 @@ from pushbench.foundation.errors import UserError
 
 _EXAMPLES = examples(
     "./pushbench learn --to ws://127.0.0.1:8080",
-    "./pushbench learn --to ws://127.0.0.1:8080 --port 9000 --into protocol.yml",
+    "./pushbench learn --to ws://127.0.0.1:8080 --port 9000 --into ~/chat/bench/chat/protocol.yml --force",
     "./pushbench learn --to http://127.0.0.1:8080 --into protocol.yml",
     "./pushbench learn --to wss://chat.example.org --ca own-ca.pem",
 )
@@ -38,8 +38,9 @@ def learn(
         typer.Option("--port", min=0, max=65535, metavar="PORT", help="Where it listens, for this machine alone."),
     ] = 8081,
     into: Annotated[
-        Path | None, typer.Option("--into", help="The file to write; it must not exist.", metavar="FILE")
+        Path | None, typer.Option("--into", help="The file to write, in place of stdout.", metavar="FILE")
     ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the file if it is there.")] = False,
     ca: AuthoritiesOption = "",
     as_json: JsonOption = False,
 ) -> None:
@@ -61,8 +62,8 @@ def learn(
     to = require_url("--to", to)
     authorities = Path(ca) if ca else None
     require_authorities(to, authorities, "--ca")
-    if into and into.exists():
-        raise UserError("is there already", where=str(into), hint="name another file")
+    if into and into.exists() and not force:
+        raise UserError("is there already", where=str(into), hint="--force replaces it")
     try:
         text = draft(asyncio.run(overhear(to, port, options.note, authorities)))
     except KeyboardInterrupt:

@@ -7,6 +7,7 @@ import contextlib
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable, Iterator
@@ -186,3 +187,19 @@ def test_an_authority_that_verifies_nothing_is_told(tmp_path: Path) -> None:
         )
         assert (said.returncode, said.stdout) == (2, "")
         assert what in said.stderr
+
+
+def test_a_file_that_is_there_is_kept_unless_that_is_wanted(tmp_path: Path) -> None:
+    """With --force the command goes on, up to the port that it cannot have."""
+    file = tmp_path / "protocol.yml"
+    file.write_text("mine")
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        own = taken.getsockname()[1]
+        for force, what in (([], "is there already; --force replaces it"), (["--force"], "cannot be used")):
+            command = pushbench("learn", "--to", "ws://127.0.0.1:1", "--port", str(own), "--into", file, *force)
+            said = subprocess.run(
+                command, env={**os.environ, "PYTHONPATH": str(BENCH)}, capture_output=True, text=True, check=False
+            )
+            assert (said.returncode, file.read_text()) == (2, "mine")
+            assert what in said.stderr
