@@ -19,6 +19,7 @@ from pushbench.catalog.servers import Server, read_servers
 from pushbench.drivers.choice import DriverChoice, choose_driver
 from pushbench.drivers.containers import OWNER_LABEL
 from pushbench.drivers.docker import DockerDriver
+from pushbench.drivers.driver import await_health
 from pushbench.drivers.process import ProcessDriver
 from pushbench.drivers.systems import composed, digest_of, settled
 from pushbench.foundation.errors import UserError
@@ -210,6 +211,22 @@ class TestWithAnEngine:
             assert instance.exited() is None
             stopped = instance.terminate(5)
             assert (stopped.code, stopped.killed) == (0, False)
+            assert instance.exited() == "exit code 0 of its part proxy"
+
+    def test_an_outage_is_one_of_the_entry(self, tmp_path: Path, program: Path) -> None:
+        docker, server = built(tmp_path, program)
+        with docker.running(server, docker.build(server, print)) as instance:
+            parts: Any = instance.tree
+            before = {name: [each.pid for each in part.members(list(stats()))] for name, part in parts.parts.items()}
+            with instance.outage():
+                assert instance.exited() is None
+                assert parts.usage() is None
+            await_health(instance, server.spec.ready)
+            after = {name: [each.pid for each in part.members(list(stats()))] for name, part in parts.parts.items()}
+            assert after["worker"] == before["worker"]
+            assert after["proxy"] != before["proxy"]
+            assert parts.usage()
+            instance.terminate(5)
             assert instance.exited() == "exit code 0 of its part proxy"
 
     def test_a_part_that_ends_is_told_by_its_name_and_its_last_words(self, tmp_path: Path, program: Path) -> None:
