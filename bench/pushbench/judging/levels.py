@@ -22,6 +22,7 @@ from pushbench.judging.sequential import BEYOND, SUSPICION_ALPHA, Word, needed
 from pushbench.judging.thresholds import Regression
 from pushbench.metrics.definitions import Better
 from pushbench.statistics.evidence import Evidence
+from pushbench.statistics.middle import middle
 from pushbench.statistics.shifts import shifted
 from pushbench.statistics.trend import BAND_SIGMAS, MAD_TO_SIGMA, SHORTEST_LEVEL, changes
 
@@ -90,7 +91,7 @@ def standing(
         return Standing()
     first, end = found
     if instead:
-        series[first:end] += scale.values([instead[1]])[0] - np.median(series[first:end])
+        series[first:end] += scale.values([instead[1]])[0] - middle(series[first:end])
     reference = series[first:end]
     seen = _Seen.of(reference, scale)
     accepted = Accepted(*seen.band(scale), first, end)
@@ -149,7 +150,7 @@ class _Seen(NamedTuple):
 
     @classmethod
     def of(cls, values: Values, scale: _Scale) -> _Seen:
-        level = float(np.median(values))
+        level = middle(values)
         return cls(values, level, _noise(values), scale.margin(level))
 
     @property
@@ -176,7 +177,7 @@ class _Seen(NamedTuple):
 
 
 def _noise(values: Values) -> float:
-    return MAD_TO_SIGMA * float(np.median(np.abs(values - np.median(values))))
+    return MAD_TO_SIGMA * middle(np.abs(values - middle(values)))
 
 
 def _quantile(freedom: int) -> float:
@@ -273,7 +274,7 @@ def _shifts(series: Values, seen: _Seen, accepted: tuple[int, int], sign: float)
     first, end = accepted
     for runs in WINDOWS:
         before, after = series[first : min(end, len(series) - runs)], series[-runs:]
-        estimate = float(np.median(after)) - seen.level
+        estimate = middle(after) - seen.level
         if len(before) < SHORTEST_LEVEL or sign * estimate < seen.margin:
             continue
         change = _toward(sign, shifted(before, after, 0.0, seen.least_noise))

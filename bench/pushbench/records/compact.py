@@ -131,4 +131,6 @@ def _environments(kept: Kept) -> Iterator[tuple[str, Environment]]:
 
 
 def _machine(environment: Environment) -> dict[str, object]:
-    return environment.model_dump(exclude={"key", "services"})
+    """What makes the key but services: memory counts in whole GiB there, too (`machine.environment`)."""
+    gibibytes = round(environment.memory_bytes / 2**30)
+    return environment.model_dump(exclude={"key", "services"}) | {"memory_bytes": gibibytes}

@@ -27,21 +27,36 @@ class Sitting:
 def sittings(record: Record) -> Sequence[Sitting]:
     """The parts in order; empty if the record has no trials or invalid times, since its author is untrusted."""
     try:
-        times = [_times(trial) for trial in sorted(record.trials, key=lambda trial: trial.order)]
+        times = sorted(((_times(trial), trial) for trial in record.trials), key=lambda each: each[0])
+        found: list[Sitting] = []
+        last: Trial | None = None
+        for (begin, end), trial in times:
+            if last and begin - found[-1].end <= LONGEST_GAP + _left_out(record.trials, last, trial):
+                found[-1] = Sitting(found[-1].begin, max(end, found[-1].end))
+            else:
+                found.append(Sitting(begin, end))
+            last = trial
     except (ValueError, OverflowError):
         return []
-    found: list[Sitting] = []
-    for begin, end in times:
-        if found and begin - found[-1].end <= LONGEST_GAP:
-            found[-1] = Sitting(found[-1].begin, max(end, found[-1].end))
-        else:
-            found.append(Sitting(begin, end))
     return found
 
 
 def _times(trial: Trial) -> tuple[datetime, datetime]:
     begin = datetime.fromisoformat(trial.started).astimezone(UTC)
     return begin, begin + timedelta(seconds=trial.seconds)
+
+
+def _left_out(trials: Sequence[Trial], before: Trial, after: Trial) -> timedelta:
+    """How long the trials took that came between these two, and were measured again after all others."""
+    between = (
+        trial.seconds
+        for trial in trials
+        if trial.repeated
+        and not before.repeated
+        and before.order < trial.order
+        and (after.repeated or trial.order < after.order)
+    )
+    return timedelta(seconds=sum(between))
 
 
 def note(record: Record) -> str | None:

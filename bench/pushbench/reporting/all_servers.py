@@ -117,8 +117,12 @@ def _carried(searches: Sequence[CapacityEntry]) -> dict[str, KeptCapacity]:
 
 
 def _title(suite: str, runs: Sequence[CompactRun]) -> str:
-    load = f": profile `{runs[-1].profile}`, {runs[-1].clients:,} clients" if runs else ""
-    return f"**{suite}**{load}"
+    """A stage is named where its name says more than its clients: a closed one has no rate of its own."""
+    if not runs:
+        return f"**{suite}**"
+    newest = runs[-1]
+    named = "" if newest.stage == str(newest.clients) else f" in stage `{newest.stage}`"
+    return f"**{suite}**: profile `{newest.profile}`, {newest.clients:,} clients{named}"
 
 
 def _head(runs: Sequence[CompactRun], searches: Sequence[CapacityEntry]) -> list[str]:

@@ -7,6 +7,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from pushbench.judging.thresholds import SuiteThresholds
@@ -31,7 +32,7 @@ class Combination:
     runs: Runs
     words: Vocabulary
 
-    @property
+    @cached_property
     def id(self) -> str:
         """Its folder below `data/`; parameters are in it, so that it stays what it is when a profile changes."""
         digest = hashlib.sha256(json.dumps(self.parameters, sort_keys=True).encode()).hexdigest()[:6]

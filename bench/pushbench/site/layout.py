@@ -12,6 +12,7 @@ import os
 import re
 import shutil
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ Data = dict[str, Any]
 _UNSAFE = re.compile(rb"[^A-Za-z0-9_.-]|^\.")
 
 
+@cache
 def part(name: str) -> str:
     """A name as one part of a path and of a URL, whatever is in it: other bytes of it as ~ and two hexadecimal digits.
 

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import accumulate, pairwise
+from itertools import accumulate, groupby, pairwise
 from typing import Any, Generic, TypeVar
 
 from pushbench.foundation.text import one_line
@@ -67,7 +67,7 @@ class Stretch(Generic[T]):
 def stretches(values: Sequence[T | None]) -> list[Stretch[T]]:
     """Neighbours have different values. A short one is left out when others have its value, too, and when what was
     before it is there again after it. Where a value is None nothing is known."""
-    every = _joined([Stretch(value, at, at, 1) for at, value in enumerate(values) if value is not None])
+    every = list(_unbroken(values))
     times = Counter(each.value for each in every)
     around = zip([None, *every], every, [*every[1:], None], strict=False)
     return _joined(
@@ -78,6 +78,14 @@ def stretches(values: Sequence[T | None]) -> list[Stretch[T]]:
             or (times[each.value] == 1 and not (before and after and before.value == after.value))
         ]
     )
+
+
+def _unbroken(values: Sequence[T | None]) -> Iterator[Stretch[T]]:
+    known = (at for at, value in enumerate(values) if value is not None)
+    for value, places in groupby(known, key=values.__getitem__):
+        begin, *rest = places
+        if value is not None:
+            yield Stretch(value, begin, rest[-1] if rest else begin, 1 + len(rest))
 
 
 def _joined(found: Sequence[Stretch[T]]) -> list[Stretch[T]]:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pushbench.statistics.evidence import FREEDOM, Evidence, log_sum
+from pushbench.statistics.middle import middle
 
 Values = NDArray[np.float64]
 
@@ -29,7 +30,7 @@ def shifted(before: Values, after: Values, value: float, least_scale: float) -> 
     """The evidence that `after` is above `before` by more than `value`, and by less. `least_scale` is the least noise
     that is believed, above 0.
     """
-    centre = float(np.median(before))
+    centre = middle(before)
     grid = _Grid.of((before - centre) / least_scale, (after - value - centre) / least_scale)
     none = float(log_sum(grid.logs(np.zeros(1)).ravel()))
     stake = none + float(np.log(len(EFFECTS)))

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pushbench.statistics.middle import middle
 from pushbench.statistics.partition import partition
 from pushbench.statistics.rank_sums import p_differ
 
@@ -74,7 +75,7 @@ def changes(values: Sequence[float]) -> list[Change]:
         before, after = found[max(begin, border - AROUND) : border], found[border : min(end, border + AROUND)]
         p = p_differ(before, after) * (len(found) / SHORTEST_LEVEL)
         if p <= ALPHA:
-            confirmed.append(Change(border, float(np.median(before)), float(np.median(after)), p))
+            confirmed.append(Change(border, middle(before), middle(after), p))
             begin = border
     return confirmed
 
@@ -114,19 +115,19 @@ def _band_of_level(values: Sequence[float]) -> Band | None:
     if min(values) <= 0:
         return _linear_band(level)
     logs = np.log(level)
-    centre = float(np.median(logs))
-    spread = BAND_SIGMAS * MAD_TO_SIGMA * float(np.median(np.abs(logs - centre)))
+    centre = middle(logs)
+    spread = BAND_SIGMAS * MAD_TO_SIGMA * middle(np.abs(logs - centre))
     return Band(float(np.exp(centre - spread)), float(np.exp(centre)), float(np.exp(centre + spread)), len(level))
 
 
 def _linear_band(level: Values) -> Band:
-    centre = float(np.median(level))
-    spread = BAND_SIGMAS * MAD_TO_SIGMA * float(np.median(np.abs(level - centre)))
+    centre = middle(level)
+    spread = BAND_SIGMAS * MAD_TO_SIGMA * middle(np.abs(level - centre))
     return Band(centre - spread, centre, centre + spread, len(level))
 
 
 def _partition(logs: Values) -> list[int]:
-    noise = MAD_TO_SIGMA * float(np.median(np.abs(np.diff(logs)))) / np.sqrt(2)
+    noise = MAD_TO_SIGMA * middle(np.abs(np.diff(logs))) / np.sqrt(2)
     if noise == 0:
         noise = 1e-9
     return partition(logs / noise, PENALTY * np.log(len(logs)), SHORTEST_LEVEL)
@@ -137,5 +138,5 @@ def _without_outliers(logs: Values) -> Values:
     padded = np.pad(logs, 2, mode="edge")
     local = np.median(np.lib.stride_tricks.sliding_window_view(padded, 5), axis=1)
     off = logs - local
-    noise = MAD_TO_SIGMA * float(np.median(np.abs(off)))
+    noise = MAD_TO_SIGMA * middle(np.abs(off))
     return local + np.clip(off, -OUTLIER_SIGMAS * noise, OUTLIER_SIGMAS * noise)

@@ -6,7 +6,7 @@ import pytest
 
 from pushbench.judging.thresholds import NO_THRESHOLDS
 from pushbench.judging.verdict import judge
-from pushbench.records.record import Record
+from pushbench.records.record import Finding, Record
 from pushbench.records.sittings import note
 from tests.factories import make_record, make_trial
 
@@ -39,6 +39,34 @@ def test_a_run_that_was_resumed_says_when_its_parts_were(times: tuple[str, ...],
     record = measured_at(*times)
     assert note(record) == said
     assert said in judge(record, NO_THRESHOLDS).notes
+
+
+@pytest.mark.parametrize(
+    ("times", "repeated"),
+    [
+        (("21T02:30", "21T03:10", "21T02:50", "21T03:00"), {1}),
+        (("21T02:30", "21T03:10", "21T03:20", "21T03:00"), {1, 2}),
+        (("21T03:00", "21T02:40", "21T03:10"), {0, 2}),
+        (("21T02:30", "21T02:50", "21T03:00"), {1, 2}),
+    ],
+)
+def test_a_trial_that_was_measured_again_after_all_others_is_no_other_part(
+    times: tuple[str, ...], repeated: set[int]
+) -> None:
+    record = measured_at(*times)
+    again = [Finding(code="steal", message="the hypervisor took 2 % of the CPU time")]
+    trials = [
+        trial.model_copy(update={"repeated": again if trial.order in repeated else []}) for trial in record.trials
+    ]
+    assert note(record.model_copy(update={"trials": trials})) is None
+
+
+def test_a_resumed_run_with_such_a_trial_still_has_two_parts() -> None:
+    record = measured_at("21T02:30", "21T05:02", "21T02:50", "21T04:52")
+    again = [Finding(code="steal", message="the hypervisor took 2 % of the CPU time")]
+    trials = [trial.model_copy(update={"repeated": again if trial.order == 1 else []}) for trial in record.trials]
+    said = note(record.model_copy(update={"trials": trials}))
+    assert said == "measured in 2 parts, 02:30-02:59 and 04:52-05:11 UTC"
 
 
 @pytest.mark.parametrize("changed", [{"started": "soon"}, {"seconds": float("inf")}, {"seconds": float("nan")}])

@@ -103,13 +103,30 @@ def test_where_nothing_was_searched_there_is_no_column_of_capacities(tmp_path: P
     assert head.count("|") == rule.count("|") == row.count("|") == 9
 
 
+def test_a_stage_is_named_where_its_name_says_more_than_its_clients(tmp_path: Path) -> None:
+    kept = keep(tmp_path, run(1, {"node-ws": [FAST]}))
+    [file] = kept.glob("*.json")
+    assert "1,000 clients\n" in render_all_servers(read_kept(kept))
+    file.write_text(file.read_text().replace('"stage":"1000"', '"stage":"closed-1000"'))
+    assert "1,000 clients in stage `closed-1000`\n" in render_all_servers(read_kept(kept))
+
+
 def test_a_server_with_a_capacity_alone_has_a_row(tmp_path: Path) -> None:
     kept = keep(tmp_path, run(1, {"fastapi": [FAST]}))
     keep_capacity(kept, compact_capacity(search(21, *THREE, environment=ENVIRONMENT)))
     assert rows(kept)[-1][1:7] == ["node-ws", "", "", "", "", "5,200 [5,000 to 5,400]"]
 
 
-@pytest.mark.parametrize("changed", [{"cpus": 64}, {"generators": 2}, {"method": 1}, {"kernel": "5.15"}])
+def test_a_page_more_of_memory_after_another_boot_is_no_other_environment(tmp_path: Path) -> None:
+    booted = ENVIRONMENT.model_copy(update={"memory_bytes": ENVIRONMENT.memory_bytes + 4096})
+    kept = keep(tmp_path, run(1, {"node-ws": [FAST]}), run(2, {"fastapi": [FAST]}, environment=booted))
+    assert len(read_kept(kept).runs) == 2
+
+
+LESS = {"memory_bytes": ENVIRONMENT.memory_bytes // 2}
+
+
+@pytest.mark.parametrize("changed", [{"cpus": 64}, {"generators": 2}, {"method": 1}, {"kernel": "5.15"}, LESS])
 def test_two_environments_are_refused_in_one_line(tmp_path: Path, changed: dict[str, Any]) -> None:
     other = ENVIRONMENT.model_copy(update={**changed, "key": "ba9876543210"})
     kept = keep(tmp_path, run(1, {"node-ws": [FAST]}), run(2, {"fastapi": [FAST]}, environment=other))
