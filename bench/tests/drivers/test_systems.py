@@ -75,6 +75,12 @@ class Bare(Composing):
     def image(self, reference: str) -> str | None:
         return None
 
+    def labelled(self, label: str, **_: Any) -> dict[str, str]:
+        return {}
+
+    def run(self, *_: str, **__: Any) -> str:
+        return ""
+
 
 PLAIN = FILE.replace(", /other", "").replace("64m", "256m")
 
@@ -125,7 +131,9 @@ def test_an_image_that_is_not_there_is_the_failure_of_the_server(tmp_path: Path)
         composed(engine, server)
 
 
-def test_a_system_that_is_linked_from_elsewhere_is_refused_before_anything_starts(tmp_path: Path) -> None:
+def test_a_system_that_is_linked_from_elsewhere_is_refused_before_anything_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """No image is built of its folders, and `make images` would not help."""
     project, server = system(tmp_path / "checkout", PLAIN)
     docker = DockerDriver(project, CpuSplit(CPUS, CPUS), Bare())
@@ -136,6 +144,10 @@ def test_a_system_that_is_linked_from_elsewhere_is_refused_before_anything_start
     with pytest.raises(UserError, match="sources are outside of this checkout"):
         bake_definition(project.root, images_of([server]))
     assert DockerDriver(project, CpuSplit(CPUS, CPUS), Stocked()).lacks(server) is None, "its images are there"
+    monkeypatch.setattr(Engine, "find", Bare)
+    said: list[str] = []
+    assert choose_driver(project, [server], DriverChoice("auto"), said.append).name == "process"
+    assert said[-1] == "driver: process (no image of chat; none is built of other repositories)"
 
 
 def test_other_drivers_say_that_they_cannot(tmp_path: Path) -> None:
