@@ -46,7 +46,7 @@ test: $(DEV)/stamp ## run every test, real servers and real load included
 		-m "not alone and not images and not measurement and not workflows and not cluster" || { [ $$? = 1 ] && \
 		echo "failed beside others, repeated alone:" >&2 && cat $(FAILED) >&2 && \
 		../$(BIN)/python -m pytest --maxfail 3 @$(FAILED); }; }
-	cd bench && ../$(BIN)/python -m pytest -m "alone and not measurement"
+	cd bench && ../$(BIN)/python -m pytest -m "alone and not images and not measurement"
 
 test-fast: $(DEV)/stamp ## run what takes less than a minute
 	cd k6 && $(call GO_TEST,-short)

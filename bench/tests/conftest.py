@@ -1,14 +1,17 @@
 from __future__ import annotations
 
 import gc
+import importlib
 import os
-from collections.abc import Generator
+import tempfile
+from collections.abc import Generator, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from pushbench.foundation.files import locked
 from pushbench.machine import sampling
 from pushbench.machine.disturbance import Machine, Since, read_machine
 from tests import disturbed
@@ -16,14 +19,27 @@ from tests.dealing import dealt
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection() -> Generator[None, object, object]:
+def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
     """Nothing that is imported here becomes garbage. To look for some takes each worker an eighth of its start."""
     gc.disable()
     try:
+        import_own_share(session.config)
         return (yield)
     finally:
         gc.freeze()
         gc.enable()
+
+
+def import_own_share(config: pytest.Config) -> None:
+    """Import first what no other worker imports first.
+
+    pytest compiles each module of tests once and keeps the result in a file, which takes longer than all else that a
+    worker does to start. Workers that begin at the same module would each compile all of them.
+    """
+    if (worker := os.environ.get("PYTEST_XDIST_WORKER")) and config.args_source is config.ArgsSource.TESTPATHS:
+        every = sorted(Path(__file__).parent.rglob("test_*.py"))
+        for file in every[int(worker.removeprefix("gw")) :: int(os.environ["PYTEST_XDIST_WORKER_COUNT"])]:
+            importlib.import_module(".".join(file.relative_to(config.rootpath).with_suffix("").parts))
 
 
 @pytest.hookimpl(trylast=True)  # pytest has left out by then what `-m` leaves out
@@ -55,6 +71,16 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.section("run again")
         for line in lines:
             terminalreporter.line(line)
+
+
+@pytest.fixture(autouse=True)
+def engine_to_itself(request: pytest.FixtureRequest) -> Iterator[None]:
+    """No two tests of the container engine run at the same time, those of another checkout included."""
+    if not request.node.get_closest_marker("engine"):
+        yield
+        return
+    with locked(Path(tempfile.gettempdir(), f"pushbench-tests-engine-{os.getuid()}.lock"), on_wait=lambda: None):
+        yield
 
 
 @pytest.fixture(autouse=True)

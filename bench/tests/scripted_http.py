@@ -8,6 +8,7 @@ import re
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from http.server import ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -75,9 +76,17 @@ def scripted_http() -> Iterator[str]:
 
 
 async def heard_by_proxy(
-    to: str, clients: Callable[[str], Awaitable[None]], notes: list[str] | None = None
+    to: str,
+    clients: Callable[[str], Awaitable[None]],
+    notes: list[str] | None = None,
+    *,
+    authorities: Path | None = None,
+    within: float = 10,
 ) -> list[Conversation]:
-    """What is heard of clients that get the address of the proxy. What the proxy says meanwhile is added to `notes`."""
+    """What is heard of clients that get the address of the proxy, `within` seconds after they have ended.
+
+    What the proxy says meanwhile is added to `notes`.
+    """
     told = [] if notes is None else notes
     listens: asyncio.Future[str] = asyncio.get_running_loop().create_future()
 
@@ -86,12 +95,13 @@ async def heard_by_proxy(
         if not listens.done():
             listens.set_result(re.findall(r"\w+://[\d.:]+", text)[0])
 
-    hearing = asyncio.create_task(overhear(to, 0, note))
+    hearing = asyncio.create_task(overhear(to, 0, note, authorities))
     try:
         await clients(await listens)
-        return await asyncio.wait_for(hearing, 10)
+        return await asyncio.wait_for(hearing, within)
     finally:
         hearing.cancel()
+        await asyncio.gather(hearing, return_exceptions=True)
 
 
 def client_of(url: str, **headers: str) -> httpx.AsyncClient:

@@ -55,17 +55,6 @@ def test_the_first_start_makes_the_environment_and_the_second_does_not(checkout:
     assert min(seconds) < 0.5
 
 
-@pytest.mark.slow
-def test_a_link_on_the_path_starts_its_checkout(checkout: Path, tmp_path: Path) -> None:
-    (tmp_path / "links").mkdir()
-    (tmp_path / "links" / "pushbench").symlink_to(checkout / "pushbench")
-    path = f"{tmp_path}/links:{os.environ['PATH']}"
-    done = subprocess.run(
-        ["pushbench", "x"], env={**os.environ, "PATH": path}, capture_output=True, text=True, check=False
-    )
-    assert (done.returncode, done.stdout) == (0, "['x']\n"), done.stderr
-
-
 def folder_with(tmp_path: Path, **programs: str) -> str:
     """A PATH with the few tools that the launcher uses and the scripts that are given."""
     folder = tmp_path / "bin"
@@ -89,6 +78,15 @@ def quick(tmp_path: Path) -> str:
 for packages in "$3"/lib/python3.*/site-packages; do echo > "$packages/pip.py"; done
 """
     return folder_with(tmp_path, python3=script)
+
+
+@pytest.mark.slow
+def test_a_link_on_the_path_starts_its_checkout(checkout: Path, quick: str, tmp_path: Path) -> None:
+    (tmp_path / "links").mkdir()
+    (tmp_path / "links" / "pushbench").symlink_to(checkout / "pushbench")
+    environment = {**os.environ, "PATH": f"{tmp_path}/links:{quick}"}
+    done = subprocess.run(["pushbench", "x"], env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "['x']\n"), done.stderr
 
 
 @pytest.mark.slow

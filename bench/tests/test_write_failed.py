@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 BENCH = Path(__file__).parents[1]
 TESTS = """\
 import pytest
@@ -20,6 +22,7 @@ def test_fixture(broken): pass
 """
 
 
+@pytest.mark.slow
 def test_failures_and_errors_are_named_and_can_be_run_by_their_names(tmp_path: Path) -> None:
     file, failed = tmp_path / "test_three.py", tmp_path / "failed.txt"
     file.write_text(TESTS)

@@ -131,6 +131,7 @@ test('what is not known is said so: no search, too few runs, no valid number', a
     await route.fulfill({ response, body });
   });
   await page.reload();
+  await settled(page); // it follows the address from then on
   await visit(page, '#/');
   const [best, , most, worse] = await answers(page);
   assert.deepEqual([best.answer, best.detail], ['none', 'no server is valid and within limits']);

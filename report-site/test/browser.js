@@ -60,15 +60,33 @@ export async function serve(folder, prefix = '/') {
   };
 }
 
+let shared;
+let borrowers = 0;
+
+/** The browser of this process, started by the first who asks for it and ended when nobody has it any longer. */
+function borrow() {
+  borrowers += 1;
+  shared ??= launch();
+  return shared;
+}
+
+async function giveBack() {
+  borrowers -= 1;
+  if (borrowers) return;
+  const browser = await shared;
+  shared = undefined;
+  await browser.close();
+}
+
 /**
- * One browser for the tests of a file, and `folder` served to them, where it is named. All that pages ask for is there.
+ * A browser for the tests of a file, and `folder` served to them, where it is named. All that pages ask for is there.
  */
 export function browsing(folder) {
   let browser;
   let server;
   let begun;
   const begin = async () => {
-    browser = await launch();
+    browser = await borrow();
     if (folder) server = await serve(folder);
   };
   const ready = () => {
@@ -77,7 +95,7 @@ export function browsing(folder) {
   };
   before(ready);
   after(async () => {
-    await browser.close();
+    await giveBack();
     server?.close();
     if (server) assert.deepEqual(missing(server), []);
   });
@@ -126,10 +144,17 @@ export async function settled(page) {
 }
 
 export async function visit(page, hash) {
-  await page.evaluate((wanted) => {
-    location.hash = wanted;
-  }, hash);
-  await page.waitForTimeout(30);
+  await page.evaluate(
+    (wanted) =>
+      new Promise((resolve) => {
+        const before = location.href;
+        // The page has begun to follow by the next task: what it waits for is there as `aria-busy`.
+        addEventListener('hashchange', () => setTimeout(resolve), { once: true });
+        location.hash = wanted;
+        if (location.href === before) resolve();
+      }),
+    hash,
+  );
   await settled(page).catch(async (error) => {
     throw new Error(`${hash}: ${await page.locator('body').innerText()}`, { cause: error });
   });

@@ -139,6 +139,7 @@ test('what a server carries is marked on its load curves, and only where the loa
     };
   });
   await other.page.reload();
+  await settled(other.page); // it follows the address from then on
   await visit(other.page, `${run}?server=actix`);
   await other.page.waitForFunction(() => window.written.length > 10);
   const written = await other.page.evaluate(() => window.written.map(String));

@@ -9,10 +9,8 @@ from urllib.parse import parse_qsl, quote, urlsplit
 from pushbench.authoring.describing import quoted, yaml_flow
 from pushbench.authoring.leaves import GROUP, SECRET
 from pushbench.authoring.overheard import Conversation
+from pushbench.authoring.withholding import Secrets
 from pushbench.foundation.text import one_line
-
-NAME_OF_SECRET = "token"  # noqa: S105 - how the file calls it, not what it is
-SECRET_VALUE = f"{{secret:{NAME_OF_SECRET}}}"
 
 Differing = Callable[[Sequence[str]], str]
 """What stands for values that differ between conversations"""
@@ -32,7 +30,12 @@ class Address:
 
 
 def address(
-    paths: Sequence[str], *, differing: Differing, group_in_path: bool = False, group_in_query: bool = False
+    paths: Sequence[str],
+    secrets: Secrets,
+    *,
+    differing: Differing,
+    group_in_path: bool = False,
+    group_in_query: bool = False,
 ) -> Address:
     """The template of all paths."""
     urls = [urlsplit(path) for path in paths]
@@ -56,7 +59,7 @@ def address(
         values = [query.get(name, "") for query in queries]
         shown = quote(value, safe="")
         if SECRET.search(name):
-            shown = SECRET_VALUE
+            shown = secrets.query(name)
             guesses.append(f"{name} is a secret")
         elif len(set(values)) > 1:
             shown = differing(values)
@@ -69,7 +72,9 @@ def address(
     return Address("/".join(parts) + ("?" + "&".join(pairs) if pairs else ""), guesses, places)
 
 
-def header_lines(talks: Sequence[Conversation], *, differing: Differing, implied: str = "") -> Iterator[str]:
+def header_lines(
+    talks: Sequence[Conversation], secrets: Secrets, *, differing: Differing, implied: str = ""
+) -> Iterator[str]:
     """The line of the headers, if there are any. The media type that the file implies is left out."""
     first = talks[0]
     made: dict[str, str] = {}
@@ -83,8 +88,8 @@ def header_lines(talks: Sequence[Conversation], *, differing: Differing, implied
             made[name] = differing(found)
             guesses.append(f"{name} differs, so it is {made[name]}")
     if first.secret_headers:
-        made |= dict.fromkeys(first.secret_headers, SECRET_VALUE)
-        guesses.append("the secret is the whole value, the same for all clients")
+        made |= {name: secrets.header(name) for name in first.secret_headers}
+        guesses.append("a secret is the whole value, the same for all clients")
     if made:
         yield f"  headers: {yaml_flow(made)}{comment(guesses)}"
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pushbench.authoring.addressing import SECRET_VALUE
 from pushbench.authoring.leaves import CLIENT, SECRET, Leaves, id_among, leaves, rewritten, value_of
+from pushbench.authoring.withholding import Secrets
 
 LEAST_TEXT = 20
 """characters of a text in a template"""
@@ -38,16 +38,16 @@ class Bodies:
         return bool(self.has) or not self.template
 
 
-def bodies(texts: Sequence[str]) -> Bodies:
+def bodies(texts: Sequence[str], secrets: Secrets) -> Bodies:
     """The template of what requests say; `texts` has nothing but empty ones where they say nothing."""
     if not any(texts):
         return Bodies("")
     found = [leaves(text) for text in texts]
     has = [each for each in found if each is not None]
-    return _json(texts, has) if len(has) == len(texts) else _text(texts)
+    return _json(texts, has, secrets) if len(has) == len(texts) else _text(texts)
 
 
-def _json(texts: Sequence[str], has: Sequence[Leaves]) -> Bodies:
+def _json(texts: Sequence[str], has: Sequence[Leaves], secrets: Secrets) -> Bodies:
     first = has[0]
     differ = [at for at, value in first.items() if any(each.get(at, has) != value for each in has)]
     id_at = id_among(has)
@@ -56,7 +56,7 @@ def _json(texts: Sequence[str], has: Sequence[Leaves]) -> Bodies:
 
     def shown(at: str, value: Any) -> Any:
         if SECRET.search(at) and isinstance(value, str):
-            return SECRET_VALUE
+            return secrets.field(at)
         if at not in differ:
             return value
         if at == id_at:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pushbench.authoring.addressing import SECRET_VALUE, address, comment, header_lines
+from pushbench.authoring.addressing import address, comment, header_lines
 from pushbench.authoring.describing import quoted, yaml_flow
 from pushbench.authoring.drafting_text import text_lines
 from pushbench.authoring.leaves import (
@@ -15,6 +16,7 @@ from pushbench.authoring.leaves import (
     GROUP,
     SECRET,
     Leaves,
+    alike,
     constants,
     id_among,
     kind,
@@ -23,6 +25,7 @@ from pushbench.authoring.leaves import (
     value_of,
 )
 from pushbench.authoring.overheard import Conversation
+from pushbench.authoring.withholding import Secrets
 from pushbench.foundation.errors import UserError
 
 SOON = 2.0
@@ -48,7 +51,7 @@ class _Delivered:
     received: _Heard
 
 
-def group_lines(talks: Sequence[Conversation]) -> Iterator[str]:
+def group_lines(talks: Sequence[Conversation], secrets: Secrets) -> Iterator[str]:
     """The lines of a protocol over WebSocket. Raises UserError for conversations that say too little."""
     if len(talks) < 2:
         raise UserError("only one client connected", hint="let two talk to each other, in the same room")
@@ -57,9 +60,10 @@ def group_lines(talks: Sequence[Conversation]) -> Iterator[str]:
         if not talk.sent():
             raise UserError(f"client {number} sent nothing", hint="let each client send some messages")
     as_json = all(leaves(each.text) is not None for talk in (first, second) for each in talk.sent())
-    body = list(_Json(first, second).lines()) if as_json else list(text_lines(first, second))
+    body = list(_Json(first, second, secrets).lines()) if as_json else list(text_lines(first, second))
     where = address(
         [first.path, second.path],
+        secrets,
         differing=lambda _: "{client}",
         group_in_path=not any("{group}" in line for line in body),
         group_in_query=True,
@@ -68,7 +72,7 @@ def group_lines(talks: Sequence[Conversation]) -> Iterator[str]:
     yield f"  {where.line}"
     if first.subprotocol:
         yield f"  subprotocol: {first.subprotocol}"
-    yield from header_lines([first, second], differing=lambda _: "{client}")
+    yield from header_lines([first, second], secrets, differing=lambda _: "{client}")
     if not as_json:
         yield "format: text"
     yield from body
@@ -77,13 +81,18 @@ def group_lines(talks: Sequence[Conversation]) -> Iterator[str]:
 class _Json:
     """Two conversations of JSON messages."""
 
-    def __init__(self, first: Conversation, second: Conversation) -> None:
+    def __init__(self, first: Conversation, second: Conversation, secrets: Secrets) -> None:
+        self._secrets = secrets
         self._all = [
             _Heard(number, said.sent, said.at, said.text or "", found)
             for number, talk in enumerate((first, second))
             for said in talk.said
             if (found := leaves(said.text)) is not None
         ]
+        self._how_often = Counter(
+            each for heard in self._all if heard.sent for each in {json.dumps(value) for value in heard.has.values()}
+        )
+        """in how many of the messages that were sent a value stands"""
         self._delivered = self._deliveries()
         self._kind = kind(self._delivered[0].sent.has)
         self._begins = [min((each.at for each in self._messages(number)), default=0.0) for number in (0, 1)]
@@ -111,11 +120,11 @@ class _Json:
         return max(by_kind.values(), key=len)
 
     def _common(self, sent: _Heard) -> list[Any]:
-        """The values of a message that no other message of its client has."""
-        others = [each.has for each in self._all if each.sent and each is not sent]
-        known = {json.dumps(value) for has in others for value in has.values()}
+        """The values of a message that no other one that was sent has."""
         return [
-            value for value in sent.has.values() if json.dumps(value) not in known and value not in (None, True, False)
+            value
+            for value in sent.has.values()
+            if self._how_often[json.dumps(value)] == 1 and value not in (None, True, False)
         ]
 
     def _before(self, client: int) -> list[_Heard]:
@@ -125,27 +134,29 @@ class _Json:
     def _group_value(self) -> str | None:
         """The text that both clients say where they join, or in each message."""
         mine, theirs = ([each.has for each in (join or self._messages(n))] for n, join in enumerate(self._joins))
-        alike = {
+        shared = {
             at: value
             for has in mine
             for at, value in has.items()
             if isinstance(value, str) and value and any(other.get(at) == value for other in theirs)
         }
-        return next((value for at, value in alike.items() if GROUP.search(at)), None)
+        return next((value for at, value in shared.items() if GROUP.search(at)), None)
 
     def _messages(self, client: int) -> list[_Heard]:
         return [each for each in self._all if each.sent and each.client == client and kind(each.has) == self._kind]
 
     def _own_values(self, client: int) -> set[Any]:
-        """What this client alone says of itself, alike in all messages of a kind."""
+        """What this client alone says of itself, alike in all messages of a kind: by its name, or where it joins."""
         found = set()
+        joining = {kind(each.has) for each in self._joins[client]}
         for sort in {kind(each.has) for each in self._all if each.sent}:
             mine, theirs = (
                 [each.has for each in self._all if each.sent and each.client == number and kind(each.has) == sort]
                 for number in (client, 1 - client)
             )
-            for at, value in constants_of(mine).items():
-                if CLIENT.search(at) and isinstance(value, str) and all(other.get(at) != value for other in theirs):
+            for at, value in alike(mine).items():
+                named = CLIENT.search(at) or (sort in joining and theirs and value and not SECRET.search(at))
+                if named and isinstance(value, str) and all(other.get(at) != value for other in theirs):
                     found.add(value)
         return found
 
@@ -174,7 +185,10 @@ class _Json:
         join = joins[-1]
         yield "join:"
         told = [] if self._group else ["decide: where the {group} is"]
-        yield f"  send: {quoted(self._template(join))}{comment(told)}"
+        template = self._template(join)
+        if "{client}" in template:
+            told.append("what differs between the clients is the client")
+        yield f"  send: {quoted(template)}{comment(told)}"
         answers = [
             each
             for each in self._all
@@ -192,7 +206,7 @@ class _Json:
         at = id_among(sent)
         values, pairs = sent[0], self._pairs()
         yield "message:"
-        texts = [origin for origin in pairs if self._is_text(values.get(origin), origin)]
+        texts = [origin for origin in pairs if origin != at and self._is_text(values.get(origin), origin)]
         place = pairs.get(at) if at else None
         template = self._template(self._delivered[0].sent, id_at=at if place else None, texts=texts)
         if not place and texts:
@@ -294,7 +308,7 @@ class _Json:
             if at == id_at:
                 return value_of("id", value)
             if SECRET.search(at) and isinstance(value, str):
-                return SECRET_VALUE
+                return self._secrets.field(at)
             if value == self._group and isinstance(value, str):
                 return "{group}"
             if value in self._own[message.client]:
@@ -304,9 +318,3 @@ class _Json:
             return value
 
         return rewritten(message.text, shown)
-
-
-def constants_of(messages: Sequence[Leaves]) -> dict[str, Any]:
-    """The values that all messages have alike."""
-    first = messages[0] if messages else {}
-    return {at: value for at, value in first.items() if all(each.get(at, messages) == value for each in messages)}

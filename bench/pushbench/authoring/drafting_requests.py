@@ -9,16 +9,17 @@ from pushbench.authoring.describing import quoted
 from pushbench.authoring.drafting_answers import single, streamed
 from pushbench.authoring.drafting_bodies import bodies
 from pushbench.authoring.overheard import Conversation
+from pushbench.authoring.withholding import Secrets
 from pushbench.foundation.errors import UserError
 
 
-def request_lines(talks: Sequence[Conversation]) -> Iterator[str]:
+def request_lines(talks: Sequence[Conversation], secrets: Secrets) -> Iterator[str]:
     """The lines of a protocol over HTTP. Raises UserError for conversations that say too little."""
     if len(talks) < 2:
         raise UserError("only one request was answered", hint="send three of one sort, each with other content")
     over, method = talks[0].over, talks[0].method
-    asked = bodies(["".join(each.text or "" for each in talk.sent()) for talk in talks])
-    where = address([talk.path for talk in talks], differing=_differing)
+    asked = bodies(["".join(each.text or "" for each in talk.sent()) for talk in talks], secrets)
+    where = address([talk.path for talk in talks], secrets, differing=_differing)
     ids = asked.ids or next((place for place in where.places if _differing(place) == "{id}"), ())
     answers = (streamed if over == "sse" else single)(talks, asked, ids)
     if not answers.ended and any(talk.cut for talk in talks):
@@ -29,7 +30,7 @@ def request_lines(talks: Sequence[Conversation]) -> Iterator[str]:
     if method != "POST":
         yield f"  method: {method}"
     implied = "application/json" if answers.as_json else "text/plain"
-    yield from header_lines(talks, differing=_differing, implied=implied)
+    yield from header_lines(talks, secrets, differing=_differing, implied=implied)
     yield from (f"  {line}" for line in answers.transport)
     if not answers.as_json:
         yield "format: text"

@@ -47,16 +47,17 @@ def kind(message: Leaves) -> tuple[str, ...]:
     return tuple(named[:1] or sorted(message))
 
 
+def alike(messages: Sequence[Leaves]) -> dict[str, Any]:
+    """The values that all messages have alike."""
+    first = messages[0] if messages else {}
+    return {at: value for at, value in first.items() if all(each.get(at, messages) == value for each in messages)}
+
+
 def constants(messages: Sequence[Leaves]) -> dict[str, Any]:
     """The values that recognise messages of one kind: what names it, else what all of them have alike; no secrets."""
-    first = messages[0]
-    alike = {
-        at: value
-        for at, value in first.items()
-        if not SECRET.search(at) and all(each.get(at, messages) == value for each in messages)
-    }
-    named = {at: value for at, value in alike.items() if KIND.search(at) and isinstance(value, str)}
-    return named or alike
+    told = {at: value for at, value in alike(messages).items() if not SECRET.search(at)}
+    named = {at: value for at, value in told.items() if KIND.search(at) and isinstance(value, str)}
+    return named or told
 
 
 def id_among(messages: Sequence[Leaves]) -> str | None:

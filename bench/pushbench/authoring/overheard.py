@@ -25,7 +25,7 @@ _VARYING = re.compile(r"\d+|[0-9a-f-]{16,}", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Said:
-    """A message, a body, or an event of a stream. `text` is None for what is binary."""
+    """A message, a body, or an event of a stream. `text` is None for what is binary, and for what is too large."""
 
     at: float
     """seconds"""
@@ -36,9 +36,9 @@ class Said:
     """of an event, where it has one"""
 
 
-@dataclass
+@dataclass(eq=False)
 class Conversation:
-    """One connection over WebSocket, or one request over HTTP with its answer."""
+    """One connection over WebSocket, or one request over HTTP with its answer; none is the same as another."""
 
     path: str
     """with its query"""
@@ -55,7 +55,7 @@ class Conversation:
     ended: bool = False
     """the connection is closed, or the answer is there as far as it will be"""
     cut: bool = False
-    """the answer did not come to its end: the client left, or the server broke it off"""
+    """not kept to its end: the client left, the server broke it off, or too much was said"""
 
     def sent(self) -> list[Said]:
         return [each for each in self.said if each.sent]

@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import ssl
+import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import h11
@@ -23,7 +25,15 @@ REQUESTS = 3
 HOST = "127.0.0.1"
 MOST_KEPT = 10_000
 """messages of a conversation; the rest is passed on only"""
+MOST_OCTETS = 16 << 20
+"""that are kept of all conversations; a draft of them takes many times as much"""
+OWN_OCTETS = 200
+"""of anything that is kept, beside its text"""
+MOST_CONNECTIONS = 64
+"""at once: a browser opens six for the requests of a page"""
 CHUNK = 1 << 16
+MOST_BESIDE = CHUNK
+"""bytes that a client may send while the answer to what it asked still comes"""
 PATIENCE_SECONDS = 1.0
 """for what a client does not read any more"""
 NOT_PASSED = (
@@ -63,8 +73,15 @@ class _Side:
         await self._writer.drain()
 
     async def leaves(self) -> None:
-        """Returns when it has closed its connection. What it says before that is for later."""
+        """Returns when it has closed its connection. What it says before that is for later.
+
+        Raises ConnectionError if that is too much to keep.
+        """
+        beside = 0
         while octets := await self.reader.read(CHUNK):
+            beside += len(octets)
+            if beside > MOST_BESIDE:
+                raise ConnectionError(f"the client sent more than {MOST_BESIDE:,} bytes before its answer had ended")
             self.http.receive_data(octets)
 
     async def close(self) -> None:
@@ -80,12 +97,20 @@ class Proxy:
     That is what clients say over WebSocket where `to` begins with ws, else their requests.
     """
 
-    def __init__(self, to: str, note: Note) -> None:
+    def __init__(self, to: str, note: Note, authorities: Path | None = None) -> None:
+        """`authorities` is a file of certificates that alone are trusted, in place of those of the system."""
         self._to, self._url, self._note = to, urlsplit(to), note
+        self._trusted = ssl.create_default_context(cafile=authorities) if is_secure(to) else None
         self.scheme = "ws" if self._url.scheme in ("ws", "wss") else "http"
         self._talks: list[Conversation] = []
         self._open: set[asyncio.Task[None]] = set()
+        self._octets = 0
         self.ended = asyncio.Event()
+
+    @property
+    def is_full(self) -> bool:
+        """Whether so much was said that nothing more is kept."""
+        return self._octets > MOST_OCTETS
 
     @property
     def heard(self) -> list[Conversation]:
@@ -96,7 +121,11 @@ class Proxy:
         return [each for each in ended if each.over == "websocket"]
 
     def take(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Serve a connection of a client."""
+        """Serve a connection of a client, unless there are many already."""
+        if len(self._open) >= MOST_CONNECTIONS:
+            self._note(f"a connection is refused: there are {MOST_CONNECTIONS} already")
+            writer.close()
+            return
         task = asyncio.create_task(self._serve(_Side(h11.SERVER, reader, writer)))
         self._open.add(task)
         task.add_done_callback(self._open.discard)
@@ -129,11 +158,12 @@ class Proxy:
                     await side.close()
 
     async def _connect(self) -> _Side:
-        secure = is_secure(self._to)
-        context = ssl.create_default_context() if secure else None
-        port = self._url.port or (443 if secure else 80)
+        port = self._url.port or (443 if self._trusted else 80)
         try:
-            reader, writer = await asyncio.open_connection(self._url.hostname, port, ssl=context)
+            reader, writer = await asyncio.open_connection(self._url.hostname, port, ssl=self._trusted)
+        except ssl.SSLCertVerificationError as error:
+            why = f"its certificate is not trusted, {error.verify_message}; --ca FILE trusts another authority"
+            raise ConnectionError(f"{self._to} cannot be reached: {why}") from None
         except OSError as error:
             raise ConnectionError(f"{self._to} cannot be reached: {error}") from None
         return _Side(h11.CLIENT, reader, writer)
@@ -142,6 +172,7 @@ class Proxy:
         pairs = ((name.decode(), value.decode("latin-1")) for name, value in asked.headers.raw_items())
         headers, secret = chosen_headers(pairs)
         method, path = asked.method.decode(), asked.target.decode()
+        self._count(path, *headers, *headers.values(), *secret)
         return Conversation(path, "http", method, 0, headers=headers, secret_headers=secret)
 
     async def _exchange(self, talk: Conversation, asked: h11.Request, client: _Side, server: _Side) -> None:
@@ -156,9 +187,9 @@ class Proxy:
             for way in ways:
                 way.cancel()
             await asyncio.wait(ways)
-            talk.cut = ways[0].cancelled() or ways[0].exception() is not None
-        if not ways[0].cancelled():
-            ways[0].result()
+            talk.cut = talk.cut or ways[0].cancelled() or ways[0].exception() is not None
+        ended = ways[1] if ways[0].cancelled() else ways[0]
+        ended.result()
         if talk.over == "websocket":
             await self._relay(talk, client, server)
 
@@ -191,9 +222,9 @@ class Proxy:
 
     async def _body(self, talk: Conversation, source: _Side, target: _Side, unpacking: Unpacking) -> None:
         while isinstance(event := await source.event(), h11.Data):
-            _keep(talk, unpacking, bytes(event.data))
+            self._keep(talk, unpacking, bytes(event.data))
             await target.say(event)
-        _keep(talk, unpacking, b"")
+        self._keep(talk, unpacking, b"")
         assert isinstance(event, h11.EndOfMessage)
         await target.say(event)
 
@@ -214,7 +245,7 @@ class Proxy:
     async def _pass(self, talk: Conversation, source: _Side, target: _Side, unpacking: Unpacking) -> None:
         octets, _ = source.http.trailing_data
         while octets or (octets := await source.reader.read(CHUNK)):
-            _keep(talk, unpacking, octets)
+            self._keep(talk, unpacking, octets)
             await target.write(octets)
             octets = b""
 
@@ -233,16 +264,28 @@ class Proxy:
         """Of a client of a WebSocket, in the order in which they came."""
         return [each for each in self._talks if each.over == "websocket"].index(talk)
 
+    def _keep(self, talk: Conversation, unpacking: Unpacking, octets: bytes) -> None:
+        """Keep what these bytes complete, as far as there is room for it."""
+        for said in unpacking.feed(octets, time.monotonic()):
+            if len(talk.said) < MOST_KEPT and not self.is_full:
+                talk.said.append(said)
+                self._count(said.text or "", said.id or "")
+            elif not talk.cut:
+                talk.cut = True
+                self._note(f"{len(talk.said):,} messages of one conversation are kept, and what follows is not")
 
-def _keep(talk: Conversation, unpacking: Unpacking, octets: bytes) -> None:
-    for said in unpacking.feed(octets, time.monotonic()):
-        if len(talk.said) < MOST_KEPT:
-            talk.said.append(said)
+    def _count(self, *texts: str) -> None:
+        self._octets += OWN_OCTETS + sum(map(sys.getsizeof, texts))
+        if self.is_full:
+            self.ended.set()
 
 
-async def overhear(to: str, port: int, note: Note) -> list[Conversation]:
-    """The conversations that make a draft, once there are enough. Raises UserError if the port is taken."""
-    proxy = Proxy(to, note)
+async def overhear(to: str, port: int, note: Note, authorities: Path | None = None) -> list[Conversation]:
+    """The conversations that make a draft, once there are enough.
+
+    Raises UserError if the port is taken, and if clients and server say more than can be kept.
+    """
+    proxy = Proxy(to, note, authorities)
     try:
         server = await asyncio.start_server(proxy.take, HOST, port)
     except OSError as error:
@@ -257,4 +300,7 @@ async def overhear(to: str, port: int, note: Note) -> list[Conversation]:
     finally:
         server.close()
         await proxy.leave()
+    if proxy.is_full:
+        hint = "begin again, with clients that say only what shall be drafted"
+        raise UserError(f"more than {MOST_OCTETS >> 20} MiB were said before there was a draft", hint=hint)
     return proxy.heard

@@ -12,7 +12,7 @@ from pushbench.conformance.events import Events
 from pushbench.conformance.rule import Mismatch
 
 LARGEST = 1 << 20
-"""bytes of a message, an event or a body"""
+"""bytes of a message, an event or a body; what is larger counts as no text"""
 
 
 class Body:
@@ -20,18 +20,18 @@ class Body:
 
     def __init__(self, *, sent: bool) -> None:
         self._sent = sent
-        self._octets = b""
+        self._octets = bytearray()
 
     def feed(self, octets: bytes, at: float) -> Iterator[Said]:
         """What these bytes complete; no bytes stand for the end."""
         if octets and len(self._octets) <= LARGEST:
             self._octets += octets
         elif self._octets and not octets:
-            yield Said(at, self._sent, None if len(self._octets) > LARGEST else _text(self._octets))
+            yield Said(at, self._sent, None if len(self._octets) > LARGEST else _text(bytes(self._octets)))
 
 
 class Stream:
-    """The server-sent events of an answer, up to bytes that are none."""
+    """The server-sent events of an answer, up to one that is too large or bytes that are none."""
 
     def __init__(self) -> None:
         self._events: Events | None = Events(LARGEST)
@@ -50,12 +50,15 @@ class Stream:
 
 
 class Messages:
-    """The messages that one side of a WebSocket sends, up to a fault of the framing."""
+    """The messages that one side of a WebSocket sends, up to one that is too large or a fault of the framing."""
 
     def __init__(self, *, sent: bool) -> None:
         self._sent = sent
         self._frames = Protocol(Side.SERVER if sent else Side.CLIENT, max_size=LARGEST)
-        self._parts: list[Frame] = []
+        self._first: Opcode | None = None
+        """of the message whose frames are coming"""
+        self._octets = bytearray()
+        self._broken = False
 
     def feed(self, octets: bytes, at: float) -> Iterator[Said]:
         """The messages that these bytes complete."""
@@ -63,11 +66,14 @@ class Messages:
         self._frames.data_to_send()  # answers to pings, which the two sides give themselves
         for frame in self._frames.events_received():
             if isinstance(frame, Frame) and frame.opcode in (Opcode.TEXT, Opcode.BINARY, Opcode.CONT):
-                self._parts.append(frame)
+                self._first = self._first or frame.opcode
+                self._octets += frame.data
                 if frame.fin:
-                    whole, first = b"".join(bytes(part.data) for part in self._parts), self._parts[0]
-                    yield Said(at, self._sent, _text(whole) if first.opcode is Opcode.TEXT else None)
-                    self._parts = []
+                    yield Said(at, self._sent, _text(bytes(self._octets)) if self._first is Opcode.TEXT else None)
+                    self._first, self._octets = None, bytearray()
+        if self._frames.parser_exc and not self._broken:
+            self._broken = True
+            yield Said(at, self._sent, None)
 
 
 Unpacking = Body | Stream | Messages

@@ -18,10 +18,12 @@ from typing import Any, Literal
 from pushbench.building.sources import source_digest
 from pushbench.catalog.servers import Server, here
 from pushbench.catalog.systems import Part, read_system
+from pushbench.foundation.errors import UserError
 from pushbench.foundation.git import git
 from pushbench.foundation.project import Project
 
 GENERATOR = "k6"
+COPY = "copy its folder into servers/: a server that is linked from another repository runs as a process only"
 LATEST, CACHE = "latest", "cache"
 """tags that builds share"""
 
@@ -57,6 +59,11 @@ def is_remote(reference: str) -> bool:
     """Whether the name belongs to a registry: docker takes its first part for a host if it has a dot or a port."""
     host, slash, _ = reference.partition("/")
     return bool(slash) and ("." in host or ":" in host or host == "localhost")
+
+
+def in_checkout(root: Path, folder: Path) -> bool:
+    """Whether images can be built from a folder: only those of the checkout at `root` can, whatever links there are."""
+    return folder.resolve().is_relative_to(root.resolve())
 
 
 def image_of(server: Server) -> Image:
@@ -110,8 +117,12 @@ def bake_definition(
     """A bake file (JSON) for `docker buildx bake` in `root`: one target an image, all of them in the default group.
 
     `alias` is a second tag of each image. Only the build of the alias `latest` writes the cache in the registry, which
-    all builds read.
+    all builds read. Raises UserError for sources outside of `root`.
     """
+    for image in images:
+        if not in_checkout(root, image.context):
+            what = f"no image can be built of {image.title}, whose sources are outside of this checkout"
+            raise UserError(what, where=str(image.context), hint=COPY)
     registry = registry_prefix(registry)
     return {
         "group": {"default": {"targets": [image.name for image in images]}},

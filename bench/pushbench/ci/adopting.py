@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 
 from pushbench.catalog.servers import read_servers
 from pushbench.ci.fetching import fetch, has
-from pushbench.ci.plan import Plan
+from pushbench.ci.plan import OF_ANOTHER, Plan
 from pushbench.ci.steps import Settings, Step
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.git import Answer, git
@@ -65,7 +65,7 @@ def adopt(project: Project, wanted: Adoption, settings: Settings, token: str = "
     _commit(project.root, target, f"{folder.name} at {head[:12]}: {subject}")
     step = _step(target, wanted.profile, base, settings)
     return Plan(
-        event="workflow_call",
+        event=OF_ANOTHER,
         sha=head,
         base=base,
         pull_request=None,
@@ -74,6 +74,7 @@ def adopt(project: Project, wanted: Adoption, settings: Settings, token: str = "
         steps=[step],
         images=step.servers,
         notes=[],
+        promises=dict.fromkeys(step.servers, f"{folder}/thresholds.yml"),
     )
 
 

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from pushbench.ci.github_answers import Annotation, Conclusion, Job, Run
 from pushbench.ci.github_statuses import State
 from pushbench.ci.headlines import headline, listed, not_working
-from pushbench.ci.intending import PLAIN, with_intended
+from pushbench.ci.intending import NOT_KNOWN, PLAIN, Promises, with_intended
 from pushbench.ci.plan import LONGEST_NOTE, Plan
 from pushbench.ci.result import Outcome, Results, StepResult
 from pushbench.ci.steps import Step
@@ -96,11 +96,11 @@ def draft(
     site: str = "",
     notices: Sequence[str] = (),
     errors: Mapping[str, Sequence[str]] = MappingProxyType({}),
-    thresholds: str | None = None,
+    promises: Promises = NOT_KNOWN,
 ) -> Draft:
     """`results` are None where there are none, or none that can be read, as `problem` then says. `notices` are further
-    sentences that change nothing, `errors` what failed jobs said, by their names, `thresholds` the thresholds.yml of
-    the default branch."""
+    sentences that change nothing, `errors` what failed jobs said, by their names, `promises` what the default branch
+    has in its files thresholds.yml."""
     outcome = results.result.outcome if results else "error"
     sentences = problems(run, jobs)
     cause = next(_causes(jobs), "")
@@ -119,7 +119,7 @@ def draft(
     if not sentences and outcome == "error" and not results:
         sentences.append("The run ended and left no results, so nothing is known of this commit.")
         cause = "the run left no results"
-    told = message(results, thresholds) if results else Message(outcome, ())
+    told = message(results, promises) if results else Message(outcome, ())
     verdicts = [part.summary.verdict for part in told.parts]
     advice, commands = _advice(run, outcome, of_fork=results is not None and results.result.plan.untrusted)
     if outcome == "fail":
@@ -150,14 +150,14 @@ def _is_partial(results: Results, outcome: Outcome) -> bool:
     return outcome == "inconclusive" and bool(results.result.plan.left_out)
 
 
-def message(results: Results, thresholds: str | None = None) -> Message:
-    """The message of a job about its results. `thresholds` is the thresholds.yml of the default branch."""
+def message(results: Results, promises: Promises = NOT_KNOWN) -> Message:
+    """The message of a job about its results. `promises` is what the default branch has in its files."""
     result = results.result
     parts = [
         with_intended(
             Part(each.record, summarize(each.record, each.verdict), explanations=each.explanations),
             result.plan,
-            thresholds,
+            promises,
         )
         for each in results.measured.values()
     ]

@@ -1,44 +1,80 @@
-"""The comment's part about intended regressions: lines for thresholds.yml, and where they go. Pure."""
+"""The comment's part about intended regressions: lines for a thresholds.yml, and where they go. Pure."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from pushbench.ci.plan import Plan
+from pushbench.judging.accepting import FILE
 from pushbench.judging.judged import JudgedRow
 from pushbench.judging.judged_changes import JudgedChange, covers
 from pushbench.judging.proposing import PLACEHOLDER, in_full, propose
 from pushbench.judging.verdict import Verdict
 from pushbench.records.record import Record
-from pushbench.reporting.comment import Part
+from pushbench.reporting.comment import Intended, Part
 
 PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", re.ASCII)
 """names that may stand in lines which people copy"""
 
 
-def with_intended(part: Part, plan: Plan, thresholds: str | None) -> Part:
+@dataclass(frozen=True)
+class Promises:
+    """What files promise on the default branch, by which a comment says where in them a line goes."""
+
+    checkout: str | None = None
+    """the content of thresholds.yml; None where it is not known"""
+    own: Mapping[str, str] = field(default_factory=dict)
+    """the content of the file beside a server's description, by the server's id"""
+
+
+NOT_KNOWN = Promises()
+
+
+def with_intended(part: Part, plan: Plan, promises: Promises) -> Part:
     """The part with the lines that accept what failed, where lines can: what got worse against the base, and limits.
 
-    `thresholds` is the thresholds.yml of the default branch, None where it is not known.
+    They go to the file that counts: the server's own, where it has one, else that of the checkout.
     """
     record, verdict = part.record, part.summary.verdict
     control = record.comparison is not None and record.comparison.injected
-    if plan.pull_request is None or verdict.outcome != "fail" or control or not PLAIN.fullmatch(record.suite):
+    if not plan.is_of_pull_request or verdict.outcome != "fail" or control or not PLAIN.fullmatch(record.suite):
         return part
     verdict = _acceptable(record, verdict)
+    servers: dict[str, list[str]] = {}
+    for server in dict.fromkeys(row.server for row in (*verdict.changes, *verdict.limits)):
+        servers.setdefault(plan.promises.get(server, FILE), []).append(server)
     try:
-        lines = in_full(record, verdict, thresholds).splitlines()
-        places = [each.where for each in propose(record, verdict, thresholds)]
+        found = [_intended(record, _of(verdict, names), plan, file, promises) for file, names in servers.items()]
     except (ArithmeticError, ValueError):  # a date or a number that no measurement has
         return part
+    return replace(part, intended=tuple(each for each in found if each))
+
+
+def _intended(record: Record, verdict: Verdict, plan: Plan, file: str, promises: Promises) -> Intended | None:
+    """What goes to one file about the servers of `verdict`; None if no line helps them."""
+    own = [promises.own.get(each) for each in plan.promises if plan.promises[each] == file]
+    text = next((each for each in own if each), None) if own else promises.checkout
+    lines = in_full(record, verdict, text).splitlines()
+    places = [each.where for each in propose(record, verdict, text, file)]
     if not lines:
-        return part
-    how = " ".join(
-        [*_where(verdict, places), f"Write your reason in place of `{PLACEHOLDER}`.", *_of_fork(plan, verdict)]
+        return None
+    told = [*_where(verdict, places)]
+    if own and text is None:
+        told.append("A new file begins with `version: 1`.")
+    told += [f"Write your reason in place of `{PLACEHOLDER}`.", *_of_fork(plan, verdict)]
+    return Intended(file, lines, " ".join(told))
+
+
+def _of(verdict: Verdict, servers: Sequence[str]) -> Verdict:
+    """The rows of these servers."""
+    return verdict.model_copy(
+        update={
+            "changes": [each for each in verdict.changes if each.server in servers],
+            "limits": [each for each in verdict.limits if each.server in servers],
+        }
     )
-    return replace(part, intended=lines, intended_how=how)
 
 
 def _acceptable(record: Record, verdict: Verdict) -> Verdict:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import PurePosixPath
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -34,8 +34,14 @@ HARNESS = (
 PLACES = frozenset({"servers", *(str(up) for each in HARNESS for up in PurePosixPath(each).parents)})
 """folders of what counts: a path of such a name is a link or a submodule in the folder's place"""
 FULL_LABEL = "bench:full"
+OF_ANOTHER = "workflow_call"
+"""the event of plans for a server of another repository"""
 LONGEST_NOTE, LONGEST_NAME, MOST_NAMES = 2_000, 100, 20
 """of what a plan says: strangers choose names of folders, logs show them, and a variable holds the whole plan"""
+
+
+Identifier = Annotated[str, Field(max_length=200)]
+PathOfFile = Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)*$", max_length=300)]
 
 
 class Plan(Document):
@@ -53,11 +59,19 @@ class Plan(Document):
     notes: list[str] = Field(description="sentences")
     left_out: list[str] = Field(default=[], description="what changed and is not measured: no pass without it")
     reduced: list[str] = Field(default=[], description="servers with a smaller profile, for which there is no time")
+    promises: dict[Identifier, PathOfFile] = Field(
+        default={}, description="of servers with a thresholds.yml of their own, where it is in the repository"
+    )
     shards: list[list[str]] = Field(
         default=[], description="servers of each of several machines; empty for one machine", max_length=MOST_MACHINES
     )
     control: Step | None = Field(default=None, description="what each of several machines measures, too")
     shard: int | None = Field(default=None, description="the number of a machine, where the plan is its part")
+
+    @property
+    def is_of_pull_request(self) -> bool:
+        """Of this repository, or of another one whose server was adopted."""
+        return self.pull_request is not None or (self.event == OF_ANOTHER and self.base is not None)
 
 
 @dataclass(frozen=True)

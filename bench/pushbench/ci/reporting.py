@@ -20,6 +20,7 @@ from pushbench.ci.github_connection import GitHubError
 from pushbench.ci.github_jobs import errors_of
 from pushbench.ci.github_runs import newest_runs
 from pushbench.ci.github_statuses import Status, set_status, status
+from pushbench.ci.intending import NOT_KNOWN, Promises
 from pushbench.ci.plan import Plan
 from pushbench.ci.queueing import place, waiting
 from pushbench.ci.result import LARGEST_ARCHIVE, OtherSchema, Results, parse_results, unzip
@@ -78,8 +79,8 @@ class Reporter:
     site: str
     note: Note
     now: datetime
-    thresholds: str | None = None
-    """the thresholds.yml of the default branch, by which a comment says where a line goes"""
+    promises: Promises = NOT_KNOWN
+    """of the default branch"""
 
     def report(self, run: Run) -> Draft:
         """Make the check, the status and the comment of the run agree with it, and tell others their new place."""
@@ -152,7 +153,7 @@ class Reporter:
                 site=self.site,
                 notices=about.notices,
                 errors=errors,
-                thresholds=self.thresholds,
+                promises=self.promises,
             )
         except Exception as error:  # whatever a document that was read can still do to what renders it
             return states.cannot_be_shown(about, error)
@@ -258,7 +259,7 @@ def report(
     note: Note,
     *,
     folders: frozenset[str] = frozenset(),
-    thresholds: str | None = None,
+    promises: Promises = NOT_KNOWN,
     patient: bool = False,
     sleep: Callable[[float], None] = time.sleep,
 ) -> Draft:
@@ -274,7 +275,7 @@ def report(
         sleep(STEP_SECONDS)
         waited += STEP_SECONDS
         run = github.run(run_id)
-    return Reporter(github, home(github), folders, site, note, datetime.now(UTC), thresholds).report(run)
+    return Reporter(github, home(github), folders, site, note, datetime.now(UTC), promises).report(run)
 
 
 def comment_mark(drafted: Draft) -> str:

@@ -54,13 +54,17 @@ def bake(
 
     The file is JSON, made from every server.yml.
     """
-    from pushbench.building.images import GENERATOR, bake_definition, generator_image, images_of
+    from pushbench.building.images import GENERATOR, bake_definition, generator_image, images_of, in_checkout
     from pushbench.catalog.servers import read_catalog, select
     from pushbench.foundation.project import Project
 
     project = Project.current()
     catalog = read_catalog(project.servers)
-    servers = select(catalog, [name for name in names if name != GENERATOR]) if names else catalog
+    linked = [server for server in catalog if not in_checkout(project.root, server.folder)]
+    for server in () if names else linked:
+        options.note(f"{server.id}: left out: its sources are outside of this checkout")
+    asked = [name for name in names or () if name != GENERATOR]
+    servers = select(catalog, asked) if names else [server for server in catalog if server not in linked]
     images = images_of(servers)
     if not names or GENERATOR in names:
         images.append(generator_image(project))

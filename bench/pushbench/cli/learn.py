@@ -10,13 +10,14 @@ import typer
 
 from pushbench.cli import options
 from pushbench.cli.examples import examples
-from pushbench.cli.options import JsonOption
+from pushbench.cli.options import AuthoritiesOption, JsonOption
 from pushbench.foundation.errors import UserError
 
 _EXAMPLES = examples(
     "./pushbench learn --to ws://127.0.0.1:8080",
-    "./pushbench learn --to ws://127.0.0.1:8080 --port 9000 --into protocol.yml",
+    "./pushbench learn --to ws://127.0.0.1:8080 --port 9000 --into ~/chat/bench/chat/protocol.yml --force",
     "./pushbench learn --to http://127.0.0.1:8080 --into protocol.yml",
+    "./pushbench learn --to wss://chat.example.org --ca own-ca.pem",
 )
 
 
@@ -37,8 +38,10 @@ def learn(
         typer.Option("--port", min=0, max=65535, metavar="PORT", help="Where it listens, for this machine alone."),
     ] = 8081,
     into: Annotated[
-        Path | None, typer.Option("--into", help="The file to write; it must not exist.", metavar="FILE")
+        Path | None, typer.Option("--into", help="The file to write, in place of stdout.", metavar="FILE")
     ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the file if it is there.")] = False,
+    ca: AuthoritiesOption = "",
     as_json: JsonOption = False,
 ) -> None:
     """Draft protocol.yml from what clients say.
@@ -51,16 +54,18 @@ def learn(
     """
     from pushbench.authoring.drafting import draft
     from pushbench.authoring.overhearing import overhear
-    from pushbench.catalog.elsewhere import require_url
+    from pushbench.catalog.elsewhere import require_authorities, require_url
     from pushbench.catalog.protocols import protocol_in
     from pushbench.foundation.files import write_atomically
     from pushbench.foundation.yamlfile import parse_yaml
 
     to = require_url("--to", to)
-    if into and into.exists():
-        raise UserError("is there already", where=str(into), hint="name another file")
+    authorities = Path(ca) if ca else None
+    require_authorities(to, authorities, "--ca")
+    if into and into.exists() and not force:
+        raise UserError("is there already", where=str(into), hint="--force replaces it")
     try:
-        text = draft(asyncio.run(overhear(to, port, options.note)))
+        text = draft(asyncio.run(overhear(to, port, options.note, authorities)))
     except KeyboardInterrupt:
         raise UserError("ended before clients had said enough for a draft") from None
     problem = None
@@ -73,7 +78,8 @@ def learn(
     if as_json:
         options.print_json({"draft": text, "file": str(into) if into else None, "problem": problem})
     elif into:
-        print(f"written   {into}\nnext: ./pushbench protocol check {into} --to {to}")
+        trusted = f" --ca {ca}" if ca else ""
+        print(f"written   {into}\nnext: ./pushbench protocol check {into} --to {to}{trusted}")
     else:
         print(text, end="")
     if problem:

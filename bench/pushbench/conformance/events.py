@@ -11,7 +11,9 @@ from pushbench.conformance.rule import Mismatch, escaped
 LINE_END = re.compile(rb"\r\n|\n|\r(?!\Z)")
 """A CR at the end of what has come may be half of a CRLF."""
 MOST_BYTES = 8192
-"""of an event of the suites' protocols; a character and its number take 30"""
+"""of an event of the suites' protocols; a character and its number take 30 and two lines"""
+LINE_BYTES = 64
+"""that a line counts beside its own, so that short ones do not take much more memory than `most`"""
 
 
 @dataclass(frozen=True)
@@ -46,8 +48,9 @@ class Events:
     """Makes events of bytes."""
 
     def __init__(self, most: int = MOST_BYTES) -> None:
-        """`most` is the largest number of bytes of an event, and of its lines."""
+        """`most` is the largest number of bytes of an event."""
         self._most = most
+        self._held = 0
         self._bytes = b""
         self._fields: list[tuple[str, str]] = []
 
@@ -60,9 +63,8 @@ class Events:
                 self._add(line)
             elif self._fields:
                 yield Event(tuple(self._fields), at)
-                self._fields = []
-        if len(self._bytes) > self._most or len(self._fields) > self._most:
-            raise Mismatch(f"events of at most {self._most:,} bytes", f"one that does not end: {escaped(self._bytes)}")
+                self._fields, self._held = [], 0
+        self._require_small(len(self._bytes), self._bytes)
 
     def _add(self, line: bytes) -> None:
         try:
@@ -71,3 +73,9 @@ class Events:
             raise Mismatch("a stream in UTF-8", escaped(line)) from None
         if name:
             self._fields.append((name, value.removeprefix(" ")))
+            self._held += len(line) + LINE_BYTES
+            self._require_small(self._held, line)
+
+    def _require_small(self, octets: int, last: bytes) -> None:
+        if octets > self._most:
+            raise Mismatch(f"events of at most {self._most:,} bytes", f"one that does not end: {escaped(last)}")

@@ -80,10 +80,12 @@ def choose_driver(
 def _docker(driver: DockerDriver | None, asked: Sequence[Server]) -> tuple[DockerDriver | None, str]:
     if driver is None:
         return None, "no container engine answers"
-    absent = [server.id for server in asked if driver.lacks_image(server)]
+    absent = [server for server in asked if driver.lacks_image(server)]
     if absent:
-        some = ", ".join(absent[:3]) + (" ..." if len(absent) > 3 else "")
-        return None, f"no image of {some}; `make images` builds them"
+        some = ", ".join(server.id for server in absent[:3]) + (" ..." if len(absent) > 3 else "")
+        linked = all(driver.lacks(server) for server in absent)
+        how = "none is built of other repositories" if linked else "`make images` builds them"
+        return None, f"no image of {some}; {how}"
     if without := next(filter(None, map(driver.lacks_service, asked)), None):
         return None, f"{without}; {COMMAND}"
     return driver, f"{driver.engine} answers and has every image"

@@ -87,6 +87,21 @@ class Container:
             self._engine.run("container", "start", self.id)
             self.refresh()
 
+    @contextlib.contextmanager
+    def absence(self) -> Iterator[None]:
+        """As `outage`, of a container that clients are connected to: it comes back where they look for it.
+
+        Raises ServerFailed if it does not.
+        """
+        before = self.state.address
+        try:
+            with self.outage():
+                yield
+        except EngineFailed as error:
+            raise ServerFailed("load", f"the container does not start again: {error}", self.log_tail()) from None
+        if self.state.address != before:
+            raise ServerFailed("load", "the container has another address than before, so no client finds it")
+
     def await_end(self, seconds: float) -> State | None:
         deadline = time.monotonic() + seconds
         while self.ended is None and time.monotonic() < deadline:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from pushbench.building.builds import Note
 from pushbench.building.engine import Engine, EngineFailed
-from pushbench.building.images import built_for, image_of
+from pushbench.building.images import COPY, built_for, image_of, in_checkout
 from pushbench.catalog.failures import ServerFailed
 from pushbench.catalog.servers import Server
 from pushbench.drivers import services
@@ -58,14 +58,10 @@ class ContainerInstance:
     def outage(self) -> Iterator[None]:
         self._away = True
         try:
-            with self._container.outage():
+            with self._container.absence():
                 yield
-        except EngineFailed as error:
-            raise ServerFailed("load", f"the container does not start again: {error}", self.log_tail()) from None
         finally:
             self._away = False
-        if self.url != f"http://{self._container.state.address}:{PORT}":
-            raise ServerFailed("load", "the container has another address than before, so no client finds it")
 
     def kill_worker(self) -> None:
         kill_worker(self.tree, self._container.state.pid)
@@ -154,7 +150,10 @@ class DockerDriver:
         return {}
 
     def lacks(self, server: Server) -> str | None:
-        return None
+        """Images that are not there may be built, but of a server that is linked from another repository."""
+        if in_checkout(self.project.root, server.folder) or not self.lacks_image(server):
+            return None
+        return f"there is no image of it, and none is built of sources outside of this checkout; {COPY}"
 
     def lacks_image(self, server: Server) -> bool:
         return any(self._engine.image(image.reference()) is None for image in built_for(server))

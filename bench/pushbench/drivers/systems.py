@@ -39,7 +39,7 @@ from pushbench.records.record import ReportedVersions
 
 
 class SystemInstance:
-    """A system that runs. It is away as soon as one of its parts is."""
+    """A system that runs. It has ended as soon as one of its parts has."""
 
     player = None
     services: Sequence[Running] = ()
@@ -47,18 +47,24 @@ class SystemInstance:
     def __init__(self, trial: Composition, parts: Mapping[str, Container], entry: str, port: int) -> None:
         self._trial, self._parts, self._entry = trial, parts, parts[entry]
         self._exit: Exit | None = None
+        self._away = False
         self.url = f"http://{self._entry.state.address}:{port}"
         self.tree = Parts({name: part.tree for name, part in parts.items()})
         self.reported: ReportedVersions | None = None
 
     def exited(self) -> str | None:
-        gone = ((name, part.ended) for name, part in self._parts.items())
+        gone = ((name, part.ended) for name, part in self._parts.items() if part is not self._entry or not self._away)
         return next((f"{ending(state)} of its part {name}" for name, state in gone if state), None)
 
     @contextlib.contextmanager
     def outage(self) -> Iterator[None]:
-        raise NotKilled("nothing was killed: the server is a system of several containers")
-        yield
+        """Of the entry: the other parts go on."""
+        self._away = True
+        try:
+            with self._entry.absence():
+                yield
+        finally:
+            self._away = False
 
     def kill_worker(self) -> None:
         raise NotKilled("no worker was killed: the server is a system of several containers")

@@ -53,10 +53,10 @@ class Addition:
     """how many lines below that one go"""
 
 
-def propose(record: Record, verdict: Verdict, text: str | None = None) -> list[Addition]:
+def propose(record: Record, verdict: Verdict, text: str | None = None, file: str = FILE) -> list[Addition]:
     """The lines that accept every worse row and every broken limit, in the order of the file; empty for a pass.
 
-    `text` is the present thresholds.yml. Without it, or if it cannot be read, the lines begin with `servers:`.
+    `text` is the present content of `file`. Without it, or if it cannot be read, the lines begin with `servers:`.
     """
     data = _data(text)
     wanted = _tree(record, verdict, data)
@@ -64,8 +64,8 @@ def propose(record: Record, verdict: Verdict, text: str | None = None) -> list[A
         return []
     root = compose(text) if text and data else None
     if not isinstance(root, MappingNode) or root.flow_style or text is None:
-        return [Addition(_rendered({"servers": wanted}, 0), f"to {FILE}", None)]
-    found = list(_additions(root, {"servers": wanted}, (), len(text.splitlines())))
+        return [Addition(_rendered({"servers": wanted}, 0), f"to {file}", None)]
+    found = list(_Places(file, len(text.splitlines())).additions(root, {"servers": wanted}))
     return sorted(found, key=lambda each: -1 if each.after is None else each.after)
 
 
@@ -209,36 +209,43 @@ def _rounded(value: float, *, up: bool) -> str:
     return f"{whole / 10.0**digits:.{max(0, digits)}f}"
 
 
-def _additions(node: MappingNode, wanted: Tree, path: Sequence[str], end: int) -> Iterator[Addition]:
-    """The additions to `node`: missing keys go above its first key, new servers to the end of a file without any."""
-    have = {key.value: (key, value) for key, value in node.value if isinstance(key, ScalarNode)}
-    missing = {key: value for key, value in wanted.items() if key not in have}
-    if missing and not path:
-        yield Addition(_rendered(missing, 0), f"at the end of {FILE}", end)
-    elif missing:
-        first = node.value[0][0].start_mark
-        yield Addition(_rendered(missing, first.column), _below(path, first.line), first.line)
-    for key in wanted.keys() & have.keys():
-        name, value = have[key]
-        here = (*path, key)
-        line, column = name.start_mark.line, name.start_mark.column
-        if isinstance(wanted[key], str):
-            lines = _last_line(value) - line + 1
-            text = _rendered({key: wanted[key]}, column)
-            yield Addition(text, f"instead of line {line + 1} of {FILE}", line, replaces=lines)
-        elif isinstance(value, MappingNode) and value.value and not value.flow_style:
-            yield from _additions(value, wanted[key], here, end)
-        elif isinstance(value, ScalarNode) and not value.value:
-            yield Addition(_rendered(wanted[key], column + 2), _below(here, line + 1), line + 1)
-        else:
-            whole = wanted[key]
-            for part in reversed(here):
-                whole = {part: whole}
-            yield Addition(_rendered(whole, 0), f"into what {FILE} has in line {line + 1}", None)
+@dataclass(frozen=True)
+class _Places:
+    """Where lines go in a file."""
 
+    file: str
+    end: int
+    """how many lines it has"""
 
-def _below(path: Sequence[str], line: int) -> str:
-    return f"below `{': '.join(path)}:`, line {line} of {FILE}"
+    def additions(self, node: MappingNode, wanted: Tree, path: Sequence[str] = ()) -> Iterator[Addition]:
+        """Those to `node`: missing keys go above its first key, new servers to the end of a file without any."""
+        have = {key.value: (key, value) for key, value in node.value if isinstance(key, ScalarNode)}
+        missing = {key: value for key, value in wanted.items() if key not in have}
+        if missing and not path:
+            yield Addition(_rendered(missing, 0), f"at the end of {self.file}", self.end)
+        elif missing:
+            first = node.value[0][0].start_mark
+            yield Addition(_rendered(missing, first.column), self._below(path, first.line), first.line)
+        for key in wanted.keys() & have.keys():
+            name, value = have[key]
+            here = (*path, key)
+            line, column = name.start_mark.line, name.start_mark.column
+            if isinstance(wanted[key], str):
+                lines = _last_line(value) - line + 1
+                text = _rendered({key: wanted[key]}, column)
+                yield Addition(text, f"instead of line {line + 1} of {self.file}", line, replaces=lines)
+            elif isinstance(value, MappingNode) and value.value and not value.flow_style:
+                yield from self.additions(value, wanted[key], here)
+            elif isinstance(value, ScalarNode) and not value.value:
+                yield Addition(_rendered(wanted[key], column + 2), self._below(here, line + 1), line + 1)
+            else:
+                whole = wanted[key]
+                for part in reversed(here):
+                    whole = {part: whole}
+                yield Addition(_rendered(whole, 0), f"into what {self.file} has in line {line + 1}", None)
+
+    def _below(self, path: Sequence[str], line: int) -> str:
+        return f"below `{': '.join(path)}:`, line {line} of {self.file}"
 
 
 def _last_line(node: Node) -> int:

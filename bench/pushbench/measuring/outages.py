@@ -20,8 +20,8 @@ def lacking(spec: ServerSpec, workers: int, outage: Outage) -> str | None:
     any."""
     if spec.url:
         return "no process on this machine"
-    if spec.compose:
-        return "several containers"
+    if spec.compose and outage.kill != "server":
+        return f"several containers, and no {outage.kill} beside them"
     if outage.kill == "service" and not spec.services:
         return "no service"
     if outage.kill == "worker" and not (spec.supervises_workers and workers > 1):

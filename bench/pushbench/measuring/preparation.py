@@ -109,7 +109,9 @@ def _selection(project: Project, suite: Suite, asked: Sequence[Server], note: No
     if len(skipped) == len(asked):
         systems = all(server.spec.compose for server in asked)
         hint = "choose that driver" if systems else "install one of the toolchains named above"
-        raise NothingToRun(f"no server of {suite.id} can be built here", hint=hint)
+        raise NothingToRun(
+            f"no server of {suite.id} can be built here", hint=hint if driver.name == "process" else None
+        )
     left_out = {each.server for each in skipped}
     return Selection(driver, [server for server in asked if server.id not in left_out], skipped)
 

@@ -50,10 +50,9 @@ def _servers(record: Record) -> list[str]:
         if where.protocol:
             trusted = ["--ca", where.ca] if where.ca else []
             return ["--url", where.url, "--protocol", where.protocol, "--name", name, *trusted]
-    servers = record.servers or [
-        left_out.server for left_out in (record.comparison.one_sided if record.comparison else ())
-    ]
-    return ["--servers", ",".join(servers)] if servers else []
+    one_sided = record.comparison.one_sided if record.comparison else ()
+    servers = record.servers or [each.server for each in one_sided]  # twice where it works on neither side
+    return ["--servers", ",".join(dict.fromkeys(servers))] if servers else []
 
 
 def _how(record: Record) -> Iterator[str]:

@@ -29,7 +29,7 @@ MOST_ROWS = 8
 MOST_EXPLAINED = 3
 """servers whose functions are on the first screen"""
 MOST_INTENDED = 12
-"""lines of thresholds.yml on the first screen"""
+"""lines for a thresholds.yml on the first screen"""
 LONGEST_LINE = 2_000
 """of the names of all servers"""
 CHANGED = ("worse", "accepted", "better")
@@ -50,15 +50,24 @@ class Link:
 
 
 @dataclass(frozen=True)
+class Intended:
+    """Lines of YAML that accept what got worse."""
+
+    file: str
+    """which they go to, such as `thresholds.yml`"""
+    lines: Sequence[str]
+    how: str
+    """where in it, and what else is to be done, in sentences"""
+
+
+@dataclass(frozen=True)
 class Part:
     """One thing that was measured."""
 
     record: Record
     summary: Summary
-    intended: Sequence[str] = ()
-    """lines of YAML for thresholds.yml that accept what got worse"""
-    intended_how: str = ""
-    """where they go and what else is to be done, in sentences"""
+    intended: Sequence[Intended] = ()
+    """of each file that takes some"""
     explanations: Sequence[Explanation] = ()
     """of servers that got worse in CPU"""
 
@@ -202,17 +211,18 @@ def _advice(message: Message) -> Iterator[str]:
 
 def _intended(part: Part) -> Iterator[str]:
     """The lines that accept the change, if short enough for the first screen; otherwise they are folded."""
-    if 0 < len(part.intended) <= MOST_INTENDED:
-        yield from ("**If this is intended**, add to `thresholds.yml` in this pull request:", "")
-        yield from [*_block(part), ""]
-    elif part.intended:
-        yield from ("**If this is intended**, the lines to add to `thresholds.yml` are folded below.", "")
+    for each in part.intended:
+        file = inline(f"`{each.file}`")
+        if len(each.lines) <= MOST_INTENDED:
+            yield from (f"**If this is intended**, add to {file} in this pull request:", "")
+            yield from [*_block(each), ""]
+        else:
+            yield from (f"**If this is intended**, the lines to add to {file} are folded below.", "")
 
 
-def _block(part: Part) -> Iterator[str]:
-    yield from fenced([_printable(line) for line in part.intended], "yaml")
-    if part.intended_how:
-        yield from ("", inline(one_line(part.intended_how, LONGEST_LINE)))
+def _block(intended: Intended) -> Iterator[str]:
+    yield from fenced([_printable(line) for line in intended.lines], "yaml")
+    yield from ("", inline(one_line(intended.how, LONGEST_LINE)))
 
 
 def _printable(line: str) -> str:
@@ -228,8 +238,9 @@ def _links(links: Sequence[Link]) -> Iterator[str]:
 def _folded(part: Part) -> Iterator[tuple[str, list[str]]]:
     """The folded parts, the most wanted first."""
     record, summary, verdict = part.record, part.summary, part.summary.verdict
-    if len(part.intended) > MOST_INTENDED:
-        yield "If this is intended: what to add to thresholds.yml in this pull request", list(_block(part))
+    for each in part.intended:
+        if len(each.lines) > MOST_INTENDED:
+            yield f"If this is intended: what to add to {each.file} in this pull request", list(_block(each))
     yield "Reproduce", fenced([one_line(again.command(record))], "sh")
     if verdict.changes:
         yield f"All changes {notes.against(record)}", list(table_lines(changes_table(verdict)))

@@ -30,11 +30,15 @@ SEARCH_STEPS = 12
 """halvings: an interval's end is exact to less than a thousandth of its distance"""
 FARTHEST = 2.0**20
 """least scales from the centre: an interval that reaches further has no end"""
+AT_ONCE = 8
+"""likelihoods that are multiplied before a logarithm is taken, which costs most of the time: their product is finite
+for all that differences can be (1e38 for each)"""
 
 _EFFECTS = SMALLEST_EFFECT * EFFECT_RATIO ** np.arange(
     1 + int(np.log(LARGEST_EFFECT / SMALLEST_EFFECT) / np.log(EFFECT_RATIO))
 )
-_ALL_EFFECTS = np.concatenate([[0.0], _EFFECTS, -_EFFECTS])
+_BOTH_SIDES = np.concatenate([[0.0], _EFFECTS, -_EFFECTS])
+_ONE_SIDE = np.concatenate([[0.0], _EFFECTS])
 
 
 class Evidence(NamedTuple):
@@ -49,14 +53,26 @@ def evidence(differences: Differences, value: float, least_scale: float) -> Evid
     if not len(differences):
         return Evidence(0.0, 0.0)
     away = (differences - value) / least_scale
+    marginal = _marginal(away, _BOTH_SIDES)
+    above, below = np.split(marginal[1:], 2)
+    return Evidence(_log_ratio(above, marginal[0]), _log_ratio(below, marginal[0]))
+
+
+def _marginal(away: Differences, effects: Differences) -> Differences:
+    """The logarithm of each effect's likelihood, the scale of the noise integrated out; `away` is in least scales."""
     largest = max(1.0, float(np.abs(away).max()))
     scales = SCALE_RATIO ** np.arange(2 + int(np.log(2 * largest) / np.log(SCALE_RATIO)))
-    off = away[:, None, None] / scales - _ALL_EFFECTS[:, None]
-    densities = -(FREEDOM + 1) / 2 * np.log1p(off * off / FREEDOM).sum(axis=0) - len(away) * np.log(scales)
-    marginal = log_sum(densities)
-    none, above, below = np.split(marginal, [1, 1 + len(_EFFECTS)])
-    stake = np.log(len(_EFFECTS)) + none
-    return Evidence(*(float(log_sum(side) - stake[0]) for side in (above, below)))
+    off = away[:, None, None] / (scales * FREEDOM**0.5) - effects[:, None] / FREEDOM**0.5
+    off *= off
+    off += 1
+    products = np.multiply.reduceat(off, np.arange(0, len(away), AT_ONCE), axis=0)
+    densities = -(FREEDOM + 1) / 2 * np.log(products).sum(axis=0) - len(away) * np.log(scales)
+    return log_sum(densities)
+
+
+def _log_ratio(side: Differences, none: float) -> float:
+    """The logarithm of what bets on all effects of a side have earned."""
+    return float(log_sum(side) - np.log(len(side)) - none)
 
 
 def interval(differences: Differences, alpha: float, centre: float, least_scale: float) -> tuple[float, float]:
@@ -64,12 +80,17 @@ def interval(differences: Differences, alpha: float, centre: float, least_scale:
 
     All such intervals of a sequence of differences together hold the true centre with a probability of 1 - 2 alpha.
     """
+    if not len(differences):
+        return -np.inf, np.inf
     needed = -np.log(alpha)
 
     def end(sign: float) -> float:
+        effects = -sign * _ONE_SIDE
+
         def excluded(distance: float) -> bool:
-            found = evidence(differences, centre + sign * distance, least_scale)
-            return bool((found.below if sign > 0 else found.above) >= needed)
+            away = (differences - centre - sign * distance) / least_scale
+            marginal = _marginal(away, effects)
+            return bool(_log_ratio(marginal[1:], marginal[0]) >= needed)
 
         outside = least_scale
         while not excluded(outside):

@@ -10,6 +10,7 @@ import pytest
 
 from pushbench.authoring.drafting import draft
 from pushbench.authoring.overheard import Conversation, Said
+from pushbench.authoring.withholding import Secrets
 from pushbench.catalog.protocols import protocol_in
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.yamlfile import parse_yaml
@@ -68,7 +69,27 @@ def test_a_chat_of_json_is_drafted_whole() -> None:
         "ignore": [{"/type": "pong"}, {"/type": "joined"}],
     }
     guesses = [line for line in text.splitlines() if "#" in line]
-    assert len(guesses) == 8, text
+    assert len(guesses) == 9, text
+
+
+def test_who_joins_is_the_client_whatever_the_field_is_called() -> None:
+    """And an id that is a text is not compared a second time."""
+    talks = chat()
+    for talk in talks:
+        for place, said in enumerate(talk.said):
+            message = json.loads(said.text or "")
+            if "name" in message:
+                message["as"] = message.pop("name")
+            if "nr" in message:
+                message["nr"] = f"n-{message['nr']}"
+            talk.said[place] = Said(said.at, said.sent, json.dumps(message))
+    text = draft(talks)
+    found = read(text)
+    assert json.loads(found["join"]["send"]) == {"type": "join", "room": "{group}", "as": "user-{client}"}
+    assert found["join"]["acknowledged"] == {"/type": "joined", "/as": "user-{client}"}
+    assert "# what differs between the clients is the client\n" in text
+    assert found["message"]["id"] == "/nr"
+    assert found["message"]["same"] == {"/body/text": "/text"}
 
 
 def test_a_sender_without_its_own_message_is_noticed() -> None:
@@ -91,9 +112,33 @@ def test_secrets_are_named_and_never_written() -> None:
     text = draft(talks)
     found = read(text)
     assert "s3cret" not in text
-    assert found["websocket"] == {"path": "/socket?token={secret:token}", "headers": {"Cookie": "{secret:token}"}}
-    assert '"password": "{secret:token}"' in found["join"]["send"]
-    assert found["secrets"] == {"token": {"env": "PUSHBENCH_SECRET_TOKEN"}}
+    assert found["websocket"] == {"path": "/socket?token={secret:token}", "headers": {"Cookie": "{secret:cookie}"}}
+    assert '"password": "{secret:password}"' in found["join"]["send"]
+    assert found["secrets"] == {
+        "cookie": {"env": "PUSHBENCH_SECRET_COOKIE"},
+        "token": {"env": "PUSHBENCH_SECRET_TOKEN"},
+        "password": {"env": "PUSHBENCH_SECRET_PASSWORD"},
+    }
+
+
+def test_secrets_of_one_name_are_told_apart_by_where_they_stand() -> None:
+    """Each of them may be another one; a place that only has an ugly name has one that can be declared."""
+    talk = Conversation("/?token=&api_key=a", secret_headers=["Token", "X-Api-Key"])
+    said = {"token": "b", "a": {"session": "c"}, "a-session": "d", "\n": {"jwt": "e"}, "é": {"1": {"auth": "f"}}}
+    talk.said.append(Said(0.0, True, json.dumps(said)))
+    secrets = Secrets([talk, talk])
+    assert secrets.values == {"a", "b", "c", "d", "e", "f"}
+    places = [secrets.header("token"), secrets.header("X-API-Key"), secrets.query("token"), secrets.query("api_key")]
+    places += [secrets.field(at) for at in ("/token", "/a/session", "/a-session", "/\n/jwt", "/é/1/auth")]
+    names = ["header-token", "x-api-key", "query-token", "api-key", "field-token", "field-a-session"]
+    names += ["field-a-session-2", "jwt", "secret-1-auth"]
+    assert places == [f"{{secret:{name}}}" for name in names]
+    lines = list(secrets.lines(places[:1] + places[-2:-1]))
+    assert lines[1:] == [
+        "  header-token: {env: PUSHBENCH_SECRET_HEADER_TOKEN} # the header token",
+        "  jwt: {env: PUSHBENCH_SECRET_JWT} # the field / /jwt",
+    ]
+    assert not list(secrets.lines(["nothing"]))
 
 
 WORDS = ("the sun shines", "a little rain falls", "the wind blows", "snow melts away")
@@ -136,7 +181,7 @@ def test_conversations_that_say_too_little_make_no_draft() -> None:
         (alone, "only one client connected"),
         (silent, "client 1 sent nothing"),
         (apart, "nothing that one client sent came to the other"),
-        (binary, "binary content"),
+        (binary, "content that is binary or above 1 MiB"),
     ):
         with pytest.raises(UserError, match=what):
             draft(talks)

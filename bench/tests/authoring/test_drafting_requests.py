@@ -56,7 +56,7 @@ def test_a_secret_that_comes_back_under_another_name_is_not_in_the_draft() -> No
     text = draft(talks)
     assert "s3cret" not in text
     assert read(text)["message"] == {
-        "send": '{"password": "{secret:token}", "n": {id}}',
+        "send": '{"password": "{secret:password}", "n": {id}}',
         "received": {"/you": "{any}"},
     }
 

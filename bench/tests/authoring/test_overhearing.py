@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,9 @@ from websockets.asyncio.client import connect
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.typing import Subprotocol
 
+from pushbench.authoring import overhearing
 from pushbench.authoring.drafting import draft
+from pushbench.authoring.overhearing import MOST_BESIDE
 from pushbench.catalog.protocols import protocol_in
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.yamlfile import parse_yaml
@@ -39,14 +42,18 @@ async def test_requests_with_one_answer_each_are_drafted(server: str) -> None:
     text = draft(talks)
     assert SECRET.split()[1] not in text
     assert read(text) == {
-        "http": {"path": "/orders", "status": 201, "headers": {"X-Tenant": "tea", "Authorization": "{secret:token}"}},
+        "http": {
+            "path": "/orders",
+            "status": 201,
+            "headers": {"X-Tenant": "tea", "Authorization": "{secret:authorization}"},
+        },
         "message": {
             "send": '{"item": "{text:20}", "reference": "{id}"}',
             "received": {"/state": "accepted"},
             "id": "/order/reference",
             "same": {"/order/item": "/item"},
         },
-        "secrets": {"token": {"env": "PUSHBENCH_SECRET_TOKEN"}},
+        "secrets": {"authorization": {"env": "PUSHBENCH_SECRET_AUTHORIZATION"}},
     }
     assert notes[1:3] == ["POST /orders: HTTP 401", "POST /orders: HTTP 201"]
 
@@ -55,7 +62,7 @@ async def test_streams_of_json_are_drafted(server: str) -> None:
     talks = await heard_by_proxy(server, chat)
     text = draft(talks)
     assert read(text) == {
-        "sse": {"path": "/chat", "headers": {"Authorization": "{secret:token}"}, "tokens": 5, "end": "[DONE]"},
+        "sse": {"path": "/chat", "headers": {"Authorization": "{secret:authorization}"}, "tokens": 5, "end": "[DONE]"},
         "message": {
             "send": '{"stream": true, "max_tokens": 5, "messages": [{"role": "user", "content": "{text:20}"}]}',
             "received": {"/choices/0/delta/content": "{any}"},
@@ -64,7 +71,7 @@ async def test_streams_of_json_are_drafted(server: str) -> None:
             {"/choices/0/delta/role": "assistant", "/choices/0/delta/content": ""},
             {"/choices/0/finish_reason": "length"},
         ],
-        "secrets": {"token": {"env": "PUSHBENCH_SECRET_TOKEN"}},
+        "secrets": {"authorization": {"env": "PUSHBENCH_SECRET_AUTHORIZATION"}},
     }
     assert "tokens: 5 # as the request says at /max_tokens" in text
 
@@ -161,3 +168,72 @@ async def test_what_cannot_be_passed_on_is_told() -> None:
         with pytest.raises(httpx.RemoteProtocolError):
             await heard_by_proxy(nowhere, client, notes)
         assert notes[1].startswith(what)
+
+
+async def test_a_client_that_says_too_much_beside_an_answer_is_ended() -> None:
+    """It is not read on: what it says meanwhile would have to be kept."""
+
+    async def mute(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read()
+        writer.close()
+
+    async def babble(url: str) -> None:
+        reader, writer = await asyncio.open_connection("127.0.0.1", int(url.rpartition(":")[2]))
+        writer.write(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n" + b"GET / HTTP/1.1\r\n" * MOST_BESIDE)
+        with contextlib.suppress(ConnectionError):
+            assert await asyncio.wait_for(reader.read(), 5) == b""
+        writer.close()
+        raise httpx.RemoteProtocolError("as expected")
+
+    notes: list[str] = []
+    server = await asyncio.start_server(mute, "127.0.0.1", 0)
+    async with server:
+        with pytest.raises(httpx.RemoteProtocolError):
+            await heard_by_proxy(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", babble, notes)
+    assert notes[1:] == [
+        "GET /: no answer",
+        "a connection ends: the client sent more than 65,536 bytes before its answer had ended",
+    ]
+
+
+async def test_what_is_kept_of_a_conversation_is_bounded(server: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(overhearing, "MOST_KEPT", 4)
+    notes: list[str] = []
+    talks = await heard_by_proxy(server, read_letters, notes)
+    assert [[said.text for said in talk.said] for talk in talks] == 3 * [list("lett")]
+    assert notes[1:3] == [
+        "4 messages of one conversation are kept, and what follows is not",
+        "GET /letters: HTTP 200, without its end",
+    ]
+    with pytest.raises(UserError, match="an answer did not come to its end"):
+        draft(talks)
+
+
+async def test_what_is_kept_of_all_conversations_is_bounded(server: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Requests that are answered, but never three of one sort."""
+
+    async def crawl(url: str) -> None:
+        async with client_of(url) as client:
+            with contextlib.suppress(httpx.TransportError):  # once the proxy has ended
+                for word in ("a", "b", "c", "d", "e"):
+                    await client.get(f"/{word}/pages")
+
+    monkeypatch.setattr(overhearing, "MOST_OCTETS", 7000)
+    with pytest.raises(UserError, match="more than 0 MiB were said before there was a draft"):
+        await heard_by_proxy(server, crawl)
+    monkeypatch.setattr(overhearing, "MOST_OCTETS", 70_000)
+    with pytest.raises(TimeoutError):
+        await heard_by_proxy(server, crawl, within=0.2)
+
+
+async def test_connections_are_bounded(server: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def crowd(url: str) -> None:
+        async with client_of(url) as one, client_of(url) as other:
+            async with one.stream("GET", "/letters"):
+                await other.get("/letters")
+
+    monkeypatch.setattr(overhearing, "MOST_CONNECTIONS", 1)
+    notes: list[str] = []
+    with pytest.raises(httpx.TransportError):
+        await heard_by_proxy(server, crowd, notes)
+    assert "a connection is refused: there are 1 already" in notes

@@ -77,6 +77,7 @@ def baked(project: Project, output: Output, cache: Cache = "none") -> None:
     bake(project, images_of(read_catalog(project.servers)), lambda _: None, output=output, cache=cache)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("output", "cache"), [("archive", "none"), ("push", "registry"), ("load", "local")])
 def test_archives_and_caches_have_a_builder_of_their_own(
     project: Project, tmp_path: Path, output: Output, cache: Cache

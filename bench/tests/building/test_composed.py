@@ -289,6 +289,7 @@ def test_the_example_is_a_system_whose_instances_share_an_image() -> None:
     assert [image.context.name for image in images_of([server])] == ["proxy", "chat"]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(ENGINE is None, reason="needs a container engine, whose `docker compose` makes the model")
 class TestWithAnEngine:
     def test_it_takes_the_example(self) -> None:

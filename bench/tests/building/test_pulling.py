@@ -15,7 +15,7 @@ from tests.registry_double import Registry, forget
 ENGINE = Engine.find()
 needs_engine = [
     pytest.mark.slow,
-    pytest.mark.alone,
+    pytest.mark.engine,
     pytest.mark.skipif(ENGINE is None, reason="needs a container engine that answers"),
 ]
 

@@ -37,6 +37,7 @@ def test_real_comparisons_are_counted_by_the_word_of_what_the_fault_changes() ->
     assert (power.injected, power.words, power.failed.count) == ("burn=15%", {"worse": 1}, 1)
 
 
+@pytest.mark.slow
 def test_campaigns_are_resampled_and_servers_against_themselves_scaled() -> None:
     records = [campaign("none", fixed=True), campaign("burn=10%", fixed=True, cpu=0.10)]
     found = calibrate(records, THRESHOLDS, runs=40, scaled=[1.2])
@@ -47,12 +48,14 @@ def test_campaigns_are_resampled_and_servers_against_themselves_scaled() -> None
     assert cases["burn=20%", "resampled and scaled"].words == {"worse": 40}
 
 
+@pytest.mark.slow
 def test_a_short_campaign_is_drawn_no_more_often_than_its_rounds_deserve() -> None:
     records = [campaign("none", fixed=True), campaign("none", fixed=True, rounds=3, cpu=3.0)]
     [case] = calibrate(records, THRESHOLDS, runs=40).cases
     assert case.words["same"] >= 24
 
 
+@pytest.mark.slow
 def test_what_two_builds_differ_by_stays_in_all_rounds_of_a_draw() -> None:
     """A bias of one campaign: its draws are worse or better as chance takes the arms, and never the same."""
     records = [campaign("none", fixed=True), campaign("none", fixed=True, cpu=0.3)]
@@ -63,6 +66,7 @@ def test_what_two_builds_differ_by_stays_in_all_rounds_of_a_draw() -> None:
     assert case.failed.high - case.failed.low > 0.5
 
 
+@pytest.mark.slow
 def test_draws_from_one_campaign_are_one_case() -> None:
     [case] = calibrate([campaign("none", fixed=True)], THRESHOLDS, runs=60).cases
     assert (case.campaigns, case.failed.count, case.failed.of) == (1, 0, 60)
@@ -101,6 +105,7 @@ def test_the_report_has_a_line_for_each_case_with_its_interval() -> None:
     assert "| node-ws | burn=10% | resampled | 10 | 1 |" in text
 
 
+@pytest.mark.slow
 def test_a_small_copy_gives_the_same_answer() -> None:
     records = [campaign("none", fixed=True)]
     small = [compact(record) for record in records]

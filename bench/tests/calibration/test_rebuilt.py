@@ -40,6 +40,7 @@ def measured(project: Project, fault: str = "rebuilt") -> Record:
     return calibrate(project, request, UNVERIFIED, thresholds_of(project), Notebook())
 
 
+@pytest.mark.slow
 def test_both_arms_are_built_from_the_same_code_at_two_places(project: Project) -> None:
     record = measured(project)
     assert record.comparison
@@ -56,6 +57,7 @@ def test_code_that_changed_is_not_alike(project: Project) -> None:
         measured(project)
 
 
+@pytest.mark.slow
 def test_a_change_without_a_meaning_is_a_commit_that_no_branch_has(project: Project) -> None:
     (project.servers / "x" / "README").write_text("work in progress, which is not measured\n")
     record = measured(project, "environment")

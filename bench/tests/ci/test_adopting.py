@@ -44,6 +44,7 @@ def test_without_a_base_it_is_held_against_the_limits(project: Project, own: Pat
     assert [server.id for server in read_catalog(project.servers)] == ["alpha", "mine"]
     assert git(project.root, "status", "--porcelain") == ""
     assert plan.sha == git(own, "rev-parse", "HEAD")
+    assert plan.promises == {"mine": "bench/mine/thresholds.yml"}
 
 
 LIMITS = """\

@@ -222,6 +222,7 @@ def test_an_index_beside_the_manifest_is_left_out(tmp_path: Path) -> None:
     assert not any(PYTHON.encode() in raw for raw in found.values())
 
 
+@pytest.mark.slow
 def test_a_layer_that_unpacks_to_too_much_is_refused_in_little_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -246,7 +247,7 @@ def test_an_archive_has_a_largest_size_and_number_of_members(tmp_path: Path, mon
 
 
 @pytest.mark.slow
-@pytest.mark.alone
+@pytest.mark.engine
 @pytest.mark.skipif(ENGINE is None, reason="needs a container engine that answers")
 class TestWithAnEngine:
     def image(self, project: Project) -> Image:

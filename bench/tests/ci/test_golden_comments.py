@@ -22,6 +22,7 @@ from markdown_it import MarkdownIt
 from pushbench.ci import result as results
 from pushbench.ci.budget import Turn
 from pushbench.ci.event import Event
+from pushbench.ci.intending import Promises
 from pushbench.ci.plan import make_plan as plan_of_push
 from pushbench.ci.reporting import report
 from pushbench.ci.result import Result, StepResult
@@ -39,6 +40,7 @@ from tests.comparisons import THRESHOLDS, arms, compared
 from tests.factories import failed, invalid, make_record, make_thresholds, make_trial, measured
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "comments"
+DEFAULT = Promises(DEFAULT_THRESHOLDS)
 SITE = "https://acme.github.io/pushbench"
 OURS = ("https://github.com/acme/pushbench/", SITE)
 MOST_LINES = 35
@@ -53,10 +55,10 @@ DISPATCHED = {
 
 @dataclass
 class Case:
-    """A state of GitHub, and the thresholds.yml of the default branch."""
+    """A state of GitHub, and the files thresholds.yml of the default branch."""
 
     double: Reported
-    thresholds: str = DEFAULT_THRESHOLDS
+    promises: Promises = DEFAULT
 
 
 Make = Callable[[Path], Case]
@@ -91,7 +93,14 @@ def worse(folder: Path) -> Case:
 
 @case
 def worse_where_the_file_has_the_server(folder: Path) -> Case:
-    return Case(measured_as(folder, compared(arms("fastapi", cpu=0.15, loss=0.005))), WITH_FASTAPI)
+    return Case(measured_as(folder, compared(arms("fastapi", cpu=0.15, loss=0.005))), Promises(WITH_FASTAPI))
+
+
+@case
+def worse_where_a_server_has_its_own_file(folder: Path) -> Case:
+    record = compared([*arms("node-ws"), *arms("fastapi", cpu=0.15)])
+    promises = Promises(DEFAULT_THRESHOLDS, {"fastapi": WITH_FASTAPI})
+    return Case(measured_as(folder, record, promises={"fastapi": "servers/fastapi/thresholds.yml"}), promises)
 
 
 @case
@@ -315,7 +324,7 @@ def told(made: Case) -> str:
     double = made.double
     with double.github() as github:
         folders = frozenset({"node-ws", "fastapi"})
-        report(github, RUN, SITE, lambda _: None, folders=folders, thresholds=made.thresholds)
+        report(github, RUN, SITE, lambda _: None, folders=folders, promises=made.promises)
     if double.comments:
         return str(double.comments[0]["body"])
     output = double.checks[-1]["output"]

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from pushbench.ci.headlines import headline
-from pushbench.ci.intending import with_intended
+from pushbench.ci.intending import Promises, with_intended
 from pushbench.judging.thresholds import Thresholds
 from pushbench.judging.verdict import judge
 from pushbench.records.record import OneSided, Record
-from pushbench.reporting.comment import Message, Part, comment
+from pushbench.reporting.comment import Intended, Message, Part, comment
 from pushbench.reporting.summary import summarize
 from tests.ci.job_results import make_plan
 from tests.ci.measured_changes import WITH_FASTAPI, accepting
@@ -24,30 +24,35 @@ SLOW = {"delivery_seconds.p95": 0.9}
 
 def intended(record: Record, thresholds: Thresholds = THRESHOLDS, text: str | None = None, **of_plan: Any) -> Part:
     part = Part(record, summarize(record, judge(record, thresholds)))
-    return with_intended(part, make_plan(**{"pull_request": 7, **of_plan}), text)
+    return with_intended(part, make_plan(**{"pull_request": 7, **of_plan}), Promises(text))
+
+
+def only(part: Part) -> Intended:
+    [found] = part.intended
+    return found
 
 
 def test_what_got_worse_gets_the_whole_path_and_the_place() -> None:
-    part = intended(compared(arms("fastapi", cpu=0.15)), text=WITH_FASTAPI)
-    assert part.intended[:4] == ["servers:", "  fastapi:", "    whiteboard:", "      accepted:"]
-    assert part.intended[4].startswith("        cpu_seconds_per_delivery: {change: ")
-    assert "put the rest below `servers: fastapi: whiteboard:`, line 8 of thresholds.yml." in part.intended_how
-    assert "maintainer" not in part.intended_how
+    part = only(intended(compared(arms("fastapi", cpu=0.15)), text=WITH_FASTAPI))
+    assert part.lines[:4] == ["servers:", "  fastapi:", "    whiteboard:", "      accepted:"]
+    assert part.lines[4].startswith("        cpu_seconds_per_delivery: {change: ")
+    assert "put the rest below `servers: fastapi: whiteboard:`, line 8 of thresholds.yml." in part.how
+    assert "maintainer" not in part.how
 
 
 def test_a_broken_limit_of_a_pull_request_gets_an_exception(tmp_path: Path) -> None:
     record = make_record([measured("node-ws", SLOW)])
-    part = intended(record, make_thresholds(tmp_path), "version: 1\n")
-    assert part.intended[-1].startswith("        delivery_seconds.p95: {max: 1.1s, stages: [1000], reason: ")
-    assert part.intended_how.startswith("The lines go at the end of thresholds.yml. ")
+    part = only(intended(record, make_thresholds(tmp_path), "version: 1\n"))
+    assert part.lines[-1].startswith("        delivery_seconds.p95: {max: 1.1s, stages: [1000], reason: ")
+    assert part.how.startswith("The lines go at the end of thresholds.yml. ")
 
 
 def test_of_a_fork_it_is_said_who_confirms_it_and_how(tmp_path: Path) -> None:
-    part = intended(compared(arms("node-ws", cpu=0.15)), untrusted=True)
-    assert "a maintainer confirms it with `/pushbench accept head=<sha>`" in part.intended_how
-    limits = intended(make_record([measured("node-ws", SLOW)]), make_thresholds(tmp_path), untrusted=True)
-    assert "`limits` takes effect when a maintainer has it on the default branch" in limits.intended_how
-    assert "/pushbench accept" not in limits.intended_how, "which reads nothing but what is below accepted"
+    part = only(intended(compared(arms("node-ws", cpu=0.15)), untrusted=True))
+    assert "a maintainer confirms it with `/pushbench accept head=<sha>`" in part.how
+    limits = only(intended(make_record([measured("node-ws", SLOW)]), make_thresholds(tmp_path), untrusted=True))
+    assert "`limits` takes effect when a maintainer has it on the default branch" in limits.how
+    assert "/pushbench accept" not in limits.how, "which reads nothing but what is below accepted"
 
 
 @pytest.mark.parametrize(
@@ -76,7 +81,7 @@ def test_a_day_that_has_no_ninety_days_after_it_is_no_crash(created: str) -> Non
     record = compared(arms("node-ws", cpu=0.15))
     part = Part(record, summarize(record, judge(record, THRESHOLDS)))
     forged = Part(record.model_copy(update={"created": created}), part.summary)
-    assert with_intended(forged, make_plan(pull_request=7), None).intended == ()
+    assert with_intended(forged, make_plan(pull_request=7), Promises()).intended == ()
 
 
 def test_a_value_without_digits_is_no_crash(tmp_path: Path) -> None:
@@ -85,12 +90,12 @@ def test_a_value_without_digits_is_no_crash(tmp_path: Path) -> None:
     limits = [each.model_copy(update={"value": 5e-324}) for each in verdict.limits]
     forged = verdict.model_copy(update={"limits": limits})
     summary = summarize(record, verdict).model_copy(update={"verdict": forged})
-    assert with_intended(Part(record, summary), make_plan(pull_request=7), None).intended == ()
+    assert with_intended(Part(record, summary), make_plan(pull_request=7), Promises()).intended == ()
 
 
 def test_a_line_that_accepts_too_little_is_replaced() -> None:
-    part = intended(compared(arms("node-ws", cpu=0.15), accepting=[accepting(change=0.12)]))
-    assert part.intended_how.startswith("It takes the place of what accepts too little, thresholds.yml:30.")
+    part = only(intended(compared(arms("node-ws", cpu=0.15), accepting=[accepting(change=0.12)])))
+    assert part.how.startswith("It takes the place of what accepts too little, thresholds.yml:30.")
 
 
 def test_many_lines_are_folded_and_few_are_not() -> None:
@@ -119,3 +124,31 @@ def test_the_first_line_names_what_went_wrong_with_which_servers(tmp_path: Path)
     accepted = judge(compared(arms("node-ws", cpu=0.15), accepting=[accepting()]), THRESHOLDS)
     assert headline("pass", [accepted]) == "pass, what got worse is accepted, and nothing else did"
     assert headline("error", [], "an image could not be built") == "ERROR, an image could not be built"
+
+
+def test_a_server_with_its_own_file_gets_the_lines_there() -> None:
+    """Its lines go before those of the checkout, which would have no effect."""
+    record = compared([*arms("node-ws", cpu=0.15), *arms("fastapi", cpu=0.15)])
+    part = Part(record, summarize(record, judge(record, THRESHOLDS)))
+    plan = make_plan(pull_request=7, promises={"fastapi": "servers/fastapi/thresholds.yml"})
+    found = with_intended(part, plan, Promises("version: 1\n", {"fastapi": WITH_FASTAPI})).intended
+    assert {each.file: each.lines[1] for each in found} == {
+        "thresholds.yml": "  node-ws:",
+        "servers/fastapi/thresholds.yml": "  fastapi:",
+    }
+    how = {each.file: each.how for each in found}
+    assert "at the end of thresholds.yml" in how["thresholds.yml"]
+    where = "put the rest below `servers: fastapi: whiteboard:`, line 8 of servers/fastapi/thresholds.yml."
+    assert where in how["servers/fastapi/thresholds.yml"]
+    assert not any("A new file" in each for each in how.values())
+
+
+def test_a_server_of_another_repository_gets_them_in_its_own_file() -> None:
+    """The plan has no pull request: that is one of another repository."""
+    record = compared(arms("node-ws", cpu=0.15))
+    part = Part(record, summarize(record, judge(record, THRESHOLDS)))
+    plan = make_plan(event="workflow_call", base="b" * 40, promises={"node-ws": "bench/chat/thresholds.yml"})
+    found = only(with_intended(part, plan, Promises("version: 1\n")))
+    assert found.file == "bench/chat/thresholds.yml"
+    assert found.how.startswith("The lines go to bench/chat/thresholds.yml. A new file begins with `version: 1`.")
+    assert with_intended(part, plan.model_copy(update={"base": None}), Promises()).intended == ()

@@ -188,6 +188,7 @@ def test_a_server_that_does_not_build_fails_the_build(project: Project, pushbenc
     assert done.stderr.splitlines()[-1] == "failed: gamma"
 
 
+@pytest.mark.slow
 def test_a_folder_is_tested_once_and_a_variant_with_other_tests_for_itself(
     project: Project, pushbench: Pushbench
 ) -> None:
@@ -208,6 +209,7 @@ def with_tests(project: Project, name: str, program: str) -> None:
     file.write_text(file.read_text().replace("  start:", f"  test: [[python, -c, {json.dumps(program)}]]\n  start:"))
 
 
+@pytest.mark.slow
 def test_servers_are_tested_two_at_a_time(project: Project, pushbench: Pushbench) -> None:
     waits = "import os, time; open('target/tested', 'w').close(); end = time.monotonic() + 60\n"
     waits += "while not os.path.exists('../{}/target/tested'): assert time.monotonic() < end; time.sleep(0.005)"
@@ -217,6 +219,7 @@ def test_servers_are_tested_two_at_a_time(project: Project, pushbench: Pushbench
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow
 def test_a_server_whose_tests_fail_is_named_with_their_output_and_others_are_tested(
     project: Project, pushbench: Pushbench
 ) -> None:
@@ -229,6 +232,7 @@ def test_a_server_whose_tests_fail_is_named_with_their_output_and_others_are_tes
     assert (project.servers / "beta" / "target" / "tested").exists()
 
 
+@pytest.mark.slow
 def test_a_run_ends_with_the_report_and_the_exit_code_of_its_verdict(project: Project) -> None:
     done = in_a_process(
         project.root, "run", "--suite", "tiny", "--profile", "smoke", "--servers", "alpha", "--skip-verify"

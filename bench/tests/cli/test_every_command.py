@@ -372,6 +372,7 @@ def test_a_broken_checkout_completes_nothing(project: Project) -> None:
     assert complete_servers("al") == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("shell", "variables"),
     [

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from websockets.asyncio.client import connect as async_connect
+from websockets.exceptions import InvalidMessage
 from websockets.sync.client import ClientConnection, connect
 
 from pushbench.authoring.drafting import draft
@@ -21,6 +26,8 @@ from pushbench.foundation.yamlfile import parse_yaml
 from pushbench.generator.talking import converse
 from pushbench.machine.ports import free_port
 from tests.cli.test_protocol_check import CHECKOUT, EXAMPLES
+from tests.cli.test_run_elsewhere import build_scripted
+from tests.cli.test_run_elsewhere import serving as tls_server
 from tests.scripted_http import SECRET, chat, heard_by_proxy, order, read_letters, scripted_http
 from tests.serving import await_port
 
@@ -128,7 +135,7 @@ async def test_what_requests_say_becomes_a_protocol(
     with scripted_http() as url:
         text = draft(await heard_by_proxy(f"{url}/shop", clients))
         declared = protocol_in(parse_yaml(text, tmp_path / "protocol.yml"))
-        secrets = {"PUSHBENCH_SECRET_TOKEN": SECRET}
+        secrets = {"PUSHBENCH_SECRET_AUTHORIZATION": SECRET}
         talked = await asyncio.to_thread(converse, k6, CHECKOUT.generator, f"{url}/shop", declared.declaration, secrets)
     assert talked.fault is None, text
     meanings = [line.meaning for line in talked.lines or [] if line.kind == "received"]
@@ -143,3 +150,56 @@ def test_a_server_that_is_not_there_is_told(tmp_path: Path) -> None:
     )
     assert (said.returncode, said.stdout) == (2, "")
     assert "--to: expected something like wss://chat.example.org" in said.stderr
+
+
+async def test_a_server_with_tls_is_heard_by_its_own_authority(tmp_path: Path) -> None:
+    def compact(**message: Any) -> str:
+        return json.dumps(message, separators=(",", ":"))
+
+    async def draw(url: str) -> None:
+        async with async_connect(f"{url}/ws", proxy=None) as one, async_connect(f"{url}/ws", proxy=None) as other:
+            for name, client in (("ann", one), ("ben", other)):
+                await client.send(compact(type="join", boardId="tea", userId=name))
+                await client.recv()
+            for seq in range(4):
+                name, client = (("ann", one), ("ben", other))[seq % 2]
+                await client.send(compact(type="draw", boardId="tea", userId=name, seq=seq, stroke=[[1, 2]]))
+                await asyncio.gather(one.recv(), other.recv())
+
+    with tls_server(build_scripted(tmp_path), tmp_path) as urls:
+        notes: list[str] = []
+        hearing = heard_by_proxy(urls.secured, draw, notes, authorities=urls.authorities)
+        talks = await asyncio.wait_for(hearing, 20)
+        assert '"type": "draw"' in draft(talks)
+        assert notes[1:3] == ["client 0 is here", "client 1 is here"]
+        notes.clear()
+        with pytest.raises(InvalidMessage):
+            await asyncio.wait_for(heard_by_proxy(urls.secured, draw, notes), 20)
+    assert notes[1].startswith(f"a connection ends: {urls.secured} cannot be reached: its certificate is not trusted, ")
+    assert notes[1].endswith("; --ca FILE trusts another authority")
+
+
+def test_an_authority_that_verifies_nothing_is_told(tmp_path: Path) -> None:
+    for to, what in (("ws://127.0.0.1:1", "--ca: ws:// has no certificate"), ("wss://127.0.0.1:1", "No such file")):
+        command = pushbench("learn", "--to", to, "--ca", tmp_path / "none.pem")
+        said = subprocess.run(
+            command, env={**os.environ, "PYTHONPATH": str(BENCH)}, capture_output=True, text=True, check=False
+        )
+        assert (said.returncode, said.stdout) == (2, "")
+        assert what in said.stderr
+
+
+def test_a_file_that_is_there_is_kept_unless_that_is_wanted(tmp_path: Path) -> None:
+    """With --force the command goes on, up to the port that it cannot have."""
+    file = tmp_path / "protocol.yml"
+    file.write_text("mine")
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        own = taken.getsockname()[1]
+        for force, what in (([], "is there already; --force replaces it"), (["--force"], "cannot be used")):
+            command = pushbench("learn", "--to", "ws://127.0.0.1:1", "--port", str(own), "--into", file, *force)
+            said = subprocess.run(
+                command, env={**os.environ, "PYTHONPATH": str(BENCH)}, capture_output=True, text=True, check=False
+            )
+            assert (said.returncode, file.read_text()) == (2, "mine")
+            assert what in said.stderr

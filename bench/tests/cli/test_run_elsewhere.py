@@ -63,7 +63,11 @@ class Urls:
 @pytest.fixture(scope="module")
 def scripted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     build_generator(CHECKOUT, print)
-    binary = tmp_path_factory.mktemp("scripted") / "scripted"
+    return build_scripted(tmp_path_factory.mktemp("scripted"))
+
+
+def build_scripted(folder: Path) -> Path:
+    binary = folder / "scripted"
     subprocess.run(["go", "build", "-trimpath", "-o", binary, "./cmd/scripted"], cwd=CHECKOUT.generator, check=True)
     return binary
 

@@ -8,7 +8,6 @@ import logging
 import os
 import re
 import signal
-import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -21,10 +20,9 @@ from pushbench.conformance.whiteboard import crowds, delivery
 from pushbench.drivers.process import ProcessInstance
 from pushbench.machine import processes
 from pushbench.machine.resources import Tree
+from tests.conformance import forked
 
 logging.getLogger("asyncio").setLevel(logging.ERROR)  # it warns of each message to a client that has left
-SERVER = "tests.conformance.whiteboard_server"
-BENCH = Path(__file__).parents[2]
 Subjects = Callable[..., Subject]
 
 
@@ -65,13 +63,10 @@ def whiteboard(tmp_path: Path) -> Subjects:
 
         @contextlib.contextmanager
         def start() -> Iterator[ProcessInstance]:
-            program = processes.start(
-                [sys.executable, "-m", SERVER, *faults],
+            program = forked.start(
+                faults,
                 folder=tmp_path,
-                environment=processes.clean_environment(
-                    {"PORT": "0", "SERVER": "whiteboard-server", "PYTHONPATH": str(BENCH)}
-                ),
-                cpus=os.sched_getaffinity(0),
+                environment=processes.clean_environment({"PORT": "0", "SERVER": "whiteboard-server"}),
                 log=tmp_path / f"server-{next(starts)}.log",
             )
             instance = ProcessInstance(lambda: program, "", [])

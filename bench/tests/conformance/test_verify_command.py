@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.conformance.conftest import BENCH, SERVER
-
 pytestmark = pytest.mark.slow
 
+BENCH = Path(__file__).parents[2]
+SERVER = "tests.conformance.whiteboard_server"
 SERVER_YML = """\
 title: Whiteboard server
 link: https://example.org

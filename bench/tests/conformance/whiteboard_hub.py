@@ -9,6 +9,7 @@ import json
 import os
 import socket
 import sys
+import time
 from abc import ABC, abstractmethod
 from collections import Counter, defaultdict
 from typing import Any
@@ -23,6 +24,7 @@ class Hub:
     """Who gets what."""
 
     def __init__(self) -> None:
+        self.started = time.monotonic()
         self.boards: defaultdict[str, Counter[Session]] = defaultdict(Counter)
         self.entered: Counter[str] = Counter()
         self.returning: Counter[tuple[str, str]] = Counter()

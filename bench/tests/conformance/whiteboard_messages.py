@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import sys
 from typing import Any
 
-FAULTS = frozenset(sys.argv[1:])
+FAULTS = set[str]()
 MESSAGE_LIMIT, QUEUE_LIMIT = 65_536, 1 << 20
 
 

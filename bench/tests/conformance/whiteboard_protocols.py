@@ -12,8 +12,6 @@ from websockets.asyncio.server import ServerConnection
 from tests.conformance.whiteboard_hub import Hub, Session
 from tests.conformance.whiteboard_messages import FAULTS, Bad, check, parse
 
-STARTED = time.monotonic()
-
 
 class JsonSession(Session):
     async def receive(self, message: str | bytes) -> None:
@@ -70,7 +68,7 @@ class StompSession(Session):
         match command:
             case "CONNECT":
                 if "greets-late-when-cold" in FAULTS:
-                    await asyncio.sleep(max(0.0, STARTED + 4 - time.monotonic()))
+                    await asyncio.sleep(max(0.0, self.hub.started + 4 - time.monotonic()))
                 await self.write("CONNECTED\nversion:1.2\nheart-beat:0,0\n\n\0")
             case "SUBSCRIBE":
                 destination = headers["destination"]

@@ -13,6 +13,7 @@ import os
 import signal
 import socket
 import sys
+from collections.abc import Iterable
 from http import HTTPStatus
 from typing import Any
 
@@ -142,6 +143,11 @@ def back() -> None:
         away.clear()
 
 
-if __name__ == "__main__":
+def run(faults: Iterable[str]) -> None:
+    FAULTS.update(faults)
     logging.disable()
     asyncio.run(main())
+
+
+if __name__ == "__main__":
+    run(sys.argv[1:])

@@ -38,7 +38,7 @@ REGISTRY = "pushbench-test"
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.alone,
+    pytest.mark.engine,
     pytest.mark.skipif(
         ENGINE is None or not shutil.which("go"), reason="needs a container engine that answers, and Go"
     ),
@@ -178,6 +178,7 @@ def measured(project: Project, folder: Path, monkeypatch: pytest.MonkeyPatch) ->
     return run.run(project, RunRequest("tiny", "smoke"), Options(DriverChoice("docker"), verify=False), watch), watch
 
 
+@pytest.mark.alone  # 2 GiB take as long as the machine lets them
 def test_a_container_without_memory_is_told_as_one(
     tmp_path: Path, program: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -87,7 +87,7 @@ def test_it_is_durable_unprivileged_and_reached_from_this_machine_only(database:
 
 
 @pytest.mark.slow
-@pytest.mark.alone
+@pytest.mark.engine
 @pytest.mark.skipif(
     ENGINE is None or not ENGINE.image(IMAGE.reference), reason="needs a container engine with the image of MySQL"
 )

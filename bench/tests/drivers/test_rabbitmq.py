@@ -110,7 +110,7 @@ def test_it_listens_to_this_machine_alone_comes_back_and_ends_with_its_register(
 
 
 @pytest.mark.slow
-@pytest.mark.alone
+@pytest.mark.engine
 @pytest.mark.skipif(
     ENGINE is None or not ENGINE.image(IMAGE.reference), reason="needs a container engine with the image of RabbitMQ"
 )

@@ -208,7 +208,7 @@ def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Served]:
 
 
 @pytest.mark.slow
-@pytest.mark.alone
+@pytest.mark.engine
 @pytest.mark.skipif(ENGINE is None, reason="needs a container engine that answers")
 class TestWithAnEngine:
     def test_an_image_is_pulled_by_digest_named_and_not_pulled_again(self, served: Served) -> None:

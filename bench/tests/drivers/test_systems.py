@@ -19,6 +19,7 @@ from pushbench.catalog.servers import Server, read_servers
 from pushbench.drivers.choice import DriverChoice, choose_driver
 from pushbench.drivers.containers import OWNER_LABEL
 from pushbench.drivers.docker import DockerDriver
+from pushbench.drivers.driver import await_health
 from pushbench.drivers.process import ProcessDriver
 from pushbench.drivers.systems import composed, digest_of, settled
 from pushbench.foundation.errors import UserError
@@ -66,6 +67,19 @@ class Stocked(Composing):
 
     def image(self, reference: str) -> str | None:
         return None if reference == self.absent else f"sha256:{reference}"
+
+
+class Bare(Composing):
+    """An engine without any image."""
+
+    def image(self, reference: str) -> str | None:
+        return None
+
+    def labelled(self, label: str, **_: Any) -> dict[str, str]:
+        return {}
+
+    def run(self, *_: str, **__: Any) -> str:
+        return ""
 
 
 PLAIN = FILE.replace(", /other", "").replace("64m", "256m")
@@ -117,6 +131,25 @@ def test_an_image_that_is_not_there_is_the_failure_of_the_server(tmp_path: Path)
         composed(engine, server)
 
 
+def test_a_system_that_is_linked_from_elsewhere_is_refused_before_anything_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No image is built of its folders, and `make images` would not help."""
+    project, server = system(tmp_path / "checkout", PLAIN)
+    docker = DockerDriver(project, CpuSplit(CPUS, CPUS), Bare())
+    assert docker.lacks(server) is None
+    server.folder.rename(tmp_path / "elsewhere")
+    server.folder.symlink_to(tmp_path / "elsewhere")
+    assert "none is built of sources outside of this checkout; copy its folder" in str(docker.lacks(server))
+    with pytest.raises(UserError, match="sources are outside of this checkout"):
+        bake_definition(project.root, images_of([server]))
+    assert DockerDriver(project, CpuSplit(CPUS, CPUS), Stocked()).lacks(server) is None, "its images are there"
+    monkeypatch.setattr(Engine, "find", Bare)
+    said: list[str] = []
+    assert choose_driver(project, [server], DriverChoice("auto"), said.append).name == "process"
+    assert said[-1] == "driver: process (no image of chat; none is built of other repositories)"
+
+
 def test_other_drivers_say_that_they_cannot(tmp_path: Path) -> None:
     project, server = system(tmp_path)
     said = "a system of containers runs with --driver docker only"
@@ -127,7 +160,7 @@ def test_other_drivers_say_that_they_cannot(tmp_path: Path) -> None:
 
 needs_engine = [
     pytest.mark.slow,
-    pytest.mark.alone,
+    pytest.mark.engine,
     pytest.mark.images,
     pytest.mark.skipif(
         ENGINE is None or not shutil.which("go"), reason="needs a container engine that answers, and Go"
@@ -190,6 +223,22 @@ class TestWithAnEngine:
             assert instance.exited() is None
             stopped = instance.terminate(5)
             assert (stopped.code, stopped.killed) == (0, False)
+            assert instance.exited() == "exit code 0 of its part proxy"
+
+    def test_an_outage_is_one_of_the_entry(self, tmp_path: Path, program: Path) -> None:
+        docker, server = built(tmp_path, program)
+        with docker.running(server, docker.build(server, print)) as instance:
+            parts: Any = instance.tree
+            before = {name: [each.pid for each in part.members(list(stats()))] for name, part in parts.parts.items()}
+            with instance.outage():
+                assert instance.exited() is None
+                assert parts.usage() is None
+            await_health(instance, server.spec.ready)
+            after = {name: [each.pid for each in part.members(list(stats()))] for name, part in parts.parts.items()}
+            assert after["worker"] == before["worker"]
+            assert after["proxy"] != before["proxy"]
+            assert parts.usage()
+            instance.terminate(5)
             assert instance.exited() == "exit code 0 of its part proxy"
 
     def test_a_part_that_ends_is_told_by_its_name_and_its_last_words(self, tmp_path: Path, program: Path) -> None:

@@ -14,6 +14,7 @@ from pushbench.ci import result as results
 from pushbench.ci.alerting import read_run
 from pushbench.ci.drafting import draft
 from pushbench.ci.github_answers import Job, Run
+from pushbench.ci.intending import Promises
 from pushbench.ci.reporting import report
 from pushbench.ci.result import Results, parse_results, unzip
 from pushbench.cli.ci.job import planned_by
@@ -57,7 +58,7 @@ def _one_file(name: str) -> Target:
 
     def read(content: bytes) -> bool:
         found = _first_read(name, content)
-        assert draft(FAILED, [BENCH], found, thresholds=LIMITS).conclusion != "success"
+        assert draft(FAILED, [BENCH], found, promises=Promises(LIMITS)).conclusion != "success"
         return False
 
     return Target(name.removesuffix(".json").removeprefix("1."), [artifact(kind)[name] for kind in KINDS], read)

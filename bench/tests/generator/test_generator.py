@@ -46,13 +46,13 @@ SCHEDULE = Schedule(
         StagePlan(
             clients=40,
             name="large-40",
-            ramp_seconds=3.5,
+            ramp_seconds=2,  # half of it for what the clients before still wait for
             settle_seconds=0.5,
             steady_seconds=STEADY_SECONDS,
             parameters={"board_size": 10},
         ),
     ],
-    drain_seconds=2,
+    drain_seconds=1,
 )
 
 

@@ -43,6 +43,7 @@ def summary(path: Path, thresholds: Thresholds) -> dict[str, Any]:
     }
 
 
+@pytest.mark.slow
 def test_every_record_of_the_corpus_gets_the_verdict_that_was_read_and_kept(thresholds: Thresholds) -> None:
     found = {path.stem: summary(path, thresholds) for path in RECORDS}
     if os.environ.get("PUSHBENCH_GOLDEN") == "write":

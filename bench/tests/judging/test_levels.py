@@ -40,6 +40,7 @@ def test_a_single_run(value: float | None, better: Better, found: str, suspected
     assert (seen.word, seen.suspected) == (found, suspected)
 
 
+@pytest.mark.slow
 def test_the_same_change_again_is_worse_for_ever() -> None:
     past = runs(*[100] * 30, *[112] * 60)
     words = [standing(past[:count], past[count], regression(), ROWS).word for count in range(30, 90)]

@@ -78,6 +78,7 @@ def test_a_stage_in_which_nobody_was_due_to_connect_is_not_asked_for_connect_tim
     assert judge(growing, make_thresholds(tmp_path, CONNECTS)).outcome == "inconclusive"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", sorted(REAL.glob("*.json"))[:3], ids=lambda path: path.stem)
 def test_a_real_record_of_method_1_keeps_its_verdict(path: Path) -> None:
     """By the limits and margins of today, but for those on metrics that it does not have."""

@@ -27,6 +27,7 @@ input()
 """
 
 
+@pytest.mark.slow
 def test_threads_that_begin_later_are_counted_with_the_program() -> None:
     with subprocess.Popen(
         [sys.executable, "-c", PROGRAM], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True

@@ -98,6 +98,7 @@ def test_what_is_counted_by_thread_leaves_out_ended_ones() -> None:
     assert between({1: 100, 2: 50}, {1: 110, 3: 5}) == 15
 
 
+@pytest.mark.slow
 def test_processes_that_share_a_cpu_wait_for_each_other() -> None:
     cpu = min(os.sched_getaffinity(0))
     burning = python(
@@ -135,6 +136,7 @@ def test_the_machine_tells_what_it_can_and_invents_nothing() -> None:
 TELL = "print(os.times().user, flush=True)"
 
 
+@pytest.mark.slow
 def test_what_others_take_of_the_servers_cpus_is_counted() -> None:
     cpu = min(os.sched_getaffinity(0))
     # The clock is read without a system call, so nearly all of it is user time.

@@ -17,6 +17,8 @@ from pushbench.records.record import OneSided, Record
 from tests.comparisons import MARGINS, arms, compared
 from tests.support import make_project
 
+pytestmark = pytest.mark.slow
+
 METRIC = "cpu_seconds_per_delivery"
 THRESHOLDS = Thresholds(digest="d", suites={"tiny": SuiteThresholds(regressions=MARGINS)})
 COMMITS = 12

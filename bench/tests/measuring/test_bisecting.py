@@ -40,7 +40,7 @@ def noisy(first_bad: int, chance: random.Random, *, undecided: float = 0.0, erro
     return answer
 
 
-@pytest.mark.parametrize("candidates", [2, 3, 7, 40, 1000])
+@pytest.mark.parametrize("candidates", [2, 3, 7, 40, pytest.param(1000, marks=pytest.mark.slow)])
 def test_every_commit_is_found_in_about_log2_steps_where_answers_are_right(candidates: int) -> None:
     for first_bad in range(0, candidates, max(1, candidates // 40)):
         found = play(Search(candidates, 0.15), truth(first_bad))

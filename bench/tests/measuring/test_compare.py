@@ -236,6 +236,7 @@ def test_it_stops_as_soon_as_everything_is_decided(project: Project) -> None:
     assert verdict(project, record).outcome == "pass"
 
 
+@pytest.mark.slow
 def test_too_little_time_is_said_before_anything_is_built(project: Project) -> None:
     assert notes_of(project, Budget(5.0))[0].startswith("0 rounds can hardly decide anything: give --max-time ")
     assert not any("hardly" in note for note in notes_of(project, Budget(3600.0)))
@@ -312,6 +313,7 @@ def test_nothing_changed_is_not_measured_and_said(project: Project) -> None:
     assert found.notes[:2] == [f"{server}: not measured: its build is that of the base" for server in ("x", "y")]
 
 
+@pytest.mark.slow
 def test_a_server_that_the_base_does_not_have_is_not_passed(project: Project) -> None:
     add_server(project, "z")
     found = verdict(project, measure(project))
@@ -320,6 +322,7 @@ def test_a_server_that_the_base_does_not_have_is_not_passed(project: Project) ->
     assert found.reasons == ["z: not compared: the base does not have it: there is nothing to compare with"]
 
 
+@pytest.mark.slow
 def test_a_base_that_does_not_build_is_not_passed(project: Project) -> None:
     file = project.servers / "x" / "server.yml"
     sound = file.read_text()

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pushbench.catalog.failures import ServerFailed
-from pushbench.catalog.servers import Process, ServerSpec
+from pushbench.catalog.servers import Composed, Process, ServerSpec
 from pushbench.drivers.workers import NotKilled
 from pushbench.generator.load import LoadFailed, Started
 from pushbench.measuring.outages import Outages, schedule_for, stopping
@@ -27,6 +27,7 @@ SPEC = ServerSpec(
     process=Process(toolchains={}, start=["any"]),
 )
 SCALED = SPEC.model_copy(update={"supervises_workers": True, "services": ["redis"]})
+SYSTEM = SPEC.model_copy(update={"process": None, "compose": Composed(entry="proxy", port=80)})
 KILLS: tuple[Kill, ...] = ("server", "worker", "service")
 
 
@@ -85,6 +86,12 @@ def begun(instance: Any, planned: Schedule, apart: float = 0.3) -> tuple[Outages
         (SPEC, 2, ["server"], ["no workers that it supervises", "no service"]),
         (SCALED, 1, ["server", "service"], ["a single worker"]),
         (SCALED, 2, ["server", "worker", "service"], []),
+        (
+            SYSTEM,
+            2,
+            ["server"],
+            ["several containers, and no worker beside them", "several containers, and no service beside them"],
+        ),
     ],
 )
 def test_what_a_server_does_not_have_is_not_killed_and_said(

@@ -53,6 +53,12 @@ def test_a_comparison_names_both_commits_and_no_seed() -> None:
     assert "--head" not in command(compared(DIRTY))
 
 
+def test_a_server_that_works_on_neither_side_is_named_once() -> None:
+    sides = [OneSided(server="node-ws", reason="verify: no", failed=side) for side in ("head", "base")]
+    nothing = RUN.model_copy(update={"trials": [], "plan": []})
+    assert "--servers node-ws --driver" in command(compared(nothing, one_sided=sides))
+
+
 def test_a_measured_judge_is_asked_for_its_fault() -> None:
     assert command(compared(injected="burn=15%")) == (
         "./pushbench calibrate measure --fault burn=15% --suite whiteboard --profile quick --servers node-ws "

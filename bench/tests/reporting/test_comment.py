@@ -12,7 +12,7 @@ from markdown_it import MarkdownIt
 from pushbench.judging.thresholds import Thresholds
 from pushbench.judging.verdict import judge
 from pushbench.records.record import Record
-from pushbench.reporting.comment import MARK, MOST_BYTES, Link, Message, Part, comment
+from pushbench.reporting.comment import MARK, MOST_BYTES, Intended, Link, Message, Part, comment
 from pushbench.reporting.markdown import inline
 from pushbench.reporting.summary import summarize
 from tests.comparisons import BASE, THRESHOLDS, arms, compared
@@ -129,9 +129,12 @@ def test_a_first_screen_that_is_too_long_ends_with_a_sentence() -> None:
     assert "the rest is in the report" in text
 
 
+LINES = Intended("thresholds.yml", ["servers:", "  node-ws: {}"], "They go to its end.")
+
+
 def test_a_reader_is_told_what_to_do_and_what_to_copy() -> None:
     record = compared(arms("node-ws", rounds=20, cpu=0.10))
-    part = Part(record, summarize(record, judge(record, THRESHOLDS)), intended=["servers:", "  node-ws: {}"])
+    part = Part(record, summarize(record, judge(record, THRESHOLDS)), intended=[LINES])
     message = Message(
         "inconclusive",
         [part],

@@ -156,6 +156,7 @@ def asked() -> Iterator[tuple[str, list[str]]]:
         yield f"http://{host}", paths
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not CHROMIUM, reason="needs Chromium: install it from your package manager (chromium)")
 def test_it_opens_from_the_disk_and_asks_for_nothing(html: Html, tmp_path: Path, asked: tuple[str, list[str]]) -> None:
     url, paths = asked

@@ -97,6 +97,7 @@ def decode(part: str) -> bytes:
     return base64.urlsafe_b64decode(part + "=" * (-len(part) % 4))
 
 
+@pytest.mark.slow
 def test_a_machine_is_registered_with_a_token_of_the_app(api: Api, tmp_path: Path, key: Path) -> None:
     done = ask(api, "register", tmp_path, key.read_text().strip(), app_id=APP)
     assert done.returncode == 0, done.stderr

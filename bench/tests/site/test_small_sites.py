@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -24,14 +26,14 @@ def sites(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
-@pytest.mark.early  # up to a minute each
-@pytest.mark.parametrize("test", OF_SMALL_SITES)
-def test_in_the_browser(sites: Path, test: str) -> None:
-    run_in_browser(sites, test)
+@pytest.mark.early  # a minute or two each
+@pytest.mark.parametrize("tests", OF_SMALL_SITES, ids="-".join)
+def test_in_the_browser(sites: Path, tests: Sequence[str]) -> None:
+    run_in_browser(sites, *tests)
 
 
 def test_every_test_of_the_pages_is_run() -> None:
     assert {file.name.removesuffix(".test.js") for file in TESTS.glob("*.test.js")} == {
-        *OF_SMALL_SITES,
+        *itertools.chain(*OF_SMALL_SITES),
         *OF_THE_LARGE_ONE,
     }

@@ -65,6 +65,13 @@ def test_one_outlier_neither_convinces_nor_hides_what_the_others_show() -> None:
     assert evidence(np.append(quiet + 0.1, -5.0), 0.0, LEAST).above > np.log(1000)
 
 
+def test_the_evidence_of_many_large_differences_is_finite() -> None:
+    """A product of all their likelihoods would not be."""
+    found = evidence(np.full(40, 1e6) + np.arange(40), 0.0, LEAST)
+    assert np.log(1000) < found.above < np.inf
+    assert -np.inf < found.below < 0
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["normal", "heavy"])
 def test_the_evidence_of_nothing_is_rare_at_any_of_many_looks(kind: str) -> None:

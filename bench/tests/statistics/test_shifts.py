@@ -42,6 +42,7 @@ def test_units_sides_and_the_level_do_not_matter() -> None:
     assert shifted(1000 * before, 1000 * after, 0.0, 1000 * LEAST).above == pytest.approx(found.above)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [5, 20])
 def test_without_a_shift_it_rarely_convinces(count: int) -> None:
     random = np.random.default_rng(2)

@@ -29,6 +29,7 @@ def share(found: Sequence[bool]) -> float:
     return sum(found) / len(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("degrees", [1, 2, 3, 4, 6, 7, 9, 24])
 def test_the_t_distribution_is_that_of_scipy(degrees: int) -> None:
     student = importlib.import_module("scipy.stats").t  # here, for loading it takes longer than most tests

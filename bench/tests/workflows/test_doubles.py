@@ -12,6 +12,8 @@ import pytest
 from tests.ci.repositories import commit, git
 from tests.workflows.forge import DOUBLES
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:

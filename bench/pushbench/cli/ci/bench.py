@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 import typer
 
 from pushbench.cli import options
-from pushbench.cli.ci.job import branch_of, fresh_out, planned_by, queue_of_job, results_folder, thresholds_text
+from pushbench.cli.ci.job import branch_of, fresh_out, planned_by, promises_of, queue_of_job, results_folder
 from pushbench.cli.examples import examples
 from pushbench.foundation.errors import EXIT_FAIL, EXIT_PASS, EXIT_UNDECIDED, UserError
 
 if TYPE_CHECKING:
+    from pushbench.ci.intending import Promises
     from pushbench.ci.plan import Plan
     from pushbench.ci.result import Results
     from pushbench.foundation.project import Project
@@ -75,7 +76,7 @@ def conclude(project: Project, folder: Path) -> NoReturn:
 
     found = read_results(folder)
     outcome = found.result.outcome
-    actions.add_summary(_summary(found, thresholds_text(project)))
+    actions.add_summary(_summary(found, promises_of(project)))
     actions.set_outputs({"outcome": outcome})
     options.note(f"{outcome}: {project.relative(folder)}")
     raise typer.Exit(
@@ -128,8 +129,8 @@ def _machine() -> str | None:
     return named or None
 
 
-def _summary(found: Results, thresholds: str | None) -> str:
+def _summary(found: Results, promises: Promises) -> str:
     from pushbench.ci.drafting import message
     from pushbench.reporting.comment import MARK, comment
 
-    return comment(message(found, thresholds)).removeprefix(f"{MARK}\n")
+    return comment(message(found, promises)).removeprefix(f"{MARK}\n")

@@ -16,6 +16,7 @@ from pushbench.foundation.errors import UserError
 if TYPE_CHECKING:
     from pushbench.ci.branch import Branch
     from pushbench.ci.github import GitHub
+    from pushbench.ci.intending import Promises
     from pushbench.ci.plan import Plan
     from pushbench.ci.yielding import Queue
     from pushbench.foundation.project import Project
@@ -68,9 +69,17 @@ def results_folder(out: Path) -> Path:
     return out / "results"
 
 
-def thresholds_text(project: Project) -> str | None:
-    """The thresholds.yml of the checkout, for the lines that a comment proposes; None where there is none."""
-    return project.thresholds.read_text(encoding="utf-8") if project.thresholds.exists() else None
+def promises_of(project: Project) -> Promises:
+    """What the files of the checkout have, for the lines that a comment proposes."""
+    from pushbench.catalog.servers import read_catalog
+    from pushbench.ci.intending import Promises
+
+    own = {server.id: _text_of(server.thresholds_file) for server in read_catalog(project.servers)}
+    return Promises(_text_of(project.thresholds), {server: text for server, text in own.items() if text is not None})
+
+
+def _text_of(file: Path) -> str | None:
+    return file.read_text(encoding="utf-8") if file.exists() else None
 
 
 def branch_of(project: Project, name: str) -> Branch:

@@ -89,6 +89,7 @@ def plan(
     catalog = here(read_catalog(project.servers))
     budget = _budget(project, event, catalog, settings, history)
     made = make_plan(event, catalog, change, settings, today, budget=budget)
+    made = made.model_copy(update={"promises": _promises(project, catalog)})
     if settings.machines > 1:
         made = share_out(made, catalog, settings, _suites(project))
     waits = made.untrusted and event.name == "pull_request"
@@ -107,6 +108,16 @@ def plan(
         }
     )
     tell(made, as_json=as_json)
+
+
+def _promises(project: Project, catalog: Sequence[Server]) -> dict[str, str]:
+    """Where the thresholds.yml of each server that has its own is in this checkout."""
+    own = [server for server in catalog if server.thresholds_file.exists()]
+    return {
+        server.id: server.thresholds_file.relative_to(project.root).as_posix()
+        for server in own
+        if server.thresholds_file.is_relative_to(project.root)
+    }
 
 
 def _budget(

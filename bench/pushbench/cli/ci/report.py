@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from pushbench.cli import options
-from pushbench.cli.ci.job import github_of_job, thresholds_text
+from pushbench.cli.ci.job import github_of_job, promises_of
 from pushbench.cli.examples import examples
 from pushbench.foundation.errors import UserError
 
@@ -51,6 +51,6 @@ def report(*, run: RunOption = None, open_: OpenOption = False) -> None:
     patient = os.environ.get("GITHUB_EVENT_NAME") == "workflow_dispatch"
     with github_of_job() as github:
         drafted = reporting.report(
-            github, run, site, options.note, folders=folders, thresholds=thresholds_text(project), patient=patient
+            github, run, site, options.note, folders=folders, promises=promises_of(project), patient=patient
         )
     actions.add_summary(drafted.summary)

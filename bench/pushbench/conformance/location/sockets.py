@@ -31,6 +31,7 @@ class SocketMember(Member):
             self.socket = await connect(
                 f"ws://{host}:{port}{self.path}",
                 subprotocols=self.subprotocols,
+                proxy=None,
                 compression=None,
                 user_agent_header=None,
                 ping_interval=None,

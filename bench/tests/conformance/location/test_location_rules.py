@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pushbench.conformance import rules_for
+from pushbench.conformance import rules_for, verify
 from tests.conformance.location.conftest import Subjects
 from tests.conformance.patiently import verify_expecting
 
@@ -103,6 +103,18 @@ def test_a_fault_breaks_its_rules_and_no_others(
 def test_a_wide_fault_breaks_these_rules(location: Subjects, protocol: str, fault: str, broken: set[str]) -> None:
     found = verify_expecting(broken, location(protocol, fault), broken)
     assert {result.name for result in found.failures} == broken, found.failures
+
+
+@pytest.mark.parametrize("protocol", ["location-websocket", "location-stomp"])
+def test_a_server_is_asked_itself_and_not_the_proxy_of_the_environment(
+    location: Subjects, protocol: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")  # where nobody listens
+    monkeypatch.delenv("no_proxy", raising=False)
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    found = verify(location(protocol), ["position-reaches-the-others"])
+    assert {result.name: result.detail for result in found.failures} == {}
+    assert found.rules
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)

@@ -1,0 +1,86 @@
+"""Secrets of clients: what they were, so that no draft has them, and how a draft calls them. Pure."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal
+from urllib.parse import parse_qsl, urlsplit
+
+from pushbench.authoring.leaves import SECRET, leaves
+from pushbench.authoring.overheard import Conversation
+from pushbench.foundation.text import one_line
+
+Place = tuple[Literal["header", "query", "field"], str]
+"""Where a secret stands: the header, the parameter of the query, or the pointer into a message"""
+LONGEST = 36
+"""characters of what a place is called: with its kind and a number, the name of a secret may have 50"""
+
+
+class Secrets:
+    """The secrets of several conversations. Each place has a name of its own."""
+
+    def __init__(self, talks: Sequence[Conversation]) -> None:
+        found = [each for talk in talks for each in _found(talk)]
+        self.values = {value for _, value in found if value}
+        """what clients said in secret, as far as it was kept; headers are not"""
+        self._names = _named(list(dict.fromkeys(place for place, _ in found)))
+
+    def header(self, name: str) -> str:
+        """What stands for the value of a header in a template."""
+        return self._shown(("header", name.lower()))
+
+    def query(self, name: str) -> str:
+        """What stands for the value of a parameter of the query."""
+        return self._shown(("query", name))
+
+    def field(self, pointer: str) -> str:
+        """What stands for the text at a pointer of a message."""
+        return self._shown(("field", pointer))
+
+    def lines(self, draft: Sequence[str]) -> Iterator[str]:
+        """The section `secrets` of a draft, of those that its lines have."""
+        used = {name: place for place, name in self._names.items() if any(_value(name) in line for line in draft)}
+        if used:
+            yield "secrets: # set their variables for every command"
+        for name, (kind, at) in used.items():
+            variable = f"PUSHBENCH_SECRET_{name.upper().replace('-', '_')}"
+            yield f"  {name}: {{env: {variable}}} # the {kind} {one_line(at)}"
+
+    def _shown(self, place: Place) -> str:
+        return _value(self._names[place])
+
+
+def _found(talk: Conversation) -> Iterator[tuple[Place, str]]:
+    yield from ((("header", name.lower()), "") for name in talk.secret_headers)
+    query = parse_qsl(urlsplit(talk.path).query, keep_blank_values=True)
+    yield from ((("query", name), value) for name, value in query if SECRET.search(name))
+    for each in talk.sent():
+        for at, value in (leaves(each.text) or {}).items():
+            if SECRET.search(at) and isinstance(value, str):
+                yield ("field", at), value
+
+
+def _named(places: Sequence[Place]) -> Mapping[Place, str]:
+    """A name for each: what the place is called, with its kind before it where two kinds call one so."""
+    called = {place: _slug(place[1]) for place in places}
+    often = Counter(called.values())
+    names: dict[Place, str] = {}
+    for place, short in called.items():
+        name = full = short if often[short] == 1 else f"{place[0]}-{short}"
+        numbers = itertools.count(2)
+        while name in names.values():
+            name = f"{full}-{next(numbers)}"
+        names[place] = name
+    return names
+
+
+def _slug(name: str) -> str:
+    slug = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:LONGEST].strip("-")
+    return slug if re.match("[a-z]", slug) else f"secret-{slug}".strip("-")
+
+
+def _value(name: str) -> str:
+    return f"{{secret:{name}}}"

@@ -1,0 +1,56 @@
+"""Starts the whiteboard server of these tests by a fork of a process that has imported it: a test starts it several
+times, and to start Python and to import what the server needs takes most of its CPU time.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import subprocess
+from collections.abc import Collection, Mapping
+from multiprocessing.context import ForkServerProcess
+from pathlib import Path
+from typing import cast
+
+from pushbench.machine.processes import Program
+from tests.conformance import whiteboard_server
+
+_context = multiprocessing.get_context("forkserver")
+_context.set_forkserver_preload([__name__])
+
+
+class _Forked:
+    """What `Program` asks of a `subprocess.Popen`."""
+
+    def __init__(self, process: ForkServerProcess) -> None:
+        self._process = process
+        self.pid = process.pid
+
+    def poll(self) -> int | None:
+        return self._process.exitcode
+
+    def wait(self, timeout: float | None = None) -> int:
+        self._process.join(timeout)
+        code = self.poll()
+        if code is None:
+            raise subprocess.TimeoutExpired("the whiteboard server", timeout or 0)
+        return code
+
+
+def start(faults: Collection[str], *, folder: Path, environment: Mapping[str, str], log: Path) -> Program:
+    """Start the server, as `processes.start` starts a program: a session of its own, its output in `log`."""
+    log.write_bytes(b"")  # what is read there is of this start
+    process = _context.Process(target=_serve, args=(faults, folder, environment, log), daemon=True)
+    process.start()
+    return Program(cast("subprocess.Popen[bytes]", _Forked(process)), log)
+
+
+def _serve(faults: Collection[str], folder: Path, environment: Mapping[str, str], log: Path) -> None:
+    os.setsid()
+    os.chdir(folder)
+    os.environ.clear()
+    os.environ.update(environment)
+    with log.open("wb") as output:
+        for standard in (1, 2):
+            os.dup2(output.fileno(), standard)
+    whiteboard_server.run(faults)
