@@ -15,7 +15,7 @@ from pushbench.foundation.errors import UserError
 
 _EXAMPLES = examples(
     "./pushbench learn --to ws://127.0.0.1:8080",
-    "./pushbench learn --to ws://127.0.0.1:8080 --port 9000 --into ~/chat/bench/chat/protocol.yml --force",
+    "./pushbench learn --to ws://127.0.0.1:8080 --into protocol.yml --force",
     "./pushbench learn --to http://127.0.0.1:8080 --into protocol.yml",
     "./pushbench learn --to wss://chat.example.org --ca own-ca.pem",
 )
