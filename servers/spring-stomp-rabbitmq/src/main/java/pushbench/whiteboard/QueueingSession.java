@@ -80,6 +80,9 @@ class QueueingSession extends WebSocketSessionDecorator {
               queuedBytes.addAndGet(-message.getPayloadLength());
               sending = false;
               sendNext();
+            } else {
+              // After a reset Tomcat closes the socket, but not the session.
+              close(CloseStatus.SESSION_NOT_RELIABLE);
             }
           });
     } catch (RuntimeException e) {

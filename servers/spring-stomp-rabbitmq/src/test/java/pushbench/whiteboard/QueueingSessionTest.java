@@ -5,12 +5,15 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.Mockito.doAnswer;
 import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.timeout;
+import static org.mockito.Mockito.verify;
 import static org.mockito.Mockito.when;
 
 import jakarta.websocket.RemoteEndpoint;
 import jakarta.websocket.SendHandler;
 import jakarta.websocket.SendResult;
 import jakarta.websocket.Session;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
@@ -86,12 +89,13 @@ class QueueingSessionTest {
   }
 
   @Test
-  void sendsNothingAfterAFailure() {
+  void endsAfterAFailure() throws IOException {
     clientReads = false;
     send("1");
     send("2");
-    progress.onResult(new SendResult(nativeSession, new IllegalStateException()));
+    progress.onResult(new SendResult(nativeSession, new IOException("Connection reset by peer")));
     assertThat(sent).containsExactly("1");
+    verify(nativeSession, timeout(5000)).close(any());
   }
 
   private void send(String text) {
