@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 
 def middle(values: NDArray[np.float64]) -> float:
-    """The median of a row of at least one value. For the tens of values of a level, numpy's takes ten times as long,
+    """The median of a row of at least one value. For the 20 values of a level, numpy's takes twenty times as long,
     and a site asks for thousands.
     """
     return float(median(values.tolist()))
