@@ -23,6 +23,11 @@ class Target(Protocol):
     """http://127.0.0.1:port"""
 
     @property
+    def replicas(self) -> int:
+        """How many pods clients reach at this URL; 1 outside a cluster."""
+        ...
+
+    @property
     def tree(self) -> Accounted: ...
 
     @property

@@ -1,10 +1,12 @@
-"""Tells that a rule only waits from here on, so that the next server may have the CPU meanwhile."""
+"""Waiting for a server that ends, and telling that a rule only waits, so that the next server may have the CPU."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import asyncio
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import Any
 
 _hearer = ContextVar[Callable[[], None]]("hearer", default=lambda: None)
 
@@ -12,6 +14,16 @@ _hearer = ContextVar[Callable[[], None]]("hearer", default=lambda: None)
 def only_waits() -> None:
     """Nothing is left of the server but its exit, which takes seconds where a client does not answer its close."""
     _hearer.get()()
+
+
+async def begins_to_end(ends: Collection[asyncio.Task[Any]], ending: asyncio.Task[Any], replicas: int) -> None:
+    """Wait until the server lets its first client go, or has ended. Each of several replicas gets SIGTERM at a time of
+    its own, and takes clients until then: they let all clients go first.
+    """
+    if replicas > 1:
+        await asyncio.wait(ends)
+    else:
+        await asyncio.wait({*ends, ending}, return_when=asyncio.FIRST_COMPLETED)
 
 
 @contextmanager

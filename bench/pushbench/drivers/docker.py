@@ -37,6 +37,7 @@ class ContainerInstance:
     """A server in a container."""
 
     player = None
+    replicas = 1
 
     def __init__(self, container: Container, running: Sequence[Running]) -> None:
         self._container = container

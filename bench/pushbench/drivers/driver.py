@@ -68,6 +68,11 @@ class Instance(Protocol):
         ...
 
     @property
+    def replicas(self) -> int:
+        """How many pods clients reach at its URL; 1 outside a cluster."""
+        ...
+
+    @property
     def tree(self) -> Accounted: ...
 
     @property

@@ -59,7 +59,7 @@ class PodInstance:
         logs: Path,
     ) -> None:
         self._kubectl, self._pods, self._logs = kubectl, pods, logs
-        self.url, self.player, self.services = url, player, services
+        self.url, self.player, self.services, self.replicas = url, player, services, len(pods)
         accounts = {pod: PodAccount(kubectl, pod) for pod in pods}
         self.tree: Accounted = Parts(accounts) if metered else Unaccounted()
         self._exit: Exit | None = None

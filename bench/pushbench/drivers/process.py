@@ -33,6 +33,7 @@ class ProcessInstance:
     """A server as processes of this machine."""
 
     player = None
+    replicas = 1
 
     def __init__(self, start: Callable[[], Program], url: str, services: Sequence[Running]) -> None:
         self._start = start

@@ -26,6 +26,7 @@ class RemoteInstance:
     services: Sequence[Running] = ()
     reported = None
     player = None
+    replicas = 1
 
     def __init__(self, url: str) -> None:
         self.url = url

@@ -42,6 +42,7 @@ class SystemInstance:
     """A system that runs. It has ended as soon as one of its parts has."""
 
     player = None
+    replicas = 1
     services: Sequence[Running] = ()
 
     def __init__(self, trial: Composition, parts: Mapping[str, Container], entry: str, port: int) -> None:

@@ -29,6 +29,7 @@ class Silent:
     url: str = "http://127.0.0.1:1"
     tree: Tree = field(default_factory=lambda: Tree(0))
     services: Sequence[Running] = ()
+    replicas = 1
 
     def terminate(self, timeout: float) -> Exit:
         return Exit(0, timeout, killed=False)

@@ -15,7 +15,7 @@ from pushbench.conformance.location.member import PROMPT, Member
 from pushbench.conformance.rule import Mismatch, escaped
 from pushbench.conformance.target import Target
 from pushbench.conformance.together import together
-from pushbench.conformance.waiting import only_waits
+from pushbench.conformance.waiting import begins_to_end, only_waits
 from pushbench.machine.processes import Exit
 from pushbench.machine.resources import Usage
 
@@ -127,7 +127,7 @@ class Clients:
         waiting = [asyncio.create_task(end_of(member)) for member in members]
         await asyncio.sleep(0.1)  # they wait for news
         ending = asyncio.create_task(asyncio.to_thread(self.target.terminate, 8.0))
-        await asyncio.wait({*waiting, ending}, return_when=asyncio.FIRST_COMPLETED)
+        await begins_to_end(waiting, ending, self.target.replicas)
         try:
             async with asyncio.timeout(1):
                 await self.member(groups[0])

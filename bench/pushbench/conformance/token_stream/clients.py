@@ -17,7 +17,7 @@ from pushbench.conformance.target import Target
 from pushbench.conformance.together import together
 from pushbench.conformance.token_stream.arrivals import Arrivals
 from pushbench.conformance.token_stream.text import LAST
-from pushbench.conformance.waiting import only_waits
+from pushbench.conformance.waiting import begins_to_end, only_waits
 from pushbench.machine.processes import Exit
 from pushbench.machine.resources import Usage
 
@@ -215,7 +215,7 @@ class Clients:
         silent.stop_reading()
         ending = asyncio.create_task(asyncio.to_thread(self.target.terminate, 8.0))
         ends = [asyncio.create_task(_end_of(reader)) for reader in readers]
-        await asyncio.wait({*ends, ending}, return_when=asyncio.FIRST_COMPLETED)
+        await begins_to_end(ends, ending, self.target.replicas)
         try:
             latecomer_served = await (await self.stream(pace=SLOW, within=1.0)).next(within=1.0) is not None
         except (OSError, Mismatch):

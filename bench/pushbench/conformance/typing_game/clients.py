@@ -22,7 +22,7 @@ from pushbench.conformance.rule import Mismatch, escaped
 from pushbench.conformance.target import Target
 from pushbench.conformance.together import together
 from pushbench.conformance.typing_game.player import PROMPT, Player
-from pushbench.conformance.waiting import only_waits
+from pushbench.conformance.waiting import begins_to_end, only_waits
 from pushbench.machine.processes import Exit
 from pushbench.machine.resources import Usage
 
@@ -223,7 +223,7 @@ class Clients:
         await self.connect()  # it asks for nothing
         ending = asyncio.create_task(asyncio.to_thread(self.target.terminate, 8.0))
         closes = [asyncio.create_task(reader.is_closed("SIGTERM", within=10)) for reader in readers]
-        await asyncio.wait({*closes, ending}, return_when=asyncio.FIRST_COMPLETED)
+        await begins_to_end(closes, ending, self.target.replicas)
         try:
             async with asyncio.timeout(1):
                 await self.player()

@@ -17,7 +17,7 @@ from websockets.exceptions import WebSocketException
 from pushbench.conformance.rule import Mismatch
 from pushbench.conformance.target import Target
 from pushbench.conformance.together import together
-from pushbench.conformance.waiting import only_waits
+from pushbench.conformance.waiting import begins_to_end, only_waits
 from pushbench.conformance.whiteboard.client import PROMPT, Client
 from pushbench.conformance.whiteboard.inbox import Closed
 from pushbench.machine.processes import Exit
@@ -157,7 +157,7 @@ class Clients:
         silent.stop_reading()  # and so never answers the close
         ending = asyncio.create_task(asyncio.to_thread(self.target.terminate, 8.0))
         closes = [asyncio.create_task(client.is_closed("SIGTERM", within=10)) for client in readers]
-        await asyncio.wait({*closes, ending}, return_when=asyncio.FIRST_COMPLETED)
+        await begins_to_end(closes, ending, self.target.replicas)
         try:
             async with asyncio.timeout(1):
                 await self.member(boards[0])

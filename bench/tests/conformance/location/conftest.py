@@ -32,6 +32,7 @@ class Thread:
     loop: asyncio.AbstractEventLoop
     url: str
     services: Sequence[Running] = ()
+    replicas = 1
     tree: Any = field(default=None)
 
     def terminate(self, timeout: float) -> Exit:

@@ -46,6 +46,8 @@ class Memory:
 class Target:
     """The server while it runs."""
 
+    replicas = 1
+
     def __init__(self, server: Server, loop: asyncio.AbstractEventLoop) -> None:
         self._server, self._loop = server, loop
         self.run(server.start())

@@ -48,6 +48,7 @@ class Thread:
     loop: asyncio.AbstractEventLoop
     url: str
     services: Sequence[Running] = ()
+    replicas = 1
     tree: ThisProcess = field(init=False)
 
     def __post_init__(self) -> None:

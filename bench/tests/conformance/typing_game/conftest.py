@@ -74,6 +74,8 @@ class Memory:
 class Thread:
     """A server in a thread, as a target."""
 
+    replicas = 1
+
     def __init__(self, server: GameServer, loop: asyncio.AbstractEventLoop, url: str) -> None:
         self.server, self.loop, self.url = server, loop, url
         self.services: Sequence[Running] = ()
