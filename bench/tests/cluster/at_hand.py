@@ -13,8 +13,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-import pytest
-
 TOOL = os.environ.get("CLUSTER", "")
 """`current`, or a program with the verbs `up NODES` (prints KUBECONFIG=FILE), `operator`, `load IMAGE...` and `down`"""
 NODES = "3"
@@ -46,13 +44,6 @@ class Cluster:
         assert done.returncode == 0, f"kubectl {' '.join(arguments)}: {done.stderr}"
         return done.stdout
 
-    def load(self, image: str) -> None:
-        """Copy an image of this machine's container engine to the nodes. Of a cluster that was there, nobody can."""
-        if TOOL == "current":
-            pytest.skip("the nodes of this cluster pull their images from a registry")
-        self.await_images()
-        _tool("load", image)
-
     def await_images(self) -> None:
         """Wait until the nodes have the images that are copied beside what else goes on."""
         if self.copying:
@@ -75,8 +66,11 @@ class Cluster:
 
 
 @contextmanager
-def cluster_with(images: Sequence[str], later: Sequence[str]) -> Iterator[Cluster]:
-    """The cluster, whose nodes have the images, and get those for `later`; ended if it was started here."""
+def cluster_with(images: Sequence[str], later: Callable[[], Sequence[str]]) -> Iterator[Cluster]:
+    """The cluster, whose nodes have the images, and get those for `later`; ended if it was started here.
+
+    The nodes of the current cluster pull their images from a registry.
+    """
     if TOOL == "current":
         yield Cluster("kubectl", "", "IfNotPresent")
         return
@@ -87,7 +81,7 @@ def cluster_with(images: Sequence[str], later: Sequence[str]) -> Iterator[Cluste
         _tool("operator")
         _tool("load", *images)
         with ThreadPoolExecutor(1) as beside:
-            yield Cluster(found[2] or "kubectl", found[1], "Never", beside.submit(_tool, "load", *later))
+            yield Cluster(found[2] or "kubectl", found[1], "Never", beside.submit(lambda: _tool("load", *later())))
     finally:
         if "already up" not in said:
             _tool("down")
