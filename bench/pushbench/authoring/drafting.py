@@ -5,7 +5,7 @@ Each guess has a comment, and what nobody can guess has one that begins with `de
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from pushbench.authoring.drafting_groups import group_lines
@@ -22,16 +22,16 @@ def draft(talks: Sequence[Conversation]) -> str:
         what = f"content that is binary or above {LARGEST >> 20} MiB: a draft is made of text and JSON"
         raise UserError(what, hint="declare it in protocol.yml by hand")
     secrets = Secrets(talks)
-    heard = [_masked(talk, secrets.values) for talk in talks]
+    heard = [_masked(talk, secrets) for talk in talks]
     write = request_lines if heard and heard[0].over != "websocket" else group_lines
     lines = list(write(heard, secrets))
     head = "# A draft by `pushbench learn`. Read each comment; docs/own-server.md explains the keys."
     return "\n".join([head, *lines, *secrets.lines(lines), ""])
 
 
-def _masked(talk: Conversation, secrets: Collection[str]) -> Conversation:
-    """The same without secrets that the server repeats, perhaps under another name."""
-    said = list(talk.said)
-    for secret in secrets:
+def _masked(talk: Conversation, secrets: Secrets) -> Conversation:
+    """The same without secrets in forms, and without those that the server repeats, perhaps under another name."""
+    said = [replace(each, text=secrets.in_form(each.text or "")) if each.sent else each for each in talk.said]
+    for secret in secrets.values:
         said = [each if each.sent else replace(each, text=(each.text or "").replace(secret, "{any}")) for each in said]
     return replace(talk, said=said)

@@ -7,16 +7,18 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, unquote_plus, urlsplit
 
 from pushbench.authoring.leaves import SECRET, leaves
 from pushbench.authoring.overheard import Conversation
 from pushbench.foundation.text import one_line
 
 Place = tuple[Literal["header", "query", "field"], str]
-"""Where a secret stands: the header, the parameter of the query, or the pointer into a message"""
+"""Where a secret stands: the header, the parameter of the query, or the pointer into a message or field of a form"""
 LONGEST = 36
 """characters of what a place is called: with its kind and a number, the name of a secret may have 50"""
+_FORM = re.compile(r"[^\s=&]+=[^\s&]*(&[^\s=&]+=[^\s&]*)*")
+"""a body of the type application/x-www-form-urlencoded"""
 
 
 class Secrets:
@@ -40,6 +42,16 @@ class Secrets:
         """What stands for the text at a pointer of a message."""
         return self._shown(("field", pointer))
 
+    def in_form(self, text: str) -> str:
+        """What a client sent, with what stands for the values of secret fields where it is a form."""
+        if not _is_form(text):
+            return text
+        parts = (part.partition("=") for part in text.split("&"))
+        fields = ((name, unquote_plus(name), value) for name, _, value in parts)
+        return "&".join(
+            f"{name}={self.field(plain) if SECRET.search(plain) else value}" for name, plain, value in fields
+        )
+
     def lines(self, draft: Sequence[str]) -> Iterator[str]:
         """The section `secrets` of a draft, of those that its lines have."""
         used = {name: place for place, name in self._names.items() if any(_value(name) in line for line in draft)}
@@ -61,6 +73,14 @@ def _found(talk: Conversation) -> Iterator[tuple[Place, str]]:
         for at, value in (leaves(each.text) or {}).items():
             if SECRET.search(at) and isinstance(value, str):
                 yield ("field", at), value
+        for part in each.text.split("&") if each.text and _is_form(each.text) else ():
+            name, _, value = part.partition("=")
+            if SECRET.search(unquote_plus(name)):
+                yield from ((("field", unquote_plus(name)), form) for form in {value, unquote_plus(value)})
+
+
+def _is_form(text: str) -> bool:
+    return leaves(text) is None and _FORM.fullmatch(text) is not None
 
 
 def _named(places: Sequence[Place]) -> Mapping[Place, str]:

@@ -61,6 +61,18 @@ def test_a_secret_that_comes_back_under_another_name_is_not_in_the_draft() -> No
     }
 
 
+def test_a_secret_in_a_form_is_named_and_never_written() -> None:
+    forms = [f"user={who}&pass%77ord=s3%20cret&api_key=k+e+y&nr={n}" for n, who in enumerate(("ann", "ben", "cid"))]
+    text = draft([asked("/login", form, {"you": "s3 cret", "it": "s3%20cret", "key": "k e y"}) for form in forms])
+    assert not [secret for secret in ("s3", "k e y", "k+e+y") if secret in text]
+    found = read(text)
+    assert found["message"]["send"] == "user={text:20}&pass%77ord={secret:password}&api_key={secret:api-key}&nr={id}"
+    assert found["secrets"] == {
+        "password": {"env": "PUSHBENCH_SECRET_PASSWORD"},
+        "api-key": {"env": "PUSHBENCH_SECRET_API_KEY"},
+    }
+
+
 @pytest.mark.parametrize(
     ("bodies", "template"),
     [
