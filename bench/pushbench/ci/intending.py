@@ -60,7 +60,7 @@ def _intended(record: Record, verdict: Verdict, plan: Plan, file: str, promises:
     places = [each.where for each in propose(record, verdict, text, file)]
     if not lines:
         return None
-    told = [*_where(verdict, places)]
+    told = [*_where(verdict, file, places)]
     if own and text is None:
         told.append("A new file begins with `version: 1`.")
     told += [f"Write your reason in place of `{PLACEHOLDER}`.", *_of_fork(plan, verdict)]
@@ -97,11 +97,12 @@ def _acceptable(record: Record, verdict: Verdict) -> Verdict:
     )
 
 
-def _where(verdict: Verdict, places: Sequence[str]) -> Iterator[str]:
+def _where(verdict: Verdict, file: str, places: Sequence[str]) -> Iterator[str]:
     """In sentences. A line of the pull request that accepts too little is not in the file of the default branch."""
-    too_little = {each.acceptance.where for each in verdict.changes if each.word == "worse" and each.acceptance}
+    accepted = [each.acceptance.where for each in verdict.changes if each.word == "worse" and each.acceptance]
+    too_little = sorted({f"{file}:{where.rpartition(':')[2]}" for where in accepted})  # they name no folder
     if too_little:
-        yield f"It takes the place of what accepts too little, {' and '.join(sorted(too_little))}."
+        yield f"It takes the place of what accepts too little, {' and '.join(too_little)}."
     elif places[0].startswith(("at", "to")):
         yield f"The lines go {places[0]}."
     else:

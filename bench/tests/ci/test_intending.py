@@ -93,9 +93,14 @@ def test_a_value_without_digits_is_no_crash(tmp_path: Path) -> None:
     assert with_intended(Part(record, summary), make_plan(pull_request=7), Promises()).intended == ()
 
 
-def test_a_line_that_accepts_too_little_is_replaced() -> None:
-    part = only(intended(compared(arms("node-ws", cpu=0.15), accepting=[accepting(change=0.12)])))
-    assert part.how.startswith("It takes the place of what accepts too little, thresholds.yml:30.")
+@pytest.mark.parametrize(
+    ("promises", "file"),
+    [({}, "thresholds.yml"), ({"node-ws": "bench/chat/thresholds.yml"}, "bench/chat/thresholds.yml")],
+)
+def test_a_line_that_accepts_too_little_is_replaced(promises: dict[str, str], file: str) -> None:
+    record = compared(arms("node-ws", cpu=0.15), accepting=[accepting(change=0.12)])
+    part = only(intended(record, promises=promises))
+    assert part.how.startswith(f"It takes the place of what accepts too little, {file}:30.")
 
 
 def test_many_lines_are_folded_and_few_are_not() -> None:
