@@ -12,6 +12,7 @@ from pushbench.judging.changes import value_of
 from pushbench.judging.thresholds import Thresholds
 from pushbench.metrics.definitions import Metric, cost, in_sentence, metrics_of
 from pushbench.records.record import Record, Trial
+from pushbench.records.stages import headline
 from pushbench.statistics import strays
 
 MARGIN = 0.15
@@ -48,7 +49,7 @@ def _differences(
     metric: Metric, starts: Mapping[str, Sequence[Trial]], record: Record, thresholds: Thresholds, tests: int
 ) -> Iterator[tuple[str, str]]:
     """Each machine that stands out by the metric, and a sentence about it."""
-    stage = max(range(len(record.schedule.stages)), key=lambda each: record.schedule.stages[each].clients)
+    stage = headline(record.schedule.stages)
     found = {name: [value_of(trial, stage, metric.name) for trial in trials] for name, trials in starts.items()}
     known = {name: [value for value in values if value is not None and value > 0] for name, values in found.items()}
     groups = {name: values for name, values in known.items() if len(values) >= strays.LEAST}

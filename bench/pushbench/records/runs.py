@@ -22,6 +22,7 @@ from pushbench.foundation.files import write_atomically
 from pushbench.records import history
 from pushbench.records.history import Entry
 from pushbench.records.record import Parameters, Record
+from pushbench.records.stages import ranking_order
 
 Values = NDArray[np.float64]
 Column = tuple[str, str, str]
@@ -79,15 +80,15 @@ class Runs:
         return self.measured(server, *PRESENT)
 
     def stages(self, server: str) -> list[str]:
-        """The stages that the newest runs measured, the one with the most clients last. A server that ended under load
-        has fewer stages in that run than in the others.
+        """The stages that the newest runs measured, the one that ranks servers last. A server that ended under load has
+        fewer stages in that run than in the others.
         """
         names = {stage for name, stage, metric in self.columns if (name, metric) == (server, "clients")}
         sizes = {stage: self.values[:, self.columns[server, stage, "clients"]] for stage in names}
         measured = [run for run in self.having(server) if any(not np.isnan(of[run]) for of in sizes.values())]
         known = {stage: of[measured[-NEWEST:]] for stage, of in sizes.items()}
         last = {stage: float(of[~np.isnan(of)][-1]) for stage, of in known.items() if not np.isnan(of).all()}
-        return sorted(last, key=lambda stage: (last[stage], stage))
+        return sorted(last, key=lambda stage: ranking_order(stage, last[stage]))
 
     def series(self, server: str, stage: str, metric: str) -> list[Point]:
         """A metric over the runs that had the server, without runs whose parameters differ from the newest."""

@@ -11,7 +11,7 @@ from pushbench.metrics.kept import entry_of, require_whole
 from pushbench.records.capacity import CapacityRecord
 from pushbench.records.compact import CompactCapacity, CompactRun, CompactServer
 from pushbench.records.record import Record, Trial
-from pushbench.reporting.summary import largest_first, summarize
+from pushbench.reporting.summary import headline_first, summarize
 
 MEMORY = "memory_bytes.peak"
 SIGNIFICANT_DIGITS = 5
@@ -25,7 +25,7 @@ def compact_run(record: Record, verdict: Verdict) -> CompactRun:
         raise UserError(f"{record.id}: not kept: its sources are no commit", hint="commit them and measure again")
     if record.comparison or not record.complete or not record.judges_times:
         raise UserError(f"{record.id}: not kept: only whole runs that judge times have a ranking")
-    stage = largest_first(summarize(record, verdict))[0]
+    stage = headline_first(summarize(record, verdict))[0]
     metrics = metrics_of(record.words)
     planned = record.schedule.stages[stage]
     return CompactRun(

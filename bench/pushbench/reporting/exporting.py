@@ -10,7 +10,7 @@ from pushbench.metrics.definitions import Better, metrics_of
 from pushbench.metrics.units import format_number
 from pushbench.records.record import Environment, Record
 from pushbench.records.stages import places
-from pushbench.reporting.report import largest_stages
+from pushbench.reporting.report import main_stages
 from pushbench.reporting.rows import headline_rows
 from pushbench.reporting.summary import Spread, Summary, due_instead
 
@@ -44,7 +44,7 @@ def github_action_benchmark(record: Record, summary: Summary) -> dict[Tool, list
 
 
 def _benchmarks(record: Record, summary: Summary) -> Iterator[tuple[str, Benchmark]]:
-    stage = largest_stages(record)[0]
+    stage = main_stages(record)[0]
     where = ", ".join([record.suite, record.profile, places([record.schedule.stages[stage]]).removeprefix("at ")])
     where += "".join(f", {each}" for each in _series(record.environment))
     for server in summary.servers:

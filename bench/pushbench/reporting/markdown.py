@@ -14,7 +14,7 @@ from pushbench.records.record import Record
 from pushbench.reporting import again, explained, notes, rankings
 from pushbench.reporting.loads import load_table
 from pushbench.reporting.ranking import Ranking
-from pushbench.reporting.summary import Summary, largest_first
+from pushbench.reporting.summary import Summary, headline_first
 from pushbench.reporting.table import Cell, Table, changes_table, levels_table, loud, stage_table
 
 # `@` would notify people and `#` link issues when the report becomes a comment. GitHub looks for both in the text that
@@ -48,7 +48,7 @@ def render(
     if against_load := load_table(summary):
         title = f"{metrics_of(record.words)[record.words.headline].title} against load"
         lines += [f"## {escape(title)}", "", *table_lines(against_load), ""]
-    for stage in largest_first(summary):
+    for stage in headline_first(summary):
         title = escape(notes.stage_heading(summary.stages[stage]))
         lines += [f"## {title}", "", *table_lines(stage_table(summary, stage)), ""]
     lines += [

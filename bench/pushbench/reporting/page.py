@@ -19,7 +19,7 @@ from pushbench.reporting.charts import charts
 from pushbench.reporting.looks import Look, looks
 from pushbench.reporting.page_style import STYLE
 from pushbench.reporting.ranking import Ranking
-from pushbench.reporting.summary import Summary, largest_first
+from pushbench.reporting.summary import Summary, headline_first
 from pushbench.reporting.table import Cell, Table, changes_table, levels_table, loud, stage_table
 
 
@@ -118,7 +118,7 @@ def _tables(record: Record, summary: Summary) -> Iterator[str]:
     if verdict.changes:
         yield from (f"<h2>Changes {_text(notes.against(record))}</h2>", *_table(changes_table(verdict)))
     yield "<h2>All numbers</h2>"
-    for position, stage in enumerate(largest_first(summary)):
+    for position, stage in enumerate(headline_first(summary)):
         opened = " open" if position == 0 else ""
         yield f"<details{opened}><summary>{_text(notes.stage_heading(summary.stages[stage]))}</summary>"
         yield from (*_table(stage_table(summary, stage)), "</details>")

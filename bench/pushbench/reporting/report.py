@@ -10,6 +10,7 @@ from rich.console import Console
 from pushbench.judging.verdict import Verdict
 from pushbench.profiling.explanation import Explanation
 from pushbench.records.record import Record, Trial
+from pushbench.records.stages import headline
 from pushbench.reporting import explained, notes, page, terminal
 from pushbench.reporting import markdown as markdown_
 from pushbench.reporting.ranking import rank
@@ -28,12 +29,12 @@ def render_terminal(
 ) -> str:
     """The ranking and the table of each of `stages` (indices), and everything that is to be said.
 
-    Without `stages` it is the table of the largest one, and in brief the largest ones with parameters of their own.
+    Without `stages` it is the table of the one that ranks, and in brief the largest ones with parameters of their own.
     """
     summary = summarize(record, verdict)
     console = terminal.text_console(width, color=color)
-    largest, *others = largest_stages(record)
-    for position, stage in enumerate([largest] if stages is None else stages):
+    main, *others = main_stages(record)
+    for position, stage in enumerate([main] if stages is None else stages):
         if position:
             console.print()
         terminal.print_heading(console, record, notes.heading(record, stage))
@@ -97,30 +98,33 @@ def render_verdict(record: Record, verdict: Verdict, *, width: int = 80, color: 
 
 
 def markdown(record: Record, verdict: Verdict, explanations: Sequence[Explanation] = ()) -> str:
-    ranking = rank(record, verdict, largest_stages(record)[0])
+    ranking = rank(record, verdict, main_stages(record)[0])
     return markdown_.render(record, summarize(record, verdict), ranking, explanations)
 
 
 def html(record: Record, verdict: Verdict, listed: Sequence[str] = ()) -> str:
     """One file without a script, for mail and tickets. `listed` are the servers of report-site/looks.txt."""
-    ranking = rank(record, verdict, largest_stages(record)[0])
+    ranking = rank(record, verdict, main_stages(record)[0])
     return page.render(record, summarize(record, verdict), ranking, listed)
 
 
 def as_json(record: Record, verdict: Verdict) -> dict[str, Any]:
-    """The ranking in the largest stage, the numbers of every server and stage in base units, and the verdict."""
-    ranking = rank(record, verdict, largest_stages(record)[0])
+    """The ranking, the numbers of every server and stage in base units, and the verdict."""
+    ranking = rank(record, verdict, main_stages(record)[0])
     whole = summarize(record, verdict).model_dump(mode="json", by_alias=True)
     return {"ranking": ranking and ranking.model_dump(mode="json"), **whole}
 
 
-def largest_stages(record: Record) -> list[int]:
-    """The largest stage with the record's parameters, then those with each others; so for each kind of outage."""
+def main_stages(record: Record) -> list[int]:
+    """The stage that ranks servers, then the largest with the record's parameters, then those with each others; so for
+    each kind of outage.
+    """
     stages = record.schedule.stages
     by_size = sorted(range(len(stages)), key=lambda index: stages[index].clients)
     kinds = [(str(stage.parameters), stage.outage and stage.outage.kill) for stage in stages]
     largest = {kinds[index]: index for index in by_size}
-    return sorted(largest.values(), key=lambda index: (bool(stages[index].parameters), index))
+    first = headline(stages)
+    return sorted({first, *largest.values()}, key=lambda index: (index != first, bool(stages[index].parameters), index))
 
 
 def _text(console: Console) -> str:

@@ -15,7 +15,7 @@ from pydantic import Field, NonNegativeInt
 from pushbench.foundation.model import Document
 from pushbench.judging.verdict import Verdict
 from pushbench.records.record import Commit, Environment, Record, ReportedVersions, StagePlan, Trial
-from pushbench.records.stages import Stage
+from pushbench.records.stages import Stage, headline
 from pushbench.records.vocabulary import Vocabulary
 
 
@@ -88,10 +88,15 @@ def summarize(record: Record, verdict: Verdict) -> Summary:
     )
 
 
-def largest_first(summary: Summary) -> list[int]:
-    """The stages, those with parameters of their own behind the others."""
+def headline_first(summary: Summary) -> list[int]:
+    """The stages: the one that ranks servers, then the others, those with parameters of their own last."""
     stages = summary.stages
-    return sorted(range(len(stages)), key=lambda index: (bool(stages[index].parameters), -stages[index].clients))
+    first = headline(stages)
+
+    def order(index: int) -> tuple[bool, bool, int]:
+        return index != first, bool(stages[index].parameters), -stages[index].clients
+
+    return sorted(range(len(stages)), key=order)
 
 
 def summarize_trial(trial: Trial) -> ServerSummary:

@@ -11,7 +11,7 @@ from pushbench.site.combining import Combination
 from pushbench.site.context import Context, load_of, title_of
 from pushbench.site.embedded import Setting
 from pushbench.site.layout import Data, Folder, part
-from pushbench.site.series import largest, stages
+from pushbench.site.series import ranking_stage, stages
 
 
 def write_charts(
@@ -31,7 +31,7 @@ def write_charts(
     runs: dict[str, Data | None] = {}
     written: dict[str, list[str]] = {}
     for combination in first.values():
-        stage = largest(stages(combination.runs))
+        stage = ranking_stage(stages(combination.runs))
         if stage is None:
             continue
         setting = Setting(

@@ -18,7 +18,7 @@ from pushbench.reporting.summary import falls_short
 from pushbench.site.combining import Combination
 from pushbench.site.events import Event
 from pushbench.site.layout import Data
-from pushbench.site.series import Stage, largest
+from pushbench.site.series import Stage, ranking_stage
 from pushbench.statistics.ties import alike
 from pushbench.statistics.trend import RECENT, Band, band
 
@@ -40,7 +40,7 @@ def overview(
 ) -> Data:
     """`newest` is the newest run's row, with the reasons of its verdict; `outcome` is a server's in a run."""
     runs, words = combination.runs, combination.words
-    stage = largest(stages)
+    stage = ranking_stage(stages)
     judge = Judge(combination, thresholds, stages)
     return {
         "stage": stage.name if stage else None,

@@ -10,7 +10,7 @@ import numpy as np
 
 from pushbench.foundation.text import one_line
 from pushbench.records.runs import PRESENT, Runs
-from pushbench.records.stages import is_named
+from pushbench.records.stages import by_numbers, headline, is_named
 from pushbench.records.vocabulary import Vocabulary
 from pushbench.reporting.rows import groups
 from pushbench.site.layout import Data
@@ -32,8 +32,8 @@ class Stage:
         self.name, self.clients = name, clients
 
     @property
-    def order(self) -> tuple[bool, int, str]:
-        return is_named(self), self.clients, self.name
+    def order(self) -> tuple[bool, int, list[str | int]]:
+        return is_named(self), self.clients, by_numbers(self.name)
 
 
 def stages(runs: Runs) -> list[Stage]:
@@ -130,7 +130,6 @@ def _short(value: float) -> float:
     return float(f"{value:.4g}")
 
 
-def largest(found: Sequence[Stage]) -> Stage | None:
-    """The largest one with the combination's own parameters, or else the largest of all."""
-    plain = [stage for stage in found if not is_named(stage)]
-    return max(plain or found, key=lambda stage: (stage.clients, stage.name), default=None)
+def ranking_stage(found: Sequence[Stage]) -> Stage | None:
+    """The stage of the combination's headline; None where there is none."""
+    return found[headline(found)] if found else None

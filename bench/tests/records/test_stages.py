@@ -37,3 +37,21 @@ def test_headings() -> None:
 )
 def test_stages_in_a_sentence_and_in_a_list(which: list[StagePlan], said: str, listed: str) -> None:
     assert (stages.places(which), stages.listing(which)) == (said, listed)
+
+
+@pytest.mark.parametrize(
+    ("found", "name"),
+    [
+        ([stage(300), stage(1000), CLASSROOM, stage(2000, "classroom-2000")], "1000"),
+        ([stage(1000), stage(300)], "1000"),
+        ([stage(500, "open-50"), stage(500, "open-200"), stage(900, "paced-900-closed")], "open-200"),
+        ([stage(10, "closed-10"), stage(500, "paced-500-closed")], "paced-500-closed"),
+    ],
+)
+def test_the_stage_that_ranks_is_plain_or_else_open_and_then_the_largest(found: list[StagePlan], name: str) -> None:
+    assert found[stages.headline(found)].name == name
+
+
+def test_names_are_in_the_order_of_their_numbers() -> None:
+    names = ["open-1000", "open-50", "open-200", "closed-10", "100", "open"]
+    assert sorted(names, key=stages.by_numbers) == ["100", "closed-10", "open", "open-50", "open-200", "open-1000"]

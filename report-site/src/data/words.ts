@@ -22,10 +22,13 @@ export function inSentence(title: string): string {
   return /^.[A-Z]/.test(title) ? title : title.charAt(0).toLowerCase() + title.slice(1);
 }
 
-/** Where the numbers of an overview were measured: `at 1,000 clients`. */
+/** Where the numbers of an overview were measured: `at 1,000 clients`, `in open-200`. */
 export function atStage({ stages }: Combination, overview: Overview): string {
   const stage = stages.find((each) => each.name === overview.stage);
-  return stage ? `at ${stage.clients.toLocaleString('en-US')} clients` : 'in the largest stage';
+  if (!stage) return 'in the stage that ranks';
+  return stage.name === String(stage.clients)
+    ? `at ${stage.clients.toLocaleString('en-US')} clients`
+    : `in ${stage.name}`;
 }
 
 /** What loads count, inside a sentence: `clients`, or `requests/s` where a parameter is their rate. */

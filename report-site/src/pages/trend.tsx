@@ -8,6 +8,7 @@ import type { Combination, Manifest } from '../data/types';
 import { inSentence, metricTitle, unitOf, wordsOf } from '../data/words';
 import { Chart } from '../parts/chart';
 import { Choice, CombinationPick, chosenCombination, NoSuch, Pick, Shown } from '../parts/page';
+import { chosenStage } from '../parts/stages';
 import { go, here } from '../route';
 import { asBadge, MarkList, marksOf } from './marks';
 import { Changes, Neighbours, Pinned, RangeLinks } from './trend-about';
@@ -26,7 +27,7 @@ export function TrendPage({ manifest, query }: Props) {
   const words = wordsOf(manifest, chosen.suite);
   const asked = [query.get('metric') ?? '', words.cost];
   const metric = asked.find((each) => chosen.metrics.includes(each)) ?? chosen.metrics[0] ?? words.cost;
-  const stage = chosen.stages.find((each) => each.name === query.get('stage')) ?? largest(chosen);
+  const stage = chosenStage(chosen.stages, query);
   const range = parseRange(query.get('range'), chosen.runs);
   return (
     <>
@@ -73,11 +74,6 @@ export function TrendPage({ manifest, query }: Props) {
       )}
     </>
   );
-}
-
-function largest(combination: Combination) {
-  const plain = combination.stages.filter((stage) => stage.name === String(stage.clients));
-  return plain.at(-1) ?? combination.stages.at(-1);
 }
 
 interface ChosenProps extends Props {

@@ -8,11 +8,17 @@ import { formatQuantity, NOT_MEASURED } from '../units';
 import { Choice, Pick } from './page';
 import type { Cell } from './table';
 
-/** The stage that the address names, else the largest that has no name of its own. */
-export function chosenStage(stages: StageNumbers[], query: URLSearchParams): StageNumbers | undefined {
+interface Stage {
+  name: string;
+  clients?: number;
+}
+
+/** The stage that the address names, else the one that ranks, as `headline` in bench/pushbench/records/stages.py. */
+export function chosenStage<S extends Stage>(stages: S[], query: URLSearchParams): S | undefined {
   return (
     stages.find((each) => each.name === query.get('stage')) ??
     stages.filter((each) => each.name === String(each.clients)).at(-1) ??
+    stages.filter((each) => !each.name.split('-').includes('closed')).at(-1) ??
     stages.at(-1)
   );
 }
