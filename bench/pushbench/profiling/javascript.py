@@ -12,6 +12,13 @@ INTERVAL_US = 500
 """between two samples: a server that uses 8 % of a CPU gives some 1,000 in 7 s"""
 MOST_FILES = 100
 """of one start: a file for each process and each worker thread"""
+PRELOADS = {"node": "--require", "bun": "--preload"}
+ENDING = """\
+process.on('SIGTERM', () => {
+  if (process.listenerCount('SIGTERM') === 1) process.exit(0);
+});
+"""
+"""A runtime that SIGTERM kills writes no profile, so a server that does not handle SIGTERM itself exits."""
 
 
 class CpuProf:
@@ -23,6 +30,9 @@ class CpuProf:
         self._place, self._runtime = place, runtime
         self.name = f"{runtime} --cpu-prof"
         self.options = ["--cpu-prof", f"--cpu-prof-dir={place.files}"]
+        preloaded = place.files / "ending.cjs"
+        preloaded.write_text(ENDING)
+        self.options += [PRELOADS[runtime], str(preloaded)]
         if runtime == "node":
             self.options.append(f"--cpu-prof-interval={INTERVAL_US}")
 
@@ -33,7 +43,8 @@ class CpuProf:
     def read(self, windows: Sequence[Window], epoch: float) -> Profile:
         files = sorted(self._place.files.glob("*.cpuprofile"))
         if not files:
-            raise Unprofiled(f"{self._runtime} wrote no profile: this version may not have --cpu-prof")
+            why = f"it was killed, or this version of {self._runtime} has no --cpu-prof"
+            raise Unprofiled(f"{self._runtime} wrote no profile: {why}")
         if len(files) > MOST_FILES:
             raise Unprofiled(f"{self._runtime} wrote {len(files):,} profiles: {MOST_FILES} at most")
         profile = Profile()
