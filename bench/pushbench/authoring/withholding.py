@@ -44,13 +44,9 @@ class Secrets:
 
     def in_form(self, text: str) -> str:
         """What a client sent, with what stands for the values of secret fields where it is a form."""
-        if not _is_form(text):
-            return text
-        parts = (part.partition("=") for part in text.split("&"))
-        fields = ((name, unquote_plus(name), value) for name, _, value in parts)
-        return "&".join(
-            f"{name}={self.field(plain) if SECRET.search(plain) else value}" for name, plain, value in fields
-        )
+        fields = _fields(text)
+        shown = (value if plain is None else self.field(plain) for _, plain, value in fields)
+        return "&".join(f"{name}={value}" for (name, _, _), value in zip(fields, shown, strict=True)) or text
 
     def lines(self, draft: Sequence[str]) -> Iterator[str]:
         """The section `secrets` of a draft, of those that its lines have."""
@@ -73,14 +69,18 @@ def _found(talk: Conversation) -> Iterator[tuple[Place, str]]:
         for at, value in (leaves(each.text) or {}).items():
             if SECRET.search(at) and isinstance(value, str):
                 yield ("field", at), value
-        for part in each.text.split("&") if each.text and _is_form(each.text) else ():
-            name, _, value = part.partition("=")
-            if SECRET.search(unquote_plus(name)):
-                yield from ((("field", unquote_plus(name)), form) for form in {value, unquote_plus(value)})
+        for _, plain, value in _fields(each.text or ""):
+            if plain is not None:
+                yield from ((("field", plain), form) for form in {value, unquote_plus(value)})
 
 
-def _is_form(text: str) -> bool:
-    return leaves(text) is None and _FORM.fullmatch(text) is not None
+def _fields(text: str) -> list[tuple[str, str | None, str]]:
+    """The fields of a form: the name, that of a secret one without its encoding, else None, and the value."""
+    if not _FORM.fullmatch(text) or leaves(text) is not None:
+        return []
+    parts = (part.partition("=") for part in text.split("&"))
+    fields = ((name, unquote_plus(name), value) for name, _, value in parts)
+    return [(name, plain if SECRET.search(plain) else None, value) for name, plain, value in fields]
 
 
 def _named(places: Sequence[Place]) -> Mapping[Place, str]:

@@ -17,8 +17,8 @@ def only_waits() -> None:
 
 
 async def begins_to_end(ends: Collection[asyncio.Task[Any]], ending: asyncio.Task[Any], replicas: int) -> None:
-    """Wait until the server lets its first client go, or has ended. Each of several replicas gets SIGTERM at a time of
-    its own, and takes clients until then: they let all clients go first.
+    """Wait until the server lets its first client go, or has ended; with several replicas, until all clients are let
+    go, because each replica gets SIGTERM at a time of its own and takes clients until then.
     """
     if replicas > 1:
         await asyncio.wait(ends)
