@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import TextWrapper
 from typing import Any, NoReturn
 
 import typer
@@ -18,6 +19,7 @@ from pushbench.cli.options import note, print_json
 from pushbench.foundation.errors import EXIT_FAIL, EXIT_PASS, EXIT_UNDECIDED, UserError
 from pushbench.foundation.files import write_atomically
 from pushbench.foundation.project import Project
+from pushbench.foundation.text import one_line
 from pushbench.judging.thresholds import Thresholds
 from pushbench.judging.thresholds_reader import known_suites, read_own_thresholds, read_thresholds
 from pushbench.records.record import Record
@@ -54,13 +56,21 @@ class Conclusion:
 
     code: int
     document: Any
+    reasons: Sequence[str] = ()
+    """why the outcome is not pass, each with its suite"""
 
 
 def exit_with(found: Sequence[Conclusion], *, as_json: bool) -> NoReturn:
-    """End the command with the worst exit code. Programs get one document, or a list where there are several suites."""
+    """End the command with the worst exit code. Programs get one document, or a list where there are several suites.
+
+    People get the reasons of several suites once more: the tables of the last suite may hide those of the first.
+    """
     if as_json:
         documents = [each.document for each in found]
         print_json(documents[0] if len(documents) == 1 else documents)
+    elif len(found) > 1 and (reasons := [reason for each in found for reason in each.reasons]):
+        wrap = TextWrapper(width(), initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
+        print("", f"Reasons, all {len(found)} suites", *(wrap.fill(one_line(reason)) for reason in reasons), sep="\n")
     raise typer.Exit(max((each.code for each in found), key=BY_SEVERITY.index))
 
 
@@ -83,7 +93,8 @@ def conclude(project: Project, record: Record, thresholds: Thresholds, *, as_jso
     note(f"report {project.relative(path)}, record {project.relative(record_path(project.records, record.id))}")
     if site:
         note(f"site {project.relative(site)}")
-    return Conclusion(verdict.exit_code(), report.as_json(record, verdict) if as_json else None)
+    document = report.as_json(record, verdict) if as_json else None
+    return Conclusion(verdict.exit_code(), document, [f"{record.suite}: {reason}" for reason in verdict.reasons])
 
 
 def width() -> int:

@@ -6,8 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
+import typer
 
-from pushbench.cli.conclusion import thresholds_of
+from pushbench.cli.conclusion import Conclusion, exit_with, thresholds_of
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.project import Project
 from pushbench.measuring.preparation import by_suite
@@ -62,6 +63,22 @@ def test_a_plan_tells_each_suite_and_programs_get_a_list(pushbench: Pushbench) -
     plans = json.loads(pushbench("plan", "--json").stdout)
     assert {each["suite"]: len(each["trials"]) for each in plans} == {"tiny": 2, "letters": 1}
     assert json.loads(pushbench("plan", "--servers", "post", "--json").stdout)["suite"] == "letters"
+
+
+def test_the_reasons_of_all_suites_stand_at_the_end(capsys: pytest.CaptureFixture[str]) -> None:
+    failed = Conclusion(1, None, ["tiny: alpha: loss 2 % at 10 clients, limit 1 %", "tiny: beta: not built"])
+    with pytest.raises(typer.Exit) as ended:
+        exit_with([failed, Conclusion(0, None)], as_json=False)
+    assert ended.value.exit_code == 1
+    assert capsys.readouterr().out.splitlines() == [
+        "",
+        "Reasons, all 2 suites",
+        *(f"  {each}" for each in failed.reasons),
+    ]
+    for silent in ([failed], [Conclusion(0, None), Conclusion(0, None)]):
+        with pytest.raises(typer.Exit):
+            exit_with(silent, as_json=False)
+        assert not capsys.readouterr().out, "one suite has said its reasons, and none has nothing to say"
 
 
 def test_a_run_makes_a_record_of_each_suite_in_its_words(pushbench: Pushbench, project: Project) -> None:
