@@ -161,9 +161,12 @@ def _watch(ids: Sequence[str]) -> Iterator[Watch]:
         console.print(text, markup=False, soft_wrap=True)
 
     def show() -> None:
-        # Its thread runs from here on only: the processes of the lanes are forks, which take no threads with them.
+        # Its thread runs while servers are checked: the processes of lanes are forks, which take no threads with them.
         status.update("; ".join(f"{server}: {rules} rules checked" for server, rules in checked.items()))
-        status.start()
+        if checked:
+            status.start()
+        else:
+            status.stop()
 
     def began(number: int) -> None:
         checked[ids[number]], begun[ids[number]] = 0, time.monotonic()
@@ -176,13 +179,19 @@ def _watch(ids: Sequence[str]) -> Iterator[Watch]:
             say(f"{ids[number]}: FAIL {result.name}")
         show()
 
-    def ended(number: int, found: Conformance) -> None:
+    def postponed(number: int, found: Conformance) -> None:
         del checked[ids[number]]
+        say(f"{ids[number]}: {found.postponed}")
+        show()
+
+    def ended(number: int, found: Conformance) -> None:
+        checked.pop(ids[number], None)
         seconds = time.monotonic() - begun[ids[number]]
         say(f"{ids[number]}: keeps {found.kept} rules{found.unasked} ({seconds:.0f} s){found.disturbed}")
+        show()
 
     try:
-        yield Watch(began, heard, ended)
+        yield Watch(began, heard, ended, postponed)
     finally:
         status.stop()
 

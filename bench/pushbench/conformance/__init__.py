@@ -50,13 +50,17 @@ def subject(
     build: Build,
     driver: Driver,
     converse: Converse | None = None,
+    environment: Mapping[str, str] | None = None,
 ) -> Subject:
-    """A server of the catalog as what is verified; one that declares its protocol needs `converse`."""
+    """A server of the catalog as what is verified, with more variables in its `environment`.
+
+    One that declares its protocol needs `converse`.
+    """
     spec, declared = server.spec, declared_by(server)
-    start = partial(driver.running, server, build)
+    start = partial(driver.running, server, build, environment)
     spoken = None
     if declared:
         assert converse
-        environment = declared.environment()
-        spoken = Declared(declared, lambda url: converse(url, declared.declaration, environment))
+        secrets = declared.environment()
+        spoken = Declared(declared, lambda url: converse(url, declared.declaration, secrets))
     return Subject(server.id, spec.suite, spec.protocol, spec.services, start, spec.outage, spoken)

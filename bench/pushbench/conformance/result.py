@@ -21,7 +21,9 @@ class RuleResult(Document):
     log_tail: str = Field("", description="the last lines that the server had printed when the rule failed")
     seconds: NonNegativeFloat
     checks: PositiveInt = Field(
-        1, description="how often it was checked: again after a failure while the hypervisor took much of the CPU"
+        1,
+        description="how often it was checked: again after a failure while the hypervisor took much of the CPU, or "
+        "beside other servers",
     )
 
     @property
@@ -67,7 +69,13 @@ class Conformance(Document):
         return f", {others} not asked" if others else ""
 
     @property
+    def postponed(self) -> str:
+        """What is said of rules that were not kept beside other servers, before they are checked again."""
+        names = ", ".join(result.name for result in self.failures)
+        return f"to be checked again without other servers beside it: {names}"
+
+    @property
     def disturbed(self) -> str:
-        """`; checked again while the hypervisor took the CPU: nagle-is-off`; empty where no rule was."""
+        """`; checked again, because others had the CPU: nagle-is-off`; empty where no rule was."""
         again = ", ".join(result.name for result in self.rules if result.checks > 1)
-        return f"; checked again while the hypervisor took the CPU: {again}" if again else ""
+        return f"; checked again, because others had the CPU: {again}" if again else ""

@@ -43,6 +43,8 @@ class Watch:
     began: Callable[[int], None]
     checked: Callable[[int, RuleResult], None]
     found: Callable[[int, Conformance], None]
+    postponed: Callable[[int, Conformance], None] = lambda *_: None
+    """What a server did not keep beside others is to be checked again."""
 
 
 class Ends:

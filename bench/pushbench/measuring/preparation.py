@@ -190,7 +190,10 @@ def verify_all(project: Project, built: Sequence[Prepared], driver: Driver, note
                 told = f"not benchmarked: {failure.message}\n{failure.log_tail}".rstrip()
             note(f"{found.server}: {told}")
 
-    watch = Watch(began, lambda *_: None, ended)
+    def postponed(_: int, found: Conformance) -> None:
+        note(f"{found.server}: {found.postponed}")
+
+    watch = Watch(began, lambda *_: None, ended, postponed)
     results = {each.server: each for each in verify_built(pending, lanes_of(driver), watch)}
     return [
         Prepared(each.server, each.digest, _verified(each.result, results.get(each.server.id)), verified=True)

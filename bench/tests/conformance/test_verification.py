@@ -229,7 +229,7 @@ def test_a_rule_that_fails_on_a_disturbed_machine_is_checked_again_on_a_fresh_se
     ]
     assert started == 2
     found = Conformance(server="x", suite="whiteboard", protocol="whiteboard-json", digest="", rules=results)
-    assert found.disturbed == "; checked again while the hypervisor took the CPU: comes-right"
+    assert found.disturbed == "; checked again, because others had the CPU: comes-right"
 
 
 @pytest.mark.parametrize(("stolen", "checks"), [(0.2, 3), (0.04, 1)])
