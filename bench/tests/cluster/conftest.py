@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -15,12 +16,24 @@ from tests.cluster.course import Course, play_harms
 from tests.cluster.scripted import make_scripted
 
 PROJECT = Project.current()
-SERVERS = select(read_catalog(PROJECT.servers), ["node-ws", "node-cluster-redis/channel-per-board", "spring-mvc-sse"])
-IMAGES = {"k6": generator_image(PROJECT).reference(), "server": image_of(SERVERS[0]).reference()}
-FIRST = [*IMAGES.values(), image_of(SERVERS[1]).reference()]
-"""The two of Node.js share most of their layers, which are copied once."""
-LATER = [image_of(SERVERS[2]).reference()]
-SERVICES = [image.reference for image in service_images(needed_by(SERVERS))]
+
+
+@dataclass(frozen=True)
+class Images:
+    k6: str
+    node: list[str]
+    """Two servers, which share most of their layers: those are copied once."""
+    later: list[str]
+    """of a server, and of the services"""
+
+
+@pytest.fixture(scope="session")
+def found_images() -> Images:
+    names = ["node-ws", "node-cluster-redis/channel-per-board", "spring-mvc-sse"]
+    servers = select(read_catalog(PROJECT.servers), names)
+    *node, spring = [image_of(server).reference() for server in servers]
+    services = [image.reference for image in service_images(needed_by(servers))]
+    return Images(generator_image(PROJECT).reference(), node, [spring, *services])
 
 
 @pytest.fixture(scope="session")
@@ -31,9 +44,10 @@ def making(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Future[tuple[Pa
 
 
 @pytest.fixture(scope="session")
-def cluster(making: Future[tuple[Path, str]]) -> Iterator[Cluster]:
+def cluster(making: Future[tuple[Path, str]], found_images: Images) -> Iterator[Cluster]:
     """Its nodes have the images of k6 and node-ws."""
-    with cluster_with(FIRST, lambda: [*LATER, *SERVICES, making.result()[1]]) as found:
+    first = [found_images.k6, *found_images.node]
+    with cluster_with(first, lambda: [*found_images.later, making.result()[1]]) as found:
         yield found
 
 
@@ -45,8 +59,8 @@ def stocked(cluster: Cluster) -> Cluster:
 
 
 @pytest.fixture(scope="session")
-def images() -> dict[str, str]:
-    return IMAGES
+def images(found_images: Images) -> dict[str, str]:
+    return {"k6": found_images.k6, "server": found_images.node[0]}
 
 
 @pytest.fixture(scope="session")
