@@ -119,6 +119,7 @@ def test_without_python_the_way_to_it_is_told(checkout: Path, tmp_path: Path) ->
     assert done.stderr.startswith("pushbench: needs Python 3.11, 3.12 or 3.13 on the PATH")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("version", "said"),
     [

@@ -84,6 +84,7 @@ def upward(package: Path, steps: Mapping[str, int]) -> Iterator[str]:
 STEPS = ladder(DOCUMENT.read_text())
 
 
+@pytest.mark.slow
 def test_no_import_leads_up_the_ladder() -> None:
     wrong = list(upward(PACKAGE, STEPS))
     assert not wrong, "\n".join(wrong)

@@ -69,6 +69,7 @@ def test_what_sees_the_machine_starts_only_when_asked() -> None:
         assert not [mount for mount in SERVICES[service].get("volumes", []) if mount.startswith("/")]
 
 
+@pytest.mark.slow
 def test_the_engine_accepts_the_compose_file() -> None:
     if subprocess.run(["docker", "compose", "version"], capture_output=True, check=False).returncode != 0:
         pytest.skip("docker compose is not installed; the file was checked as YAML")

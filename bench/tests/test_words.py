@@ -85,6 +85,7 @@ def found(suite: Suite, texts: list[tuple[str, str]]) -> list[str]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suite", SUITES, ids=lambda suite: suite.id)
 def test_only_a_suites_own_files_know_its_words(suite: Suite) -> None:
     assert found(suite, ALL) == []

@@ -93,6 +93,7 @@ def test_a_record_without_a_known_answer_joins_nothing() -> None:
             known(whole.model_copy(update=changed), Path("a.json"))
 
 
+@pytest.mark.slow
 def test_the_same_seed_draws_the_same() -> None:
     records = [campaign("none", fixed=True)]
     assert calibrate(records, THRESHOLDS, runs=20, seed=4) == calibrate(records, THRESHOLDS, runs=20, seed=4)

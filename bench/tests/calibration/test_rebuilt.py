@@ -51,6 +51,7 @@ def test_both_arms_are_built_from_the_same_code_at_two_places(project: Project) 
     assert [(tree / "servers/x/target/built").read_text() for tree in trees] == ["once "]
 
 
+@pytest.mark.slow
 def test_code_that_changed_is_not_alike(project: Project) -> None:
     (project.servers / "x" / "README").write_text("other sources\n")
     with pytest.raises(UserError, match="x: changed since the last commit"):

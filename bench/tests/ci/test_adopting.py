@@ -146,6 +146,7 @@ def beside(own: Path) -> Path:
     return own
 
 
+@pytest.mark.slow
 def test_sources_above_the_description_are_adopted_as_they_were_at_both_commits(project: Project, beside: Path) -> None:
     base = git(beside, "rev-parse", "HEAD~2")
     plan = adopt(project, Adoption(beside, "bench/mine", "smoke", base), Settings())
@@ -156,6 +157,7 @@ def test_sources_above_the_description_are_adopted_as_they_were_at_both_commits(
     assert (server.folder, server.described) == (project.servers / "mine", None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", ["../../..", "../../../../..", "/etc"])
 def test_sources_out_of_their_repository_are_refused(project: Project, beside: Path, source: str) -> None:
     file = beside / "bench" / "mine" / "server.yml"

@@ -65,6 +65,7 @@ def test_one_turn_of_the_watch(double: Double, capfd: pytest.CaptureFixture[str]
     assert SECRET not in "".join(capfd.readouterr())
 
 
+@pytest.mark.slow
 def test_the_token_that_lists_machines_is_used_for_that(double: Double, monkeypatch: pytest.MonkeyPatch) -> None:
     assert double.permissions
     double.permissions["administration"] = "read"

@@ -236,6 +236,7 @@ def test_a_run_that_left_nothing_and_says_nothing_is_a_cause(nights: Nights) -> 
     assert nights.open == {frozenset({Cause("run", "bench", "no-results")})}
 
 
+@pytest.mark.slow
 def test_a_flood_is_one_issue_that_lists_the_rest(nights: Nights) -> None:
     many = [failed(f"server-{number}") for number in range(30)]
     nights.play(*many)

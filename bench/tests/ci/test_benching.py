@@ -114,6 +114,7 @@ def test_a_run_that_was_cut_is_unfinished_and_its_record_is_kept(project: Projec
     assert (step.outcome, step.measured) == ("unfinished", 1)
 
 
+@pytest.mark.slow
 def test_points_of_the_trend_are_judged_by_the_history_and_the_first_ones_have_none(
     project: Project, tmp_path: Path
 ) -> None:
@@ -212,6 +213,7 @@ def test_a_job_that_is_cancelled_leaves_what_is_known(tmp_path: Path) -> None:
     assert stop.removeprefix("::stop-commands::") == resume.strip(":")
 
 
+@pytest.mark.slow
 def test_what_an_earlier_job_left_is_not_taken_for_this_one_s(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -32,6 +32,7 @@ LIMIT = "version: 1\nsuites: {whiteboard: {limits: {loss_ratio: {max: 1%}}}}\n"
 ACCEPT = "servers: {a: {whiteboard: {accepted: {loss_ratio: {change: 5%, reason: x, until: 2027-01-01}}}}}\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "accepts_only", "accepted"),
     [
@@ -80,6 +81,7 @@ def test_a_base_may_be_a_branch_that_was_not_checked_out(origin: Path, tmp_path:
         read_change(tmp_path / "clone", of_inputs(origin, base="nowhere"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("base", ["pull/7/head", "refs/pull/7/head", "SHA"])
 def test_a_base_is_no_commit_of_a_stranger(origin: Path, tmp_path: Path, base: str) -> None:
     """GitHub gives out every commit of a fork by its SHA, and the machine that measures would build it."""

@@ -86,6 +86,7 @@ def published(tmp_path: Path) -> Path:
     return tmp_path / "clone"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("branch", "full"),
     [("gh-pages", ["epsilon", "gamma"]), ("no-branch", ["alpha", "beta", "delta"]), ("", ["alpha", "beta", "delta"])],

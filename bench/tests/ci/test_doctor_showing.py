@@ -84,6 +84,7 @@ def test_what_others_wrote_is_inert_in_the_terminal() -> None:
     assert "\x1b" not in json.dumps(diagnosis.model_dump(), ensure_ascii=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("arguments", "code"), [([], 1), (["--json"], 1)])
 def test_the_command_tells_people_and_programs(
     arguments: list[str], code: int, monkeypatch: pytest.MonkeyPatch

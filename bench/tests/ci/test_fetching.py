@@ -28,6 +28,7 @@ def test_a_pull_request_gets_its_history_and_its_base(origin: Path, shallow: Pat
     require_no_pages(origin, shallow)
 
 
+@pytest.mark.slow
 def test_a_dispatch_gets_the_pull_request_beside_main(origin: Path, shallow: Path) -> None:
     main, head = git(origin, "rev-parse", "main"), git(origin, "rev-parse", "change")
     git(shallow, "fetch", "--depth", "1", "origin", main)

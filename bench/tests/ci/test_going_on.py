@@ -91,6 +91,7 @@ def log(project: Project) -> list[str]:
     return (project.root / "log").read_text().splitlines()
 
 
+@pytest.mark.slow
 def test_a_night_gives_way_and_another_job_measures_the_rest_as_one_record(project: Project, tmp_path: Path) -> None:
     first = play(project, night(MEASURE, CONTROL), 1)
     assert [step.outcome for step in first.result.steps] == ["gave-way", "gave-way"]
@@ -137,6 +138,7 @@ def test_a_comparison_of_a_push_gives_way_to_nothing(project: Project) -> None:
     assert [step.outcome for step in play(project, control_first, 1).result.steps] == ["pass", "pass"]
 
 
+@pytest.mark.slow
 def test_each_job_makes_progress_and_what_earlier_ones_measured_is_kept(project: Project) -> None:
     first = play(project, night(MEASURE, CONTROL), 1)
     second = play(project, night(MEASURE, CONTROL), 2, _unfinished(first))

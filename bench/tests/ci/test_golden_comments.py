@@ -331,6 +331,7 @@ def told(made: Case) -> str:
     return f"(no comment; the check has the title `{output['title']}` and this summary)\n\n{output['summary']}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_a_comment_is_the_text_that_was_read_aloud(name: str, tmp_path: Path) -> None:
     found = told(CASES[name](tmp_path))

@@ -171,6 +171,7 @@ class Done:
         return note
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("driver", "images", "untrusted", "did"),
     [
@@ -200,6 +201,7 @@ def test_a_setting_that_is_none_is_refused(project: Project, monkeypatch: pytest
         app(["ci", "images", "--get"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("ref", "number", "alias"),
     [("refs/heads/main", None, "latest"), ("refs/pull/7/merge", 7, "pr-7"), ("refs/heads/mine", None, None)],

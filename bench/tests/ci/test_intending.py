@@ -103,6 +103,7 @@ def test_a_line_that_accepts_too_little_is_replaced(promises: dict[str, str], fi
     assert part.how.startswith(f"It takes the place of what accepts too little, {file}:30.")
 
 
+@pytest.mark.slow
 def test_many_lines_are_folded_and_few_are_not() -> None:
     names = [f"node-{'x' * number}" for number in range(1, 7)]
     many = intended(compared([trial for name in names for trial in arms(name, cpu=0.15)]))

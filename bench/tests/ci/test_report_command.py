@@ -31,6 +31,7 @@ def called(double: Reported, monkeypatch: pytest.MonkeyPatch, *arguments: str) -
     assert done.exit_code == 0
 
 
+@pytest.mark.slow
 def test_a_run_of_our_own_is_reported_with_the_rights_of_the_workflow(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -117,6 +117,7 @@ def test_more_machines_leave_more_time_for_the_larger_profile(project: Project) 
     assert (one.all_seconds, three.all_seconds) == (3600.0, 9000.0)
 
 
+@pytest.mark.slow
 def test_the_command_tells_later_jobs_their_numbers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     project = checkout(tmp_path / "checkout")
     monkeypatch.setattr(Project, "current", lambda: project)

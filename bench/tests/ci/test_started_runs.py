@@ -54,6 +54,7 @@ def test_a_run_that_gave_way_starts_the_one_that_goes_on(
     assert double.dispatched == [("bench.yml", {"continue": "8", "first": "8", "head": HEAD})]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("inputs", [{"night": "true"}, {"continue": "7", "first": "5", "head": HEAD}])
 def test_a_point_of_the_trend_is_told_and_published(
     double: Double, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, inputs: dict[str, str]

@@ -178,6 +178,7 @@ def test_lists_are_tables_for_people(pushbench: Pushbench) -> None:
     assert "2      1      " in pushbench("plan", "--suite", "tiny").stdout
 
 
+@pytest.mark.slow
 def test_a_server_that_does_not_build_fails_the_build(project: Project, pushbench: Pushbench) -> None:
     assert pushbench("build", "--suite", "tiny").returncode == 0
     file = add_server(project, "gamma").file

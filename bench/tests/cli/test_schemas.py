@@ -5,8 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from pushbench.cli.schemas import MODELS, outdated, schema_text, write_schemas
 from pushbench.foundation.project import Project
+
+pytestmark = pytest.mark.slow
 
 
 def test_are_what_the_models_say() -> None:

@@ -99,6 +99,8 @@ DEAR = [
     SLOW_READERS,
     {"resets-harm-nobody", "resets-leave-no-socket"},
     {"two-hundred-join-at-once"},
+    {"order-per-sender-is-kept"},
+    {"joined-means-subscribed", "draw-reaches-every-member"},
     {name for name in EVERY_RULE if name.startswith("sigterm-")},
 ]
 """Groups of rules that take long. A group is checked only where the fault breaks one of its rules."""
@@ -169,6 +171,7 @@ def test_a_crowd_may_be_greeted_within_the_ten_seconds_of_its_rule(
     assert kept or "a CONNECTED frame within 2 s" in found.failures[0].detail
 
 
+@pytest.mark.slow
 def test_servers_that_start_at_the_same_time_have_ports_of_their_own(whiteboard: Callable[..., Subject]) -> None:
     """Tests of two checkouts run side by side on one machine, and none may talk to a server of the other."""
     with ExitStack() as running, ThreadPoolExecutor() as pool:
@@ -178,6 +181,7 @@ def test_servers_that_start_at_the_same_time_have_ports_of_their_own(whiteboard:
         assert len({target.url for target in targets}) == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_compression_is_seen_over_each_protocol(whiteboard: Callable[..., Subject], protocol: str) -> None:
     assert not verify(whiteboard(protocol, "compresses"), ["compression-stays-off"]).passed

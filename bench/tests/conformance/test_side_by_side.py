@@ -169,6 +169,7 @@ def test_the_next_server_begins_while_one_ends(with_rules: WithRules) -> None:
     assert len(places) == 3, "each has logs of its own"
 
 
+@pytest.mark.slow
 def test_no_more_are_checked_at_a_time_than_there_are_lanes(with_rules: WithRules) -> None:
     found = verify_each(with_rules(has_two_lanes, ends_beside_a_pause, servers=8), 2, Heard().watch())
     assert results(found) == [(f"server-{number}", ["passed", "passed"]) for number in range(8)]

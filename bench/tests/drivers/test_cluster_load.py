@@ -96,6 +96,7 @@ def load(answers: Path, tmp_path: Path) -> Iterator[ClusterLoad]:
     assert "TestRun" in (answers / "applied").read_text()
 
 
+@pytest.mark.slow
 def test_a_log_that_breaks_off_while_the_cluster_is_away_is_read_again(load: ClusterLoad, answers: Path) -> None:
     report = load_report([stage_report()]).model_dump_json(by_alias=True)
     over = pod("Succeeded", terminated={"exitCode": 0})

@@ -99,6 +99,7 @@ def test_another_server_than_the_one_that_was_started_is_not_measured(tmp_path: 
     assert told.failure.message == "/healthz says that it is 'somebody-else', expected 'x'"
 
 
+@pytest.mark.slow
 def test_an_address_that_another_process_serves_is_not_measured(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -129,6 +130,7 @@ def test_a_port_in_use_is_the_users_to_solve(tmp_path: Path) -> None:
                 pass
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ready", ["port", "/status"])
 def test_a_server_without_healthz_is_ready_by_its_port_or_a_path_and_tells_no_versions(
     tmp_path: Path, ready: str
@@ -141,6 +143,7 @@ def test_a_server_without_healthz_is_ready_by_its_port_or_a_path_and_tells_no_ve
             assert response.status == 200
 
 
+@pytest.mark.slow
 def test_a_port_that_opens_is_not_a_path_that_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pushbench.drivers.driver.START_SECONDS", 1.0)
     server = add_server(make_project(tmp_path), "x", "mute")
@@ -158,6 +161,7 @@ def test_a_free_port_is_free() -> None:
     require_free(free_port())
 
 
+@pytest.mark.slow
 def test_a_server_that_is_killed_is_started_again_at_its_address_and_its_cpu_goes_on(tmp_path: Path) -> None:
     server = add_server(make_project(tmp_path), "x")
     with driver(tmp_path).running(server, BUILT) as instance:

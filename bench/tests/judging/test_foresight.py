@@ -122,6 +122,7 @@ def test_a_noisy_server_needs_more_rounds_and_is_named() -> None:
     )
 
 
+@pytest.mark.slow
 def test_rounds_of_noise_decide_such_noise() -> None:
     """Of comparisons with the noise that the margin names, most are decided after the rounds that it needs."""
     line = Regression(METRICS["cpu_seconds_per_delivery"], 0.05, 0.0, Better.LOWER, bias=0.01, noise=0.04)

@@ -74,6 +74,7 @@ def again(server: str, cpu: float, seed: int, *, day: float = 0.0) -> list[Trial
     return trials
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", [REAL, WITH_SERVERS, "version: 1\nservers:\n"])
 def test_what_is_proposed_can_be_put_into_the_file_and_accepts_the_same_record(tmp_path: Path, text: str) -> None:
     record = compared([*arms("node-ws", cpu=0.15, loss=0.02), *arms("fastapi", cpu=0.2)])

@@ -85,6 +85,7 @@ def test_too_few_rounds_say_nothing() -> None:
     assert only(gated(CPU, 0.0, noise=1e-6), rounds=3) == Decision()
 
 
+@pytest.mark.slow
 def test_noise_that_hides_the_margin_is_unknown_and_not_the_same() -> None:
     words = {only(gated(CPU, noise=0.3, seed=seed)).word for seed in range(20)}
     assert words == {"unknown"}

@@ -59,6 +59,7 @@ def test_nothing_is_the_same(tmp_path: Path) -> None:
     assert {each.word for each in changes(tmp_path, {}).values()} == {"same"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("head", "worse"),
     [
@@ -127,6 +128,7 @@ def intermittent(seed: int, share: float) -> Gated:
     return Gated(pairs, Regression(METRICS["delivery_seconds.p95"], 0.15, 0.0, Better.LOWER))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("share", "expected"), [(0.0, lambda same: same >= 29), (0.2, lambda same: same <= 4)])
 def test_what_is_slow_in_a_fifth_of_the_rounds_is_not_the_same(share: float, expected: Callable[[int], bool]) -> None:
     words = [decide({"p95": intermittent(seed, share)}, rounds=20)["p95"].word for seed in range(30)]

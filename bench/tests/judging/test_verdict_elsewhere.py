@@ -71,6 +71,7 @@ def test_a_limit_of_its_name_is_judged(tmp_path: Path) -> None:
     assert verdict.reasons[0] == "my-chat: delivery p95 4 ms at 100 clients, limit 3 ms"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("p95", "outcome"), [(0.0021, "pass"), (0.0029, "fail")])
 def test_its_history_is_that_of_its_name(p95: float, outcome: str, tmp_path: Path) -> None:
     for number in range(1, 16):

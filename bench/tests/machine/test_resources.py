@@ -53,6 +53,7 @@ def test_cpu_time_is_exact_to_microseconds(program: subprocess.Popen[str]) -> No
     assert user + system == pytest.approx(first.cpu_seconds, abs=0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "program",
     [f"import subprocess, sys; subprocess.run([sys.executable, '-c', {BURN.format(seconds=0.2)!r}])"],

@@ -54,6 +54,7 @@ def test_a_single_commit_needs_no_comparison() -> None:
     assert Search(1, 0.15).culprits() == [0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("undecided", "most_steps"), [(0.0, 9.0), (0.3, 11.0)])
 def test_it_is_right_as_often_as_it_says_although_answers_err(undecided: float, most_steps: float) -> None:
     chance = random.Random(5)

@@ -304,6 +304,7 @@ def test_a_base_that_fails_is_told_and_not_passed(project: Project) -> None:
     assert any(note.startswith("x: failed in round 1 of the base: load: ") for note in found.notes)
 
 
+@pytest.mark.slow
 def test_nothing_changed_is_not_measured_and_said(project: Project) -> None:
     request = CompareRequest("tiny", "smoke", "HEAD")
     record = compare(project, request, UNVERIFIED, thresholds_of(project), Notebook())

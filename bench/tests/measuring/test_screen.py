@@ -80,6 +80,7 @@ def test_looks(width: int, height: int) -> None:
     assert text == path.read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("drawn", [None, minute(), minute(seconds=0), minute(seconds=90)])
 def test_it_fits_every_terminal(drawn: Minute | None) -> None:
     shown = view(drawn, notes=["x" * 400])

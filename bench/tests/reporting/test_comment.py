@@ -122,6 +122,7 @@ def test_several_steps_have_a_heading_each_and_one_line_says_what_it_amounts_to(
     assert text.count("<summary>Environment and versions") == 2
 
 
+@pytest.mark.slow
 def test_a_first_screen_that_is_too_long_ends_with_a_sentence() -> None:
     record = compared(arms(f"server-{'x' * 4000}", rounds=20, cpu=0.10))
     text = said(*[record] * 6)

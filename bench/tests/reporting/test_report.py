@@ -176,6 +176,7 @@ def test_colour_adds_nothing_but_style(judged: Judged) -> None:
     assert [line.rstrip() for line in stripped.splitlines()] == plain.splitlines()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [40, 60, 80, 100, 160])
 def test_more_servers_than_fit_go_below(judged: Judged, width: int) -> None:
     names = [*SERVERS, "node-cluster-redis", "fastapi-workers-redis", "socketio-game/node-uws", "socketio-game/bun-ws"]

@@ -80,6 +80,7 @@ def test_the_curve_has_the_medians_of_the_last_run(site: Site) -> None:
     assert sorted(range(3), key=values.__getitem__) == sorted(range(3), key=heights.__getitem__, reverse=True)
 
 
+@pytest.mark.slow
 def test_a_stage_without_a_valid_trial_is_no_point(site: Site) -> None:
     demo.write(site.root, SMALL)
     site.build()
@@ -93,6 +94,7 @@ def test_a_stage_without_a_valid_trial_is_no_point(site: Site) -> None:
     assert not list(points_of(own, curve, "delivery_seconds.p95", run))
 
 
+@pytest.mark.slow
 def test_the_limit_of_the_suite_is_drawn(site: Site) -> None:
     limits = LIMITS.replace("{}", f"{{{MARGIN}}}").replace("{max: 1%}", "{max: 1%}, delivery_seconds.p95: {max: 2ms}")
     demo.write(site.root, SMALL)
@@ -101,6 +103,7 @@ def test_the_limit_of_the_suite_is_drawn(site: Site) -> None:
     assert "limit 2 ms" in texts(picture(site, "bun", "p95"))
 
 
+@pytest.mark.slow
 def test_what_a_server_carries_is_marked_where_the_load_is_the_same(site: Site) -> None:
     demo.write(site.root, SMALL)
     write_searches(site.root, SMALL)
@@ -139,6 +142,7 @@ def test_one_stage_is_no_curve(site: Site) -> None:
     assert site.manifest["charts"] == {"bun": ["p95", "cpu"]}
 
 
+@pytest.mark.slow
 def test_what_records_say_stays_text(site: Site) -> None:
     servers = HOSTILE[:5]
     demo.write(site.root, Demo(runs=8, older=0, records=1, servers=servers, subjects=HOSTILE))
@@ -152,6 +156,7 @@ def test_what_records_say_stays_text(site: Site) -> None:
             assert any(text.startswith(server[:30]) for text in texts(root))
 
 
+@pytest.mark.slow
 def test_a_picture_is_small(site: Site) -> None:
     demo.write(site.root, Demo(runs=80, older=0, records=1, servers=("bun",)))
     site.build()

@@ -57,6 +57,7 @@ def test_each_suite_has_its_words_its_columns_and_its_margins(site: Site) -> Non
     assert [each["metric"] for each in told["margins"]] == ["first_token_seconds.p95"]
 
 
+@pytest.mark.slow
 def test_a_suite_that_is_not_in_the_checkout_has_the_words_of_its_newest_record(site: Site) -> None:
     store.write_record(site.records, token_record(1, OTHER_TITLES))
     site.build()

@@ -13,6 +13,7 @@ from pushbench.statistics.shifts import shifted
 LEAST = 0.01
 
 
+@pytest.mark.slow
 def test_it_is_the_ratio_of_integrated_likelihoods() -> None:
     """Against the integral over place, scale and effect, on a finer grid."""
     before, after = np.array([0.01, -0.02, 0.03, 0.0, -0.01, 0.02]), np.array([0.11, 0.08])

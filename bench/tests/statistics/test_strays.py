@@ -37,6 +37,7 @@ def test_the_t_distribution_is_that_of_scipy(degrees: int) -> None:
         assert p_of_t(t, degrees) == pytest.approx(2 * student.sf(abs(t), degrees), abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("machines", [2, 3, 6])
 @pytest.mark.parametrize(("scatter", "margin"), [(CPU, 0.05), (LATENCY, 0.15)])
 def test_machines_that_are_alike_stay_together(machines: int, scatter: float, margin: float) -> None:
@@ -50,6 +51,7 @@ def test_a_margin_keeps_a_difference_that_does_not_matter_and_noise_alone_keeps_
     assert all(strays(controls(seed, 3, 0.002, 1.03), 0.01) == ["m0"] for seed in range(200))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("machines", [3, 6])
 @pytest.mark.parametrize(("scatter", "margin", "factor"), [(CPU, 0.05, 1.15), (CPU, 0.05, 0.87), (LATENCY, 0.15, 1.8)])
 def test_a_machine_that_differs_is_found_alone(machines: int, scatter: float, margin: float, factor: float) -> None:

@@ -10,7 +10,7 @@ from tests.conformance.patiently import verify_expecting
 
 SUITE = "location"
 PROTOCOLS = ("location-poll", "location-long-poll", "location-sse", "location-websocket", "location-stomp")
-SLOW = {"silent-listener-is-disconnected"}
+SLOW = {"silent-listener-is-disconnected", "many-groups-are-not-mixed", "no-log-line-per-position"}
 """Rules that need thousands of positions, checked only where the fault is about them."""
 
 Fault = tuple[str, str, set[str]]
