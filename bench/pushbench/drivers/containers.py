@@ -33,6 +33,7 @@ class Container:
         self._engine, self.id = engine, container
         self._ended: State | None = None
         self._lives: Lives | None = None
+        self._absent = False
         self.refresh()
 
     def refresh(self) -> None:
@@ -64,6 +65,11 @@ class Container:
                 self._ended = self._final_state()
         return self._ended
 
+    @property
+    def ended_by_itself(self) -> State | None:
+        """As `ended`, and None during an `absence`."""
+        return None if self._absent else self.ended
+
     def _final_state(self) -> State:
         """The final state, once the engine has noticed that the process is gone."""
         deadline = time.monotonic() + 5
@@ -94,11 +100,14 @@ class Container:
         Raises ServerFailed if it does not.
         """
         before = self.state.address
+        self._absent = True
         try:
             with self.outage():
                 yield
         except EngineFailed as error:
             raise ServerFailed("load", f"the container does not start again: {error}", self.log_tail()) from None
+        finally:
+            self._absent = False
         if self.state.address != before:
             raise ServerFailed("load", "the container has another address than before, so no client finds it")
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 from pushbench.building.builds import Note
@@ -42,7 +43,6 @@ class ContainerInstance:
     def __init__(self, container: Container, running: Sequence[Running]) -> None:
         self._container = container
         self._exit: Exit | None = None
-        self._away = False
         self.url = f"http://{container.state.address}:{PORT}"
         self.services = running
         self.reported: ReportedVersions | None
@@ -52,17 +52,11 @@ class ContainerInstance:
         return self._container.tree
 
     def exited(self) -> str | None:
-        state = None if self._away else self._container.ended
+        state = self._container.ended_by_itself
         return ending(state) if state else None
 
-    @contextlib.contextmanager
-    def outage(self) -> Iterator[None]:
-        self._away = True
-        try:
-            with self._container.absence():
-                yield
-        finally:
-            self._away = False
+    def outage(self) -> AbstractContextManager[None]:
+        return self._container.absence()
 
     def kill_worker(self) -> None:
         kill_worker(self.tree, self._container.state.pid)

@@ -9,6 +9,7 @@ import contextlib
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 from pushbench.building.composed import Mount, Resolved, ResolvedPart, resolved
@@ -48,24 +49,17 @@ class SystemInstance:
     def __init__(self, trial: Composition, parts: Mapping[str, Container], entry: str, port: int) -> None:
         self._trial, self._parts, self._entry = trial, parts, parts[entry]
         self._exit: Exit | None = None
-        self._away = False
         self.url = f"http://{self._entry.state.address}:{port}"
         self.tree = Parts({name: part.tree for name, part in parts.items()})
         self.reported: ReportedVersions | None = None
 
     def exited(self) -> str | None:
-        gone = ((name, part.ended) for name, part in self._parts.items() if part is not self._entry or not self._away)
+        gone = ((name, part.ended_by_itself) for name, part in self._parts.items())
         return next((f"{ending(state)} of its part {name}" for name, state in gone if state), None)
 
-    @contextlib.contextmanager
-    def outage(self) -> Iterator[None]:
+    def outage(self) -> AbstractContextManager[None]:
         """Of the entry: the other parts go on."""
-        self._away = True
-        try:
-            with self._entry.absence():
-                yield
-        finally:
-            self._away = False
+        return self._entry.absence()
 
     def kill_worker(self) -> None:
         raise NotKilled("no worker was killed: the server is a system of several containers")
