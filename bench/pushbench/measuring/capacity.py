@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from statistics import median_low
 
 from pushbench.catalog.failures import ServerFailed
 from pushbench.catalog.suites import Load, Suite, find_suite
@@ -34,7 +33,7 @@ from pushbench.measuring.common import (
 from pushbench.measuring.preparation import Prepared
 from pushbench.measuring.probing import Probing, load_of, probe_seconds
 from pushbench.measuring.progress import SearchWatch
-from pushbench.measuring.searching import Ask, Asked, Found, Plan, next_ask
+from pushbench.measuring.searching import Ask, Asked, Found, Plan, hint_of, next_ask
 from pushbench.measuring.trial import Bench
 from pushbench.metrics.carrying import probe_sentence
 from pushbench.records import store
@@ -194,8 +193,8 @@ def _search_server(
 
 
 def _plan(search: Search, before: Sequence[Start]) -> Plan:
-    known = [start.carried for start in before if start.carried]
-    return Plan(search.first, search.step, search.most, hint=median_low(known) if known else None)
+    hint = hint_of([(start.carried, start.end) for start in before])
+    return Plan(search.first, search.step, search.most, hint)
 
 
 @dataclass(frozen=True)

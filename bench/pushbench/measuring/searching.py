@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from statistics import median_low
 from typing import Literal
 
 Answer = Literal["carried", "broken", "generator", "disturbed", "connecting"]
@@ -89,6 +90,16 @@ class Found:
 
 Cost = Callable[[Ask], float]
 """seconds that a probe takes"""
+
+
+def hint_of(starts: Sequence[tuple[int, End]]) -> int | None:
+    """Where to look, from what other starts carried and what they ended at; None where nobody knows.
+
+    A start that ran out of time carries at least that much, so the largest such load is the nearest.
+    """
+    found = [(carried, end) for carried, end in starts if carried]
+    exact = [carried for carried, end in found if end != "time"]
+    return median_low(exact) if exact else max((carried for carried, _ in found), default=None)
 
 
 def next_ask(plan: Plan, asked: Sequence[Asked], left: float, cost: Cost) -> Ask | Found:

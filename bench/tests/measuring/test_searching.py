@@ -9,7 +9,17 @@ from statistics import median
 
 import pytest
 
-from pushbench.measuring.searching import PROBES_MOST, RESOLUTION, Answer, Ask, Asked, Found, Plan, next_ask
+from pushbench.measuring.searching import (
+    PROBES_MOST,
+    RESOLUTION,
+    Answer,
+    Ask,
+    Asked,
+    Found,
+    Plan,
+    hint_of,
+    next_ask,
+)
 
 PLAN = Plan(first=100, step=10, most=20_000)
 AMPLE = 1e6
@@ -253,3 +263,10 @@ def test_it_ends_whatever_is_answered(seed: int) -> None:
     done = search(lambda _: drawn.choice(answers))
     assert len(done.asks) <= PROBES_MOST
     assert all(PLAN.step <= each.load <= PLAN.most and each.load % PLAN.step == 0 for each in done.asks)
+
+
+def test_a_start_that_ran_out_of_time_does_not_say_where_to_look_if_another_one_does() -> None:
+    assert hint_of([(1272, "limit"), (636, "time"), (1300, "limit")]) == 1272
+    assert hint_of([(1272, "time"), (636, "time")]) == 1272
+    assert hint_of([(0, "limit"), (636, "time")]) == 636
+    assert hint_of([(0, "limit")]) is None
