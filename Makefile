@@ -43,10 +43,11 @@ test: $(DEV)/stamp ## run every test, real servers and real load included
 	@# Most tests wait more than they work; those with real load share the machine with nobody. A test that failed
 	@# beside others may have waited for the CPU: it is named, and what it does alone counts.
 	cd bench && { ../$(BIN)/python -m pytest -n 6 --dist worksteal --write-failed=$(FAILED) \
-		-m "not alone and not images and not measurement and not workflows and not cluster" || { [ $$? = 1 ] && \
+		-m "not alone and not images and not engine and not measurement and not workflows and not cluster" || { \
+		[ $$? = 1 ] && \
 		echo "failed beside others, repeated alone:" >&2 && cat $(FAILED) >&2 && \
 		../$(BIN)/python -m pytest --maxfail 3 @$(FAILED); }; }
-	cd bench && ../$(BIN)/python -m pytest -m "alone and not images and not measurement"
+	cd bench && ../$(BIN)/python -m pytest -m "alone and not images and not engine and not measurement"
 
 test-fast: $(DEV)/stamp ## run what takes less than a minute
 	cd k6 && $(call GO_TEST,-short)
@@ -64,13 +65,14 @@ fuzz: $(DEV)/stamp ## feed mutated inputs to each reader of strangers' files (10
 test-workflows: $(DEV)/stamp ## run the GitHub workflows on this machine, with act: real servers, a forge in a folder
 	cd bench && ../$(BIN)/python -m pytest -m workflows tests/workflows
 
-test-images: images $(DEV)/stamp ## verify every server in its container, measure half of them, and build three again
+test-images: images $(DEV)/stamp ## verify every server in its container, measure half of them, and test the engine
 	@# A run verifies what it measures. Trials try the driver and the suites: more of them would show nothing more.
 	@# 3 means that the machine was disturbed, which says nothing of the images.
 	./pushbench run tier:baseline tier:scaled --driver docker --profile smoke --out .cache/pushbench/test-images || \
 		test $$? = 3
 	./pushbench verify tier:tuned --driver docker
-	cd bench && ../$(BIN)/python -m pytest -n 2 --dist worksteal -m images
+	cd bench && ../$(BIN)/python -m pytest -n 2 --dist worksteal -m "(images or engine) and not alone"
+	cd bench && ../$(BIN)/python -m pytest -m "engine and alone"
 
 test-cluster: $(DEV)/stamp ## play loads on Kubernetes (CLUSTER=current: of kubectl; CLUSTER=PROGRAM: starts one)
 	@mkdir -p .cache/pushbench
