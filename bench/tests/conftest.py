@@ -3,6 +3,7 @@ from __future__ import annotations
 import gc
 import importlib
 import os
+import signal
 import tempfile
 from collections.abc import Generator, Iterator
 from dataclasses import replace
@@ -16,6 +17,13 @@ from pushbench.machine import sampling
 from pushbench.machine.disturbance import Machine, Since, read_machine
 from tests import disturbed
 from tests.dealing import dealt
+
+
+def pytest_configure() -> None:
+    """Let programs that tests interrupt hear SIGINT: one that a shell starts in its background ignores it, and passes
+    that on to all that it starts."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.hookimpl(wrapper=True)
