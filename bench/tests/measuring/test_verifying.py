@@ -113,6 +113,7 @@ def test_a_server_that_does_not_start_beside_others_is_verified_alone_as_a_whole
     verifications.answers["a"] = [{"one": "passed", STARTS: "failed"}, whole, whole]
     found, _ = verify_built([built("a"), built("b")], 2, Heard().watch())
     assert {rule.name: rule.outcome for rule in found.rules} == whole
+    assert verifications.asked[1:] == [(["a"], 1, [])] * 2
     verifications.answers["a"] = [{STARTS: "failed"}, {STARTS: "failed"}]
     found, _ = verify_built([built("a"), built("b")], 2, Heard().watch())
     assert {rule.name: rule.outcome for rule in found.rules} == {STARTS: "failed"}
