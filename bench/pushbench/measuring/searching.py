@@ -2,7 +2,8 @@
 
 It climbs by doubling, or faster while the server has time, bisects, and then confirms: the load that was refused is
 refused once more, and the load that was carried is held for longer. One answer decides a load on the way, two of a kind
-decide the two loads that are reported, so one answer that came by chance moves the search and not the result.
+decide the two loads that are reported, so one answer that came by chance moves the search and not the result. The time
+that is left then goes to a refusal that the machine disturbed, until most of its answers are the server's.
 """
 
 from __future__ import annotations
@@ -120,13 +121,15 @@ class _Votes:
     asked: Sequence[Asked]
 
     def wanted(self) -> Iterator[Ask]:
-        """What would be asked, the next one first. The hold comes last, or when there is no time for anything else. A
-        search that has all its answers wants nothing."""
+        """What would be asked, the next one first. The hold comes after what decides the load, or when there is no time
+        for that. A search that has all its answers wants nothing."""
         following = self._following()
         if following:
             yield following
         if self.carried and not self._held(self.carried) and not (following and following.hold):
             yield self._ask(self.carried, hold=True)
+        elif not following and self.refused is not None and self._end(self.refused) == "disturbed":
+            yield self._ask(self.refused)
 
     def reserve(self, cost: Cost) -> float:
         """Seconds to keep for holding the load that is carried."""

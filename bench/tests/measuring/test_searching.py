@@ -216,6 +216,24 @@ def test_a_disturbed_refusal_is_asked_again_and_never_a_servers_limit() -> None:
     assert found.carried == pytest.approx(1000, rel=RESOLUTION)
 
 
+def test_a_refusal_that_was_disturbed_is_asked_until_most_answers_are_the_servers() -> None:
+    seen: list[int] = []
+
+    def often_disturbed(ask: Ask) -> Answer:
+        if ask.load <= 1000:
+            return "carried"
+        seen.append(ask.load)
+        return "disturbed" if seen.count(ask.load) <= 3 else "broken"
+
+    found = search(often_disturbed)
+    assert (found.found.end, found.found.confirmed) == ("limit", True)
+    assert found.found.carried == pytest.approx(1000, rel=RESOLUTION)
+    assert len(found.asked) < PROBES_MOST
+    short = search(often_disturbed, seconds=found.seconds / 2)
+    assert short.found.end in ("disturbed", "time")
+    assert short.seconds <= found.seconds / 2
+
+
 def test_a_ramp_that_is_too_fast_for_the_server_is_made_longer() -> None:
     def accepts_slowly(ask: Ask) -> Answer:
         if ask.load > 2000:
