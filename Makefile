@@ -12,11 +12,13 @@ STATICCHECK := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 ACTIONLINT := go run github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 JAVA_FORMAT := mvn -q -B -ntp com.spotify.fmt:fmt-maven-plugin:2.29
 
-# Nothing is compiled or tested beside the packages whose tests bound times. -trimpath as in the build of the generator,
-# which then finds its packages compiled.
+# As in the build of the generator: its packages are compiled once, for checks, tests and the program.
+export GOFLAGS := -trimpath
+
+# Nothing is compiled or tested beside the packages whose tests bound times. `make check` vets.
 GO_TIMED := /internal/(clock|conversation|engine|scripted)
-GO_TEST = go test -trimpath $(1) $$(go list ./... | grep -Ev '$(GO_TIMED)') && \
-	go test -trimpath -p 1 $(1) $$(go list ./... | grep -E '$(GO_TIMED)')
+GO_TEST = go test -vet=off $(1) $$(go list ./... | grep -Ev '$(GO_TIMED)') && \
+	go test -vet=off -p 1 $(1) $$(go list ./... | grep -E '$(GO_TIMED)')
 
 # The tests start Python hundreds of times: without cached bytecode, each start compiles every module again.
 export PYTHONDONTWRITEBYTECODE :=
