@@ -49,7 +49,7 @@ test: $(DEV)/stamp ## run every test, real servers and real load included
 		[ $$? = 1 ] && \
 		echo "failed beside others, repeated alone:" >&2 && cat $(FAILED) >&2 && \
 		../$(BIN)/python -m pytest --maxfail 3 @$(FAILED); }; }
-	cd bench && ../$(BIN)/python -m pytest -m "alone and not images and not engine and not measurement"
+	cd bench && ../$(BIN)/python -m pytest -m "alone and not images and not engine and not measurement and not workflows"
 
 test-fast: $(DEV)/stamp ## run what takes less than a minute
 	cd k6 && $(call GO_TEST,-short)
@@ -65,7 +65,8 @@ fuzz: $(DEV)/stamp ## feed mutated inputs to each reader of strangers' files (10
 		go test ./internal/$${target%/*} -run '^$$' -fuzz "^$${target#*/}\$$" -fuzztime 30s || exit 1; done)
 
 test-workflows: $(DEV)/stamp ## run the GitHub workflows on this machine, with act: real servers, a forge in a folder
-	cd bench && ../$(BIN)/python -m pytest -m workflows tests/workflows
+	cd bench && ../$(BIN)/python -m pytest -n 2 --dist loadscope -m "workflows and not alone" tests/workflows
+	cd bench && ../$(BIN)/python -m pytest -m "workflows and alone" tests/workflows
 
 test-images: images $(DEV)/stamp ## verify every server in its container, measure half of them, and test the engine
 	@# A run verifies what it measures. Trials try the driver and the suites: more of them would show nothing more.

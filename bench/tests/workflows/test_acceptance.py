@@ -12,7 +12,7 @@ from tests.workflows.forge import Forge
 from tests.workflows.played import change, of, reported, require, skip_where_disturbed
 from tests.workflows.small_suite import CLIENTS, compare_only
 
-pytestmark = [pytest.mark.workflows]
+pytestmark = [pytest.mark.workflows, pytest.mark.alone]
 
 ACCEPTS = """\
 servers:

@@ -45,6 +45,7 @@ def add(work: Path, workflow: str) -> None:
     (work / ".github" / "workflows" / "own.yml").write_text(workflow)
 
 
+@pytest.mark.alone
 def test_two_callers_in_one_run_are_both_measured_and_both_keep_their_results(forge: Forge) -> None:
     event = forge.pull_request(lambda work: add(work, TWO), "Have two servers benchmarked")
     sha = event["pull_request"]["head"]["sha"]

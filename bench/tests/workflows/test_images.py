@@ -20,6 +20,7 @@ KEPT = "pushbench-test-kept:redis"
 
 pytestmark = [
     pytest.mark.workflows,
+    pytest.mark.alone,
     pytest.mark.skipif(
         ENGINE is None or ENGINE.image(REDIS.reference) is None, reason=f"needs an engine that has {REDIS.reference}"
     ),

@@ -13,7 +13,7 @@ from tests.ci.github_double import RUN, Double, run
 from tests.workflows.forge import VARIABLES, Forge, Played, _git
 from tests.workflows.small_suite import CLIENTS, shorten_search
 
-pytestmark = [pytest.mark.workflows]
+pytestmark = [pytest.mark.workflows, pytest.mark.alone]
 
 BOT = "github-actions[bot]"
 SHORT = VARIABLES | {"PUSHBENCH_MAX_TIME": "10s", "PUSHBENCH_CAPACITY_TIME": "5m"}

@@ -34,6 +34,7 @@ def nothing_uploaded(forge: Forge) -> Iterator[None]:
     forge.forget()
 
 
+@pytest.mark.alone
 def test_a_push_is_built_measured_and_published(forge: Forge) -> None:
     variables = dict(VARIABLES)
     if Engine.find():
@@ -65,6 +66,7 @@ def test_a_push_is_built_measured_and_published(forge: Forge) -> None:
         assert point["commit"]["id"] == forge.head()
 
 
+@pytest.mark.alone
 def test_a_harmless_pull_request_passes(forge: Forge) -> None:
     harmless = change("servers/node-ws/src/client.js", "// One connection: turns", "// A connection: turns")
     payload = forge.pull_request(harmless, "Say it in other words")
@@ -76,6 +78,7 @@ def test_a_harmless_pull_request_passes(forge: Forge) -> None:
     assert re.search(r"Nothing changed: (\d+) of \1 comparisons are the same", comment)
 
 
+@pytest.mark.alone
 def test_a_pull_request_that_slows_a_server_fails_and_says_which_and_how_much(forge: Forge) -> None:
     slower = change(
         "servers/node-ws/src/client.js",
@@ -107,6 +110,7 @@ def test_a_pull_request_that_breaks_a_rule_fails_with_the_rule(forge: Forge) -> 
     assert "node-ws: not compared: the changed server does not work: verify: breaks bad-upgrade-is-refused" in comment
 
 
+@pytest.mark.alone
 def test_somebody_may_ask_for_some_servers_and_two_machines_share_them(forge: Forge) -> None:
     payload = {"inputs": {"servers": "go,node-ws", "profile": "smoke"}, "ref": "refs/heads/main"}
     played = forge.act("workflow_dispatch", payload, "bench.yml", VARIABLES | {"PUSHBENCH_SHARDS": "2"})
