@@ -99,7 +99,8 @@ def print_sections(console: Console, sections: Iterable[notes.Section]) -> None:
 def print_verdict(console: Console, record: Record, verdict: Verdict) -> None:
     console.print()
     if verdict.outcome != "pass":
-        console.print(Text.assemble(("Repeat: ", "bold"), one_line(again.command(record))))
+        # One line to copy: the terminal wraps it, at any column.
+        console.print(Text.assemble(("Repeat: ", "bold"), one_line(again.command(record))), soft_wrap=True)
         console.print()
     word = (loud(verdict.outcome), _STYLES[verdict.outcome])
     console.print(Text.assemble(("Verdict: ", "bold"), word, f" ({one_line(notes.tally(verdict))})"))

@@ -51,3 +51,8 @@ def hostile() -> Record:
         }
     )
     return make_record([trial, make_trial("node-ws")], parameters={"pattern": HOSTILE})
+
+
+def widest(text: str) -> int:
+    """Columns, without the command to repeat the run: a terminal wraps it, and a copy is one line."""
+    return max(len(line) for line in text.splitlines() if not line.startswith("Repeat: "))

@@ -14,7 +14,7 @@ from pushbench.records.record import Outage, Record
 from pushbench.reporting import report
 from pushbench.reporting.ranking import Ranking, rank
 from tests.factories import failed, invalid, make_record, make_thresholds, make_trial, measured
-from tests.reporting.shown_records import CONTROL, HOSTILE, bad, hostile
+from tests.reporting.shown_records import CONTROL, HOSTILE, bad, hostile, widest
 
 WIDTHS = [60, 80, 160]
 
@@ -179,4 +179,4 @@ def test_hostile_names_and_reasons_stay_text(judged: Judged) -> None:
         for width in WIDTHS:
             text = report.render_terminal(*judged(record), width=width)
             assert CONTROL.search(text) is None
-            assert max(map(len, text.splitlines())) <= width
+            assert widest(text) <= width

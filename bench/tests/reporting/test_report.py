@@ -30,7 +30,7 @@ from tests.factories import (
     make_trial,
     measured,
 )
-from tests.reporting.shown_records import CONTROL, bad, hostile
+from tests.reporting.shown_records import CONTROL, bad, hostile, widest
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 
@@ -92,7 +92,7 @@ def golden(name: str, text: str) -> None:
 def test_looks_on_a_terminal(judged: Judged, of: Callable[[], Record], width: int) -> None:
     text = report.render_terminal(*judged(of()), width=width)
     golden(f"{of.__name__}-{width}.txt", text)
-    assert max(map(len, text.splitlines())) <= width
+    assert widest(text) <= width
 
 
 @pytest.mark.parametrize("of", [good, bad, classroom])
@@ -144,7 +144,7 @@ def test_hostile_text_reaches_neither_the_terminal_nor_the_layout(judged: Judged
     ):
         assert CONTROL.search(text) is None
         assert "[red]" in text  # as text, not as a style
-        assert max(map(len, text.splitlines())) <= 80
+        assert widest(text) <= 80
 
 
 def test_hostile_text_is_text_in_markdown(judged: Judged) -> None:
@@ -182,7 +182,7 @@ def test_more_servers_than_fit_go_below(judged: Judged, width: int) -> None:
     names = [*SERVERS, "node-cluster-redis", "fastapi-workers-redis", "socketio-game/node-uws", "socketio-game/bun-ws"]
     record, verdict = judged(make_record([make_trial(name) for name in names]))
     text = report.render_terminal(record, verdict, width=width)
-    assert max(map(len, text.splitlines())) <= width
+    assert widest(text) <= width
     blocks = text.count("Clients ")
     assert len(re.findall(r"10,000", text)) == len(names)
     assert blocks >= 2 or width == 160
