@@ -163,6 +163,22 @@ test('what was measured stands beside a publication of its suite alone', async (
   assert.match(await page.locator('main').innerText(), /Nothing here measures this yet/);
 });
 
+test('what a run has not measured beside a publication has its reason', async () => {
+  await visit(page, '#/published');
+  const text = await page.locator('tbody').innerText();
+  assert.match(text, /not in this run/);
+  assert.doesNotMatch(text, /no stage/);
+  const { page: other, close } = await web.open();
+  await other.route('**/publications.js*', async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, body: (await response.text()).replace(/"stage":\s*null/g, '"stage":"7"') });
+  });
+  await visit(other, '#/published');
+  const { profile } = whiteboard.combination;
+  assert.match(await other.locator('tbody').innerText(), new RegExp(`${profile} has no stage 7`));
+  await close();
+});
+
 test('a publication names its author, and links to it where its address is known', async () => {
   for (const [hash, said, to] of [
     ['#/published', /^Source: Kyung Hee University.* Not known here: title, year, address\.$/, []],

@@ -240,7 +240,7 @@ function ownCells(words: Words, beside: Beside, run: Run, index: number, stage: 
   const name = { text: server, show: '' };
   const columns = beside.columns.slice(1);
   if (!found || !Object.keys(found.metrics).length) {
-    return [name, { text: 'not here', kind: 'muted' }, ...columns.map(() => ({ text: NOT_MEASURED, value: null }))];
+    return [name, { text: whyNot(run, server, stage), kind: 'muted' }, ...columns.map(() => ({ text: NOT_MEASURED, value: null }))];
   }
   const valid = run.servers.find((each) => each.server === server)?.valid ?? 0;
   const believed = found.believed !== false && valid > 0;
@@ -255,6 +255,15 @@ function ownCells(words: Words, beside: Beside, run: Run, index: number, stage: 
       return { text: column ? formatQuantity(value, column.unit ?? unitOf(words, column.metric)) : '', value };
     }),
   ];
+}
+
+/** Why a run has no figures of a server for a stage. */
+function whyNot({ run, servers }: Run, server: string, stage: string): string {
+  const played = servers.some((each) => each.stages.some(({ name }) => name === stage));
+  if (!played) {
+    return `${run.profile} has no stage ${stage}`;
+  }
+  return servers.some((each) => each.server === server) ? 'not measured' : 'not in this run';
 }
 
 function figureCell(figure: Figure): Cell {
