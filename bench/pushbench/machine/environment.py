@@ -15,7 +15,7 @@ from typing import Literal
 from pushbench.machine.procfs import keyed_numbers, read
 from pushbench.records.record import METHOD, Environment
 
-ADDED_LATER = ("workers", "generators", "method", "services", "machine")
+ADDED_LATER = ("workers", "generators", "method", "services", "machine", "awake")
 """facts that older records do not have"""
 
 
@@ -69,10 +69,11 @@ def read_environment(
     *,
     generators: int = 1,
     services: Mapping[str, str] | None = None,
+    awake: bool = False,
     elsewhere: Mapping[str, object] | None = None,
 ) -> Environment:
-    """The environment of a run that starts now: this machine, and how it is used. `elsewhere` are the facts of another
-    machine, where the server runs.
+    """The environment of a run that starts now: this machine, and how it is used. `awake`: its idle CPUs do not halt.
+    `elsewhere` are the facts of another machine, where the server runs.
     """
     allowed = os.sched_getaffinity(0) | set(split.server) | set(split.generator)
     facts = {
@@ -89,6 +90,7 @@ def read_environment(
         "generators": generators if generators > 1 else None,
         "method": METHOD,
         "services": dict(services) if services else None,
+        "awake": awake or None,
         **(elsewhere or {}),
     }
     return Environment.model_validate({**facts, "key": environment_key(facts)})

@@ -27,6 +27,7 @@ from pushbench.generator.load import Generator
 from pushbench.generator.needs import Means
 from pushbench.judging.thresholds import NO_THRESHOLDS, Thresholds
 from pushbench.judging.thresholds_reader import digest, known_suites
+from pushbench.machine.awake import awake, may_stay_awake
 from pushbench.machine.environment import read_environment
 from pushbench.machine.ports import require_free
 from pushbench.machine.processes import raise_open_files
@@ -97,12 +98,20 @@ class Options:
 
 @contextlib.contextmanager
 def holding(driver: Driver, options: Options, watch: Watch | SearchWatch) -> Iterator[None]:
-    """Hold the place where the driver measures. Raises UserError where another run has it, or its port is not free."""
+    """Hold the place where the driver measures, with its CPUs awake. Raises UserError where another run has it, or its
+    port is not free.
+    """
     with alone([driver], watch.note, wait=options.wait):
         if options.driver.port is not None:
             require_free(options.driver.port)
         raise_open_files()
-        yield
+        with awake() if _here(driver) else contextlib.nullcontext():
+            yield
+
+
+def _here(driver: Driver) -> bool:
+    """Whether the load is played on this machine."""
+    return driver.name != "kubernetes"
 
 
 def means_of(load: Load, driver: Driver, options: Options, note: Note) -> Means:
@@ -159,6 +168,7 @@ def bench_of(project: Project, binary: Path, driver: Driver, load: Load, means: 
         driver.workers,
         generators=means.generators,
         services=driver.products(needed),
+        awake=_here(driver) and may_stay_awake(),
         elsewhere=driver.facts,
     )
     doubts = [Finding(code="server_open_files", message=means.doubt)] if means.doubt else []

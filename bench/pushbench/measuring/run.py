@@ -19,6 +19,7 @@ from pushbench.drivers.kubernetes import ClusterChoice
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.project import Project
 from pushbench.foundation.text import counted
+from pushbench.machine.awake import DEVICE, SWITCH
 from pushbench.measuring import preparation
 from pushbench.measuring.checkout import read_commit
 from pushbench.measuring.common import (
@@ -248,6 +249,10 @@ def _require_same(path: Path, record: Record, environment: Environment, prepared
         generators = f"{then.generators or 1} generators, now {now.generators or 1}"
         how = f"add --generators {then.generators or 1}"
         raise UserError(f"cannot be resumed: it was begun with {generators}", where=str(path), hint=how)
+    if then.awake != now.awake:
+        idle = "kept its CPUs awake, now they halt" if then.awake else "let its CPUs halt, now they are kept awake"
+        how = f"let this user write {DEVICE}" if then.awake else f"set {SWITCH}=0"
+        raise UserError(f"cannot be resumed: it {idle}", where=str(path), hint=how)
     if environment.key != record.environment.key:
         keys = f"{record.environment.key}, now {environment.key}"
         raise UserError(f"cannot be resumed: it was begun in another environment ({keys})", where=str(path), hint=hint)

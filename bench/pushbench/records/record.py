@@ -76,6 +76,9 @@ class Environment(Document):
     machine: Slug | None = Field(
         default=None, description="name of a machine that is not like the others of its run; null for any other"
     )
+    awake: Literal[True] | None = Field(
+        default=None, description="idle CPUs polled for work instead of halting; null where they halted"
+    )
     server_cpus: list[int] = Field(description="none of a server that runs elsewhere")
     generator_cpus: list[int]
     method: int | None = Field(default=None, description="number of the metrics' definitions; null: 1")

@@ -195,11 +195,12 @@ def _machine(environment: Environment) -> str:
     gigabytes = environment.memory_bytes / 1e9
     own = "the server has 1 of them" if server == 1 else f"the server has {server} of them"
     engine = f", {environment.engine}" if environment.engine else ""
+    awake = ", idle CPUs kept awake" if environment.awake else ""
     return "\n".join(
         wrapped(
             f"All servers on one machine: {environment.cpu_model}, {whole} CPUs, {own}; {gigabytes:.0f} GB of memory, "
-            f"kernel {environment.kernel}, driver `{environment.driver}`{engine}, method {environment.method_number} "
-            f"([method.md](method.md#methods-1-and-2)), environment {environment.key}. Servers within noise of each "
-            "other share a place."
+            f"kernel {environment.kernel}, driver `{environment.driver}`{engine}{awake}, method "
+            f"{environment.method_number} ([method.md](method.md#methods-1-and-2)), environment {environment.key}. "
+            "Servers within noise of each other share a place."
         )
     )

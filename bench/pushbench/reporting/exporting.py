@@ -75,6 +75,8 @@ def _series(environment: Environment) -> Iterator[str]:
     """The settings that start another series on the same machine, if they differ from the defaults."""
     if environment.generators:
         yield f"{environment.generators} generators"
+    if environment.awake:
+        yield "CPUs kept awake"
     if environment.machine:
         yield f"apart on {environment.machine}"
     if environment.method_number > 1:

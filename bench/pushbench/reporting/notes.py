@@ -72,9 +72,11 @@ def environment(of: Environment) -> str:
     workers = f", {of.workers} workers" if of.workers else ""
     generators = f", {of.generators} generators" if of.generators else ""
     method = f", method {of.method_number}" if of.method_number != METHOD else ""
+    awake = ", CPUs kept awake" if of.awake else ""
     apart = f", apart on {of.machine}" if of.machine else ""
     cpus = "1 CPU" if of.cpus == 1 else f"{of.cpus} CPUs"
-    return f"{of.cpu_model}, {cpus}, Linux {of.kernel}, {of.driver} driver{engine}{workers}{generators}{method}{apart}"
+    settings = f"{engine}{workers}{generators}{awake}{method}{apart}"
+    return f"{of.cpu_model}, {cpus}, Linux {of.kernel}, {of.driver} driver{settings}"
 
 
 def machines(record: Record) -> str:

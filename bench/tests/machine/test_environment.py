@@ -77,6 +77,13 @@ def test_a_machine_that_is_not_like_the_others_is_an_environment_of_its_own() ->
     assert set_apart(here, "bench-2") == other
 
 
+def test_cpus_that_are_kept_awake_make_another_environment() -> None:
+    split = split_cpus([[0]])
+    asleep, awake = (read_environment(split, "process", awake=each) for each in (False, True))
+    assert (asleep.awake, awake.awake) == (None, True)
+    assert awake.key != asleep.key == read_environment(split, "process").key
+
+
 def test_one_generator_is_the_rule_and_several_are_told() -> None:
     split = split_cpus([[0]])
     assert read_environment(split, "process").generators is None

@@ -20,6 +20,7 @@ from pushbench.foundation.errors import UserError
 from pushbench.generator.load import Account, RunningLoad
 from pushbench.judging.thresholds_reader import read_thresholds
 from pushbench.judging.verdict import Verdict, judge
+from pushbench.machine.awake import SWITCH, may_stay_awake
 from pushbench.machine.environment import CpuSplit
 from pushbench.measuring import preparation, run
 from pushbench.measuring.common import Options
@@ -53,6 +54,15 @@ def test_a_run_is_a_record_on_disk_with_what_was_measured(tmp_path: Path) -> Non
         assert metrics[measured] is not None, measured
     assert only.timeline
     assert only.resources
+
+
+@pytest.mark.parametrize("halting", [False, True])
+def test_a_record_says_what_idle_cpus_did(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, halting: bool) -> None:
+    may = may_stay_awake()
+    if halting:
+        monkeypatch.setenv(SWITCH, "0")
+    environment = measure(make_project(tmp_path / "checkout", x="")).environment
+    assert environment.awake is (True if may and not halting else None)
 
 
 def test_a_server_that_fails_keeps_its_place_and_the_others_go_on(tmp_path: Path) -> None:

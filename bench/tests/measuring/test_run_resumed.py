@@ -13,6 +13,7 @@ from pushbench.drivers.choice import DriverChoice
 from pushbench.drivers.driver import Driver
 from pushbench.drivers.kubernetes import ClusterChoice
 from pushbench.foundation.errors import UserError
+from pushbench.machine.awake import DEVICE, SWITCH
 from pushbench.measuring import preparation, run
 from pushbench.measuring.common import GaveWay, Interrupted, Options
 from pushbench.measuring.run import cluster_of
@@ -99,11 +100,13 @@ def test_another_environment_cannot_be_resumed(tmp_path: Path) -> None:
     [
         ({"method": None}, "it was begun by method 1, this Pushbench measures by method 2", "start a new run"),
         ({"generators": 3}, "it was begun with 3 generators, now 1", "add --generators 3"),
+        ({"awake": True}, "it kept its CPUs awake, now they halt", f"let this user write {DEVICE}"),
     ],
 )
-def test_a_run_by_another_method_or_with_other_generators_cannot_be_resumed(
-    tmp_path: Path, change: dict[str, int | None], told: str, hint: str
+def test_a_run_that_was_measured_otherwise_cannot_be_resumed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: dict[str, int | None], told: str, hint: str
 ) -> None:
+    monkeypatch.setenv(SWITCH, "0")
     project = make_project(tmp_path / "checkout", x="", y="")
     with pytest.raises(Interrupted) as raised:
         measure(project, watch=Notebook(interrupt_at=1))

@@ -133,6 +133,8 @@ def test_several_generators_are_in_what_is_said_of_a_run() -> None:
     shared = record.model_copy(update={"environment": record.environment.model_copy(update={"generators": 2})})
     assert notes.environment(shared.environment).endswith("process driver, 2 generators")
     assert "generators" not in notes.environment(record.environment)
+    awake = record.environment.model_copy(update={"awake": True})
+    assert notes.environment(awake) == f"{notes.environment(record.environment)}, CPUs kept awake"
 
 
 def test_hostile_text_reaches_neither_the_terminal_nor_the_layout(judged: Judged) -> None:

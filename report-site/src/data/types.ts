@@ -70,6 +70,8 @@ export interface Environment {
   generators?: number | null;
   /** of the metrics' definitions; none is 1 */
   method?: number | null;
+  /** idle CPUs did not halt; not in older records */
+  awake?: boolean | null;
   /** name of a machine that was not like the others of its run */
   machine?: string | null;
   server_cpus: number[];

@@ -143,10 +143,11 @@ export function combinationTitle(manifest: Manifest, each: Combination): string 
   );
   const parameters = alike.length > 1 ? `, ${parametersText(each.parameters)}` : '';
   const generators = environment?.generators ? `, ${environment.generators} generators` : '';
+  const awake = environment?.awake ? ', CPUs kept awake' : '';
   const method = (each.method ?? 1) === 1 ? ', method 1' : '';
   const apart = environment?.machine ? `, apart on ${environment.machine}` : '';
   const measured = [wordsOf(manifest, each.suite).title, each.profile, ...(machine ? [machine] : [])].join(', ');
-  return `${measured} (${each.environment}${generators}${method}${apart})${parameters}`;
+  return `${measured} (${each.environment}${generators}${awake}${method}${apart})${parameters}`;
 }
 
 export function parametersText(parameters: Combination['parameters']): string {
