@@ -153,7 +153,7 @@ def versions(record: Record) -> dict[str, str]:
 def _of_trials(record: Record, trials: Sequence[Trial]) -> Iterator[Section]:
     invalid = [Note(f"{_of(record, trial)}: {each}") for trial in trials for each in _invalid(record, trial)]
     yield Section("Logs of failures", list(_logs(record, trials)))
-    yield Section("Invalid trials, not judged", invalid)
+    yield Section("Invalid trials, not judged", [*invalid, *_advice(record, trials)])
     yield Section("Warnings", list(_warnings(record, trials)))
     yield Section("Errors that clients saw", list(_errors(record, trials)))
 
@@ -170,6 +170,12 @@ def _logs(record: Record, trials: Sequence[Trial]) -> Iterator[Note]:
 
 def _invalid(record: Record, trial: Trial) -> Iterator[str]:
     return _sentences(record, trial.validity.reasons)
+
+
+def _advice(record: Record, trials: Sequence[Trial]) -> Iterator[Note]:
+    stolen = any(reason.code == "steal" for trial in trials for reason in trial.validity.reasons)
+    if stolen and not record.environment.awake and record.environment.driver != "kubernetes":
+        yield Note('a hypervisor takes less where idle CPUs are kept awake: see docs/method.md, "Idle CPUs"')
 
 
 def _warnings(record: Record, trials: Sequence[Trial]) -> Iterator[Note]:

@@ -20,6 +20,7 @@ from pushbench.records.record import Finding, Record, StagePlan, Trial, Validity
 from pushbench.reporting import notes, report
 from tests.factories import (
     CLASSROOM_SCHEDULE,
+    ENVIRONMENT,
     SERVERS,
     by_method_1,
     failed,
@@ -135,6 +136,19 @@ def test_several_generators_are_in_what_is_said_of_a_run() -> None:
     assert "generators" not in notes.environment(record.environment)
     awake = record.environment.model_copy(update={"awake": True})
     assert notes.environment(awake) == f"{notes.environment(record.environment)}, CPUs kept awake"
+
+
+@pytest.mark.parametrize(
+    ("awake", "code", "helps"), [(None, "steal", True), (True, "steal", False), (None, "swap", False)]
+)
+def test_a_run_that_the_hypervisor_disturbed_says_what_may_help(
+    judged: Judged, awake: bool | None, code: str, helps: bool
+) -> None:
+    found = Finding(code=code, message="the hypervisor took 2.5 % of the CPU time, above 1 %", stage=0)
+    trial = make_trial("go").model_copy(update={"validity": Validity(valid=False, reasons=[found], warnings=[])})
+    record = make_record([trial], environment=ENVIRONMENT.model_copy(update={"awake": awake}))
+    text = report.render_terminal(*judged(record))
+    assert ("kept awake: see docs/method.md" in text) is helps
 
 
 def test_hostile_text_reaches_neither_the_terminal_nor_the_layout(judged: Judged) -> None:
