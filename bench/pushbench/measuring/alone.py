@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from pushbench.building.builds import Note
 from pushbench.drivers.driver import Driver
 from pushbench.drivers.kubernetes import KubernetesDriver
+from pushbench.machine.awake import awake, may_stay_awake
 from pushbench.machine.ownership import only_run_in_cluster, only_run_on_machine
 
 
@@ -15,13 +16,23 @@ from pushbench.machine.ownership import only_run_in_cluster, only_run_on_machine
 def alone(drivers: Sequence[Driver], note: Note, *, wait: bool = False, clients_here: bool = False) -> Iterator[None]:
     """Hold the places where these drivers measure, and this machine if `clients_here` says that it is one.
 
-    A cluster with a node that shares this machine's kernel is here, too. Raises UserError as `only_run_on_machine`.
+    The CPUs of this machine are kept awake meanwhile. Raises UserError as `only_run_on_machine` and `awake` do.
     """
-    clusters = {driver.cluster: driver.here for driver in drivers if isinstance(driver, KubernetesDriver)}
-    others = not all(isinstance(driver, KubernetesDriver) for driver in drivers)
+    clusters = {driver.cluster for driver in drivers if isinstance(driver, KubernetesDriver)}
     with contextlib.ExitStack() as held:
-        if clients_here or others or any(clusters.values()):
+        if clients_here or any(_is_here(driver) for driver in drivers):
             held.enter_context(only_run_on_machine(note, wait=wait))
+            held.enter_context(awake())
         for cluster in sorted(clusters):
             held.enter_context(only_run_in_cluster(cluster, note, wait=wait))
         yield
+
+
+def is_kept_awake(driver: Driver) -> bool:
+    """Whether `alone` keeps the CPUs awake on which this driver measures."""
+    return _is_here(driver) and may_stay_awake()
+
+
+def _is_here(driver: Driver) -> bool:
+    """A cluster with a node that shares this machine's kernel is here, too."""
+    return driver.here if isinstance(driver, KubernetesDriver) else True

@@ -27,11 +27,10 @@ from pushbench.generator.load import Generator
 from pushbench.generator.needs import Means
 from pushbench.judging.thresholds import NO_THRESHOLDS, Thresholds
 from pushbench.judging.thresholds_reader import digest, known_suites
-from pushbench.machine.awake import awake, may_stay_awake
 from pushbench.machine.environment import read_environment
 from pushbench.machine.ports import require_free
 from pushbench.machine.processes import raise_open_files
-from pushbench.measuring.alone import alone
+from pushbench.measuring.alone import alone, is_kept_awake
 from pushbench.measuring.company import Company
 from pushbench.measuring.live import open_stream
 from pushbench.measuring.live_endpoint import Endpoint
@@ -98,20 +97,12 @@ class Options:
 
 @contextlib.contextmanager
 def holding(driver: Driver, options: Options, watch: Watch | SearchWatch) -> Iterator[None]:
-    """Hold the place where the driver measures, with its CPUs awake. Raises UserError where another run has it, or its
-    port is not free.
-    """
+    """Hold the place where the driver measures. Raises UserError where another run has it, or its port is not free."""
     with alone([driver], watch.note, wait=options.wait):
         if options.driver.port is not None:
             require_free(options.driver.port)
         raise_open_files()
-        with awake() if _here(driver) else contextlib.nullcontext():
-            yield
-
-
-def _here(driver: Driver) -> bool:
-    """Whether the load is played on this machine."""
-    return driver.name != "kubernetes"
+        yield
 
 
 def means_of(load: Load, driver: Driver, options: Options, note: Note) -> Means:
@@ -168,7 +159,7 @@ def bench_of(project: Project, binary: Path, driver: Driver, load: Load, means: 
         driver.workers,
         generators=means.generators,
         services=driver.products(needed),
-        awake=_here(driver) and may_stay_awake(),
+        awake=is_kept_awake(driver),
         elsewhere=driver.facts,
     )
     doubts = [Finding(code="server_open_files", message=means.doubt)] if means.doubt else []

@@ -18,7 +18,7 @@ from pushbench.foundation.errors import UserError
 from pushbench.foundation.project import Project
 from pushbench.machine.environment import CpuSplit
 from pushbench.machine.ownership import boot_id
-from pushbench.measuring.alone import alone
+from pushbench.measuring.alone import alone, is_kept_awake
 
 SPLIT = CpuSplit([0], [1])
 NODE = Node("one", "m7.large", 4, 1 << 33, "6.18", "containerd 2.1", "", "another kernel")
@@ -85,3 +85,23 @@ def test_rules_whose_clients_are_here_hold_the_machine_too() -> None:
 def test_several_drivers_of_one_place_do_not_wait_for_each_other() -> None:
     with held(process(), process(), in_cluster("a"), in_cluster("a")):
         assert refused(process())
+
+
+@pytest.mark.parametrize("may", [False, True])
+def test_cpus_are_kept_awake_where_the_machine_is_held(monkeypatch: pytest.MonkeyPatch, may: bool) -> None:
+    kept = 0
+
+    @contextmanager
+    def awake() -> Iterator[None]:
+        nonlocal kept
+        kept += 1
+        yield
+
+    monkeypatch.setattr("pushbench.measuring.alone.awake", awake)
+    monkeypatch.setattr("pushbench.measuring.alone.may_stay_awake", lambda: may)
+    here = in_cluster("a", node=replace(NODE, boot=boot_id()))
+    for driver, asked in ((process(), True), (here, True), (in_cluster("a"), False)):
+        kept = 0
+        with held(driver):
+            assert kept == asked
+        assert is_kept_awake(driver) == (asked and may)
