@@ -240,7 +240,11 @@ function ownCells(words: Words, beside: Beside, run: Run, index: number, stage: 
   const name = { text: server, show: '' };
   const columns = beside.columns.slice(1);
   if (!found || !Object.keys(found.metrics).length) {
-    return [name, { text: whyNot(run, server, stage), kind: 'muted' }, ...columns.map(() => ({ text: NOT_MEASURED, value: null }))];
+    return [
+      name,
+      { text: whyNot(run, server, stage), kind: 'muted' },
+      ...columns.map(() => ({ text: NOT_MEASURED, value: null })),
+    ];
   }
   const valid = run.servers.find((each) => each.server === server)?.valid ?? 0;
   const believed = found.believed !== false && valid > 0;
