@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import sqrt
 
 from pushbench.judging.thresholds import Bound, Thresholds
 from pushbench.measuring.searching import Answer
@@ -22,6 +23,9 @@ QUEUED = 0.25
 less where something stood still for a moment at the end of the window"""
 EXCHANGES = 5
 """that may be on their way at the end of a window more than at its beginning: in a short one they are above 1 %"""
+CHANCE = 3.0
+"""standard deviations of that number where exchanges come at random. Both ends of the window have a Poisson number of
+them on their way, whose variance is its mean: rate times latency, by Little's law"""
 OF_GENERATOR = frozenset(
     {
         "generator_cpu",
@@ -101,7 +105,9 @@ def _queues(stage: StageResult, words: Vocabulary, missing: float, receipts: flo
     grown = missing * (stage.end_seconds - stage.begin_seconds)
     typical = stage.metrics.get(f"{words.headline_latency}_seconds.p50")
     seconds = grown / (stage.metrics["throughput_per_second"] or 1.0)
-    return grown > EXCHANGES * receipts and (typical is None or typical >= QUEUED * seconds)
+    on_their_way = (stage.metrics.get("messages_per_second") or 0.0) * (typical or 0.0)
+    by_chance = max(EXCHANGES, CHANCE * sqrt(2 * on_their_way))
+    return grown > by_chance * receipts and (typical is None or typical >= QUEUED * seconds)
 
 
 def _is_lateness(broken: Broken, metrics: Mapping[str, float | None], words: Vocabulary) -> bool:

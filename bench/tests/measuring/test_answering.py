@@ -54,6 +54,8 @@ def said(found: Trial, asking: Asking = OPEN, *, slow: bool = False) -> tuple[st
         ({**QUEUE, "delivery_seconds__p50": 0.15}, "broken", ["throughput_per_second"]),
         ({**QUEUE, "delivery_seconds__p50": 0.01}, "carried", []),
         ({**QUEUE, "messages_per_second": 1.0, "delivery_seconds__p50": 0.15}, "carried", []),
+        ({**QUEUE, "throughput_per_second": 970.0, "delivery_seconds__p50": 0.3}, "carried", []),
+        ({**QUEUE, "throughput_per_second": 950.0, "delivery_seconds__p50": 0.3}, "broken", ["throughput_per_second"]),
         ({"throughput_per_second": 0.0, "delivery_seconds__p50": None}, "broken", ["throughput_per_second"]),
     ],
     ids=[
@@ -68,6 +70,8 @@ def said(found: Trial, asking: Asking = OPEN, *, slow: bool = False) -> tuple[st
         "a queue that grows",
         "something stood still at the end",
         "few exchanges on their way",
+        "as many more on their way as chance may bring",
+        "more of them",
         "nothing arrives",
     ],
 )

@@ -100,6 +100,7 @@ type Server struct {
 type board struct {
 	mu      sync.Mutex
 	members []*member
+	later   later
 }
 
 // Start listens on the address, for example 127.0.0.1:0.
@@ -258,7 +259,7 @@ func (s *Server) broadcast(b *board, sender *member, text []byte) {
 		return
 	}
 	if delay := s.faults.Delay + s.faults.PauseEach*time.Duration(s.connections.Load()); delay > 0 {
-		time.AfterFunc(delay, func() { s.deliver(b, sender, text) })
+		b.later.after(delay, func() { s.deliver(b, sender, text) })
 		return
 	}
 	if s.pace != nil {

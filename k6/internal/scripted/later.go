@@ -1,0 +1,31 @@
+package scripted
+
+import (
+	"sync"
+	"time"
+)
+
+// later has what a board delivers after a time, in the order in which it came: timers of one moment fire in any order.
+type later struct {
+	mu      sync.Mutex
+	waiting []func()
+	turn    sync.Mutex
+}
+
+// after delivers when the time has passed and all that came before has been delivered.
+func (l *later) after(delay time.Duration, deliver func()) {
+	l.mu.Lock()
+	l.waiting = append(l.waiting, deliver)
+	l.mu.Unlock()
+	time.AfterFunc(delay, l.next)
+}
+
+func (l *later) next() {
+	l.turn.Lock()
+	defer l.turn.Unlock()
+	l.mu.Lock()
+	first := l.waiting[0]
+	l.waiting = l.waiting[1:]
+	l.mu.Unlock()
+	first()
+}
