@@ -250,7 +250,7 @@ def _require_same(path: Path, record: Record, environment: Environment, prepared
         how = f"add --generators {then.generators or 1}"
         raise UserError(f"cannot be resumed: it was begun with {generators}", where=str(path), hint=how)
     if then.awake != now.awake:
-        idle = "kept its CPUs awake, now they halt" if then.awake else "let its CPUs halt, now they are kept awake"
+        idle = "kept its CPUs awake, now they may halt" if then.awake else "let its CPUs halt, now they are kept awake"
         how = f"let this user write {DEVICE}" if then.awake else f"set {SWITCH}=0"
         raise UserError(f"cannot be resumed: it {idle}", where=str(path), hint=how)
     if environment.key != record.environment.key:

@@ -77,7 +77,7 @@ class Environment(Document):
         default=None, description="name of a machine that is not like the others of its run; null for any other"
     )
     awake: Literal[True] | None = Field(
-        default=None, description="idle CPUs polled for work instead of halting; null where they halted"
+        default=None, description="idle CPUs polled for work instead of halting; null where they could halt"
     )
     server_cpus: list[int] = Field(description="none of a server that runs elsewhere")
     generator_cpus: list[int]

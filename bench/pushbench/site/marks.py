@@ -155,7 +155,7 @@ def _environment_facts(environment: Data) -> dict[str, str]:
         "engine": one_line(environment["engine"] or "none", 100),
         "workers": str(environment["workers"] or "one a CPU"),
         "generators": str(environment.get("generators") or 1),
-        "idle CPUs": "awake" if environment.get("awake") else "halt",
+        "idle CPUs": "kept awake" if environment.get("awake") else "may halt",
         "method": str(environment.get("method") or 1),
         "apart on": environment.get("machine") or "no machine",
         "server on CPU": ", ".join(map(str, environment["server_cpus"])),

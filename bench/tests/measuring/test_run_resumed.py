@@ -100,7 +100,7 @@ def test_another_environment_cannot_be_resumed(tmp_path: Path) -> None:
     [
         ({"method": None}, "it was begun by method 1, this Pushbench measures by method 2", "start a new run"),
         ({"generators": 3}, "it was begun with 3 generators, now 1", "add --generators 3"),
-        ({"awake": True}, "it kept its CPUs awake, now they halt", f"let this user write {DEVICE}"),
+        ({"awake": True}, "it kept its CPUs awake, now they may halt", f"let this user write {DEVICE}"),
     ],
 )
 def test_a_run_that_was_measured_otherwise_cannot_be_resumed(

@@ -97,7 +97,7 @@ export function Environment({ run }: { run: Run }) {
     ['Server on', cpusText(environment.server_cpus, environment.driver)],
     ['Generator on', cpusText(environment.generator_cpus, environment.driver)],
     ['Generators', `${environment.generators ?? (environment.method ? 1 : 'not recorded')}`],
-    ['Idle CPUs', environment.awake ? 'kept awake' : 'halt'],
+    ['Idle CPUs', environment.awake ? 'kept awake' : 'may halt'],
     ['Method', `${environment.method ?? 1}`],
     ['Memory', formatQuantity(environment.memory_bytes, 'bytes')],
     ['Kernel', environment.kernel],
