@@ -40,7 +40,7 @@ test('what was due stands beside a throughput below it, and older runs say how t
   ]) {
     await visit(page, `#/run/${id}`);
     const facts = await page.locator('details', { hasText: 'Environment and versions' }).textContent();
-    assert.ok(facts.includes(`Generators${generators}Method${method}`), facts);
+    assert.ok(facts.includes(`Generators${generators}Method${method}Idle CPUsmay halt`), facts);
   }
   assert.deepEqual(complaints, []);
   await close();

@@ -14,6 +14,7 @@ from pushbench.records.record import Failure, OneSided, Trial
 from pushbench.reporting import report
 from tests.comparisons import MARGINS, THRESHOLDS, arms, compared
 from tests.factories import invalid, make_record, make_stage, make_trial
+from tests.reporting.shown_records import widest
 
 
 def found(trials: list[Trial], **changed: Any) -> Verdict:
@@ -198,7 +199,7 @@ def test_nobody_is_compared_in_a_run_of_one_arm() -> None:
 def test_the_table_of_changes_fits_and_says_what_counts(width: int) -> None:
     record = compared(arms("node-ws", cpu=0.15))
     text = report.render_terminal(record, judge(record, THRESHOLDS), width=width)
-    assert max(map(len, text.splitlines())) <= width
+    assert widest(text) <= width
     assert "against base 0123456: Measure twice" in text
     [line] = [line for line in text.splitlines() if line.startswith("  CPU per delivery")]
     assert line.endswith("WORSE")
