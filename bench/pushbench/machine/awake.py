@@ -15,7 +15,7 @@ from pathlib import Path
 from pushbench.foundation.errors import UserError
 
 DEVICE = Path("/dev/cpu_dma_latency")
-"""the longest time that a CPU may take to wake up, of the whole machine; who has it open has a say:
+"""the longest time that a CPU of this machine may take to wake up: the least of what open files of it ask for;
 https://docs.kernel.org/power/pm_qos_interface.html"""
 NO_WAIT = struct.pack("i", 0)
 SWITCH = "PUSHBENCH_AWAKE"
@@ -23,7 +23,7 @@ SWITCH = "PUSHBENCH_AWAKE"
 
 
 def may_stay_awake(device: Path = DEVICE) -> bool:
-    """Whether this user may keep the CPUs awake, and nobody asked for the opposite."""
+    """Whether this user may keep the CPUs awake, and PUSHBENCH_AWAKE does not forbid it."""
     return os.environ.get(SWITCH) != "0" and os.access(device, os.W_OK)
 
 

@@ -24,7 +24,7 @@ def test_no_time_to_wake_up_is_asked_for(device: Path) -> None:
         assert device.read_bytes() == struct.pack("i", 0)
 
 
-def test_whoever_switches_it_off_has_cpus_that_halt(device: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_switch_lets_cpus_halt(device: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(SWITCH, "0")
     assert not may_stay_awake(device)
     with awake(device):
