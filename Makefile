@@ -158,7 +158,7 @@ bench-generator: ## what generating load costs, beside plain k6 scripts and a ba
 	@$(K6_BIN)/bench-generator -bin $(K6_BIN) -sources k6 $(ARGS)
 
 lock: $(DEV)/stamp ## resolve the Python requirements again, with hashes
-	cd bench && for name in requirements requirements-dev; do \
+	cd bench && for name in requirements requirements-uv requirements-dev; do \
 		../$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 		--no-header --no-emit-index-url --no-annotate --upgrade $$name.in -o $$name.txt || exit 1; done
 
@@ -168,8 +168,9 @@ lock-images: ## look the digests of the services' images up again, and write com
 clean: ## remove everything that was built or installed below this folder, records excepted
 	rm -rf .cache servers/*/node_modules servers/*/dist servers/*/.venv servers/*/target
 
-$(DEV)/stamp: bench/requirements-dev.txt
+$(DEV)/stamp: bench/requirements-dev.txt bench/requirements-uv.txt
 	@echo "setting up the development tools in $(DEV)" >&2
 	@rm -rf $(DEV) && $(PYTHON) -m venv $(DEV)
-	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r bench/requirements-dev.txt
+	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r bench/requirements-uv.txt
+	@$(BIN)/uv pip install --quiet --system-certs --python $(BIN)/python --require-hashes -r bench/requirements-dev.txt
 	@touch $@

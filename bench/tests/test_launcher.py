@@ -145,7 +145,7 @@ def test_a_python_without_venv_is_told(checkout: Path, tmp_path: Path) -> None:
 
 
 def test_a_lock_of_all_requirements_with_hashes_and_no_index_is_there() -> None:
-    for name in ("requirements.txt", "requirements-dev.txt"):
+    for name in ("requirements.txt", "requirements-uv.txt", "requirements-dev.txt"):
         text = (ROOT / "bench" / name).read_text()
         assert "--hash=sha256:" in text
         assert "://" not in text
