@@ -30,14 +30,18 @@ async function everyPage(site, options, look, prefix = '') {
 
 /** The dark pages differ from the light ones in their colours alone. */
 const RULES = { light: {}, dark: { runOnly: ['color-contrast'] } };
-/** The rows of a table are alike, and some tables have one for each second. */
-const ENOUGH = { exclude: [['tbody tr:nth-child(n + 5)']] };
+/** The rows of a table are alike, and some tables have one for each second: the first four of each stay. */
+async function shorten(page) {
+  await page.evaluate(() => {
+    for (const row of document.querySelectorAll('tbody tr:nth-child(n + 5)')) row.remove();
+  });
+}
 
 async function seriousViolations(page, rules) {
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axe);
   return page.evaluate(
-    async ([context, options]) => {
-      const { violations } = await window.axe.run(context, options);
+    async (options) => {
+      const { violations } = await window.axe.run(options);
       return violations
         .filter((each) => ['serious', 'critical'].includes(each.impact))
         .map(
@@ -48,7 +52,7 @@ async function seriousViolations(page, rules) {
               .join(' ')}`,
         );
     },
-    [ENOUGH, { ...rules, resultTypes: ['violations'] }],
+    { ...rules, resultTypes: ['violations'] },
   );
 }
 
@@ -56,6 +60,7 @@ test('axe-core finds nothing serious, in light and in dark', async () => {
   const found = [];
   await everyPage(small, {}, async (page, name) => {
     await unfold(page);
+    await shorten(page);
     for (const [colorScheme, rules] of Object.entries(RULES)) {
       await page.emulateMedia({ colorScheme });
       await settled(page);
