@@ -7,7 +7,7 @@ also broken by a machine that gave the server no CPU in time.
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 import pytest
 
@@ -37,3 +37,12 @@ def verify_expecting(broken: Collection[str], subject: Subject, only: Collection
                         patch.setattr(module, bound, seconds)
         again = {result.name: result for result in verify(subject, surprising).rules}
     return found.model_copy(update={"rules": [again.get(result.name, result) for result in found.rules]})
+
+
+def with_some_others(rules: Collection[str], others: Sequence[str], turn: int) -> list[str]:
+    """The rules, and a fifth of the others: the next fifth in each turn.
+
+    All rules for each fault would be thousands of checks. Over many faults, each rule is still checked on many servers
+    that keep it.
+    """
+    return [*rules, *(name for name in others[turn % 5 :: 5] if name not in rules)]

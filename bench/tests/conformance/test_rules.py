@@ -11,7 +11,7 @@ import pytest
 from pushbench.catalog.servers import Outage
 from pushbench.conformance import Subject, rules_for, verify
 from pushbench.conformance.whiteboard import outage, whiteboard_socketio
-from tests.conformance.patiently import verify_expecting
+from tests.conformance.patiently import verify_expecting, with_some_others
 
 JSON, SOCKETIO, STOMP = PROTOCOLS = "whiteboard-json", "whiteboard-socketio", "whiteboard-stomp"
 EVERY_RULE = {rule.name for protocol in PROTOCOLS for rule in rules_for("whiteboard", protocol, ["fake"])}
@@ -151,13 +151,14 @@ def test_a_server_is_asked_for_what_it_says_of_the_loss_of_a_service() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("protocol", "fault", "broken"), FAULTS)
+@pytest.mark.parametrize(("turn", "protocol", "fault", "broken"), [(turn, *each) for turn, each in enumerate(FAULTS)])
 def test_a_fault_breaks_its_rules_and_none_near(
-    whiteboard: Callable[..., Subject], protocol: str, fault: str, broken: set[str]
+    whiteboard: Callable[..., Subject], turn: int, protocol: str, fault: str, broken: set[str]
 ) -> None:
-    far = set[str]().union(*(group for group in DEAR if not group & broken))
-    near = [rule.name for rule in rules_for("whiteboard", protocol, ["fake"]) if rule.name not in far]
-    found = verify_expecting(broken, whiteboard(protocol, fault), near)
+    near = broken.union(*(group for group in DEAR if group & broken))
+    dear = set[str]().union(*DEAR)
+    others = [rule.name for rule in rules_for("whiteboard", protocol, ["fake"]) if rule.name not in dear]
+    found = verify_expecting(broken, whiteboard(protocol, fault), with_some_others(near, others, turn))
     assert {result.name for result in found.failures} == broken, found.failures
 
 
