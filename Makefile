@@ -128,7 +128,7 @@ check: $(DEV)/stamp ## lint, format check and types of every language, schemas c
 	@command -v shellcheck >/dev/null || \
 		{ echo "make check: needs shellcheck (on Debian and Ubuntu: apt install shellcheck)"; exit 1; }
 	shellcheck $$(git ls-files '*.sh') pushbench .ci/run
-	@test -z "$$(gofmt -l k6)" || { echo "gofmt: run 'make format' for"; gofmt -l k6; exit 1; }
+	@test -z "$$(gofmt -l k6 docs)" || { echo "gofmt: run 'make format' for"; gofmt -l k6 docs; exit 1; }
 	cd k6 && go vet ./... && $(STATICCHECK) ./... && go mod tidy -diff
 	@for module in servers/*/go.mod; do echo "go vet, staticcheck $$module"; \
 		(cd $$(dirname $$module) && test -z "$$(gofmt -l .)" && go vet ./... && $(STATICCHECK) ./... && \
@@ -144,7 +144,7 @@ check: $(DEV)/stamp ## lint, format check and types of every language, schemas c
 
 format: $(DEV)/stamp ## format every language
 	cd bench && ../$(BIN)/ruff check --fix $(PYTHON_SOURCES); ../$(BIN)/ruff format $(PYTHON_SOURCES)
-	gofmt -w k6 servers/*/*.go
+	gofmt -w k6 docs servers/*/*.go
 	@for crate in servers/*/Cargo.toml; do cargo fmt --manifest-path $$crate || exit 1; done
 	$(BIOME) check --write .
 	@for pom in servers/*/pom.xml; do $(JAVA_FORMAT):format -f $$pom || exit 1; done

@@ -28,7 +28,13 @@ from tests.serving import await_port
 pytestmark = [pytest.mark.slow]
 
 CHECKOUT = Project.at(Path(__file__).parents[3])
-EXAMPLES = sorted((CHECKOUT.root / "docs" / "examples").glob("*/server.js"))
+EXAMPLES = sorted((CHECKOUT.root / "docs" / "examples").glob("*/server.[gj][os]"))
+INSTALL = {
+    ".go": ["go", "build", "-trimpath", "-o", "server", "."],
+    ".js": ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline", "--silent"],
+}
+START = {".go": ["./server"], ".js": ["node", "server.js"]}
+"""by the suffix of an example's server"""
 CLIENTS, BOARD, RATE = 10, 5, 20
 CONVERSATION = ((0, 0), (0, 1), (1, 0))
 """the messages or requests of `protocol check`, and who makes them"""
@@ -64,13 +70,12 @@ def played(protocol: DeclaredProtocol) -> Played:
 
 
 @contextlib.contextmanager
-def serving(example: Path, folder: Path) -> Iterator[str]:
+def serving(program: Path, folder: Path) -> Iterator[str]:
     """The URL of a server that was installed in a folder."""
-    shutil.copytree(example, folder)
-    install = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline", "--silent"]
-    subprocess.run(install, cwd=folder, check=True)
+    shutil.copytree(program.parent, folder)
+    subprocess.run(INSTALL[program.suffix], cwd=folder, check=True)
     port = free_port()
-    with subprocess.Popen(["node", "server.js"], cwd=folder, env={**os.environ, "PORT": str(port)}) as server:
+    with subprocess.Popen(START[program.suffix], cwd=folder, env={**os.environ, "PORT": str(port)}) as server:
         try:
             await_port(port)
             yield f"ws://127.0.0.1:{port}"
@@ -78,13 +83,13 @@ def serving(example: Path, folder: Path) -> Iterator[str]:
             server.terminate()
 
 
-@pytest.mark.parametrize("example", [file.parent for file in EXAMPLES], ids=lambda folder: folder.name)
-def test_an_example_is_understood_and_counted(example: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("program", EXAMPLES, ids=lambda program: program.parent.name)
+def test_an_example_is_understood_and_counted(program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PUSHBENCH_SECRET_KEY", "s3cret-key")
     binary = build_generator(CHECKOUT, print)
-    protocol = read_protocol(example / "protocol.yml")
+    protocol = read_protocol(program.with_name("protocol.yml"))
     declaration, secrets, wanted = protocol.declaration, protocol.environment(), played(protocol)
-    with serving(example, tmp_path / "server") as url:
+    with serving(program, tmp_path / "server") as url:
         talked = converse(binary, CHECKOUT.generator, url, declaration, secrets)
         assert talked.fault is None
         received = [line for line in talked.lines or [] if line.kind == "received"]
