@@ -29,6 +29,8 @@ COSTS = (
     "network_out_bytes_per_second",
 )
 """metrics that are told for each 1,000 of the load"""
+NEAR = 1.1
+"""a start that ran out of time says how much starts differ where it refused at most so many times what it carried"""
 
 
 class CapacityResult(Document):
@@ -38,8 +40,8 @@ class CapacityResult(Document):
     carried: int | None = Field(
         description="the most that was carried: the median of the starts, the lower one of two; null where none ended"
     )
-    low: int | None = Field(description="the least that a start carried")
-    high: int | None = Field(description="the most that a start refused; null where one refused nothing")
+    low: int | None = Field(description="the least that a start carried, of those that came near to their limit")
+    high: int | None = Field(description="the most that one of these refused; null where one refused nothing")
     at_least: bool = Field(description="a lower bound, for something else than the server ended the search")
     end: Literal["limit", "generator", "disturbed", "most", "time"] | None = Field(
         description="what the starts ended at: see the record"
@@ -101,12 +103,13 @@ def _result(record: CapacityRecord, server: ServerCapacity) -> CapacityResult:
         return _nothing(server)
     ends = Counter(each.end for each in server.starts if each.end != "limit" or not at_least)
     end = ends.most_common(1)[0][0]
-    refused = [start.refused for start in counted]
+    near = [*counted, *(start for start in server.starts if start.end == "time" and _came_near(start))]
+    refused = [start.refused for start in near]
     probes = [probe for start in counted if (probe := _refusal(start))]
     return CapacityResult(
         server=server.server,
         carried=median_low(start.carried for start in counted),
-        low=min(start.carried for start in counted),
+        low=min(start.carried for start in near),
         high=None if None in refused else max(load for load in refused if load),
         at_least=at_least,
         end=end,
@@ -117,6 +120,10 @@ def _result(record: CapacityRecord, server: ServerCapacity) -> CapacityResult:
         confirmed=all(start.confirmed for start in counted),
         failure=_failure(server),
     )
+
+
+def _came_near(start: Start) -> bool:
+    return start.refused is not None and start.refused <= NEAR * start.carried
 
 
 def _nothing(server: ServerCapacity) -> CapacityResult:

@@ -37,7 +37,9 @@ class KeptCapacity(Document):
 
     build: str = Field(max_length=200)
     carried: NonNegativeInt | None = Field(description="median of the starts that count; null where nothing was found")
-    low: NonNegativeInt | None = Field(description="the least that a start carried")
+    low: NonNegativeInt | None = Field(
+        description="the least that a start carried, of those that came near to their limit"
+    )
     high: NonNegativeInt | None = Field(description="the most that a start refused; null where one refused nothing")
     at_least: bool = Field(description="a lower bound, and no number of the server")
     end: Literal["limit", "generator", "disturbed", "most", "time"] | None = Field(

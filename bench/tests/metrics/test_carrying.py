@@ -39,6 +39,15 @@ def test_of_two_starts_the_lower_one_counts_which_was_really_carried() -> None:
     assert result(starts((1200, 1230), (1300, 1340))).carried == 1200
 
 
+@pytest.mark.parametrize(("late", "interval"), [((1310, 1440), (1200, 1440)), ((1310, 1450), (1200, 1250))])
+def test_a_start_that_ran_out_of_time_near_its_limit_widens_the_interval(
+    late: tuple[int, int], interval: tuple[int, int]
+) -> None:
+    found = result([*starts((1200, 1230), (1220, 1250)), make_start(*late, number=3, end="time")])
+    assert (found.carried, found.low, found.high) == (1200, *interval)
+    assert found.confirmed, "it has no part in the number"
+
+
 def test_most_starts_have_to_end_at_a_limit() -> None:
     generator = make_start(2000, 2060, end="generator", answer="generator", findings=[])
     one_of_three = result([*starts((1200, 1230), (1220, 1250)), generator])
