@@ -40,7 +40,9 @@ class KeptCapacity(Document):
     low: NonNegativeInt | None = Field(
         description="the least that a start carried, of those that came near to their limit"
     )
-    high: NonNegativeInt | None = Field(description="the most that a start refused; null where one refused nothing")
+    high: NonNegativeInt | None = Field(
+        description="the most that one of these refused; null where one refused nothing"
+    )
     at_least: bool = Field(description="a lower bound, and no number of the server")
     end: Literal["limit", "generator", "disturbed", "most", "time"] | None = Field(
         description="as in a capacity record"

@@ -1,4 +1,4 @@
-"""Each rule can fail, and only for its own reason: every fault of a server of positions breaks exactly these rules."""
+"""Each rule can fail, and for its own reason: a fault of a server of positions breaks these and none asked beside."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ FAULTS: list[Fault] = [
     ("location-stomp", "keeps-listeners", {"leaving-is-noticed"}),
     ("location-stomp", "forwards-everything", {"topics-take-no-client-messages"}),
 ]
-"""Each breaks these rules and no others."""
+"""Each breaks these rules and no others. With each fault, a fifth of the others is asked."""
 WIDE: list[Fault] = [
     ("location-poll", "refuses-with-422", {"bad-ids-are-refused", "bad-positions-are-refused"}),
     ("location-poll", "forgets-before", {"first-news-has-the-newest", "answers-keep-their-order"}),

@@ -1,4 +1,4 @@
-"""Each rule can fail, and only for its own reason: every fault of the token server breaks exactly these rules."""
+"""Each rule can fail, and for its own reason: a fault of the token server breaks these and none asked beside."""
 
 from __future__ import annotations
 
