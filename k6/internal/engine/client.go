@@ -54,6 +54,7 @@ type client struct {
 	deadline    time.Duration // of the attempt to connect
 	silent      time.Duration // when the server has been silent for longer than it said; never where it said nothing
 	settled     bool          // how long it took to connect is booked
+	counted     bool          // as a member: also while it gets its next connection after an orderly end of the last
 	messages    schedule.Sequence
 	asks        []ask // by the places in Protocol.Beside; none where the population has none
 	polls       schedule.Sequence
@@ -102,7 +103,7 @@ func (l *loop) joined(c *client, now time.Duration) {
 		return
 	}
 	c.state = member
-	l.gauges.members.Add(1)
+	l.count(c)
 	if c.away != nil {
 		l.returned(c, now)
 	}

@@ -110,6 +110,7 @@ func (l *loop) setback(c *client, err error, now time.Duration) {
 // retry makes a client that is not a member connect again after a pause. It keeps its seat.
 func (l *loop) retry(c *client, now time.Duration) {
 	l.release(c)
+	l.uncount(c)
 	if c.away != nil {
 		l.backOff(c, now)
 		return

@@ -19,6 +19,7 @@ func (l *loop) leave(c *client) {
 	case was == member || was == dropped:
 		l.endMembership(c)
 	}
+	l.uncount(c)
 	if was < opening || was == dropped {
 		l.close(c)
 		return
@@ -27,7 +28,6 @@ func (l *loop) leave(c *client) {
 	l.schedule(c, l.now()+closeTimeout)
 	l.payload = l.payload[:0]
 	if was == member {
-		l.gauges.members.Add(-1)
 		l.payload = c.session.Leave(l.payload)
 	}
 	if l.payload = c.session.Close(l.payload); len(l.payload) == 0 {
@@ -79,7 +79,7 @@ func (l *loop) drop(c *client, reason error) {
 		l.retry(c, now)
 	case c.state == member:
 		l.release(c)
-		l.gauges.members.Add(-1)
+		l.uncount(c)
 		c.state = dropped
 		l.scheduleNext(c)
 	default:

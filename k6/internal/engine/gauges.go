@@ -25,6 +25,37 @@ func (c *Clients) add(other Clients) {
 	c.Disconnects += other.Disconnects
 }
 
+// count adds a client to the members.
+func (l *loop) count(c *client) {
+	if !c.counted {
+		c.counted = true
+		l.gauges.members.Add(1)
+	}
+}
+
+// uncount takes a client from the members, if it counts as one.
+func (l *loop) uncount(c *client) {
+	if c.counted {
+		c.counted = false
+		l.gauges.members.Add(-1)
+	}
+}
+
+// census returns the counts at the end of a steady window. A member that has been between two connections for longer than
+// the pause between two attempts is missing.
+func (l *loop) census() Clients {
+	clients := l.gauges.read()
+	if !l.engine.protocol.Requests() {
+		return clients
+	}
+	for _, c := range l.clients {
+		if c.counted && c.state != member && l.edge-c.free > retryPause {
+			clients.Members--
+		}
+	}
+	return clients
+}
+
 // failed counts a connection or join that did not come about.
 func (l *loop) failed(reason string) {
 	l.gauges.connectFailures.Add(1)

@@ -102,7 +102,7 @@ func (l *loop) forsake(c *client, reason error, now time.Duration) {
 			l.vacate(c, r)
 		}
 		c.askLeft()
-		l.gauges.members.Add(-1)
+		l.uncount(c)
 	}
 	l.setback(c, reason, now)
 }

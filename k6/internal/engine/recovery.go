@@ -68,7 +68,7 @@ func (e *Engine) outageAt(t time.Duration) int {
 // part makes a member come back that lost its connection through an outage.
 func (l *loop) part(c *client, number int, reason error, now time.Duration) {
 	l.release(c)
-	l.gauges.members.Add(-1)
+	l.uncount(c)
 	l.engine.outages[number].clients.Add(1)
 	l.storms[number].disconnects++
 	l.engine.collector.complain(reason.Error())

@@ -179,21 +179,20 @@ func (l *loop) breakOff(c *client, reason error, now time.Duration) {
 		l.gauges.disconnects.Add(1)
 		l.engine.collector.complain(reason.Error())
 	}
+	l.uncount(c)
 	l.reconnect(c, now)
 }
 
-// reconnect gives a client another connection: at once, or after a pause where nothing came of the last one.
+// reconnect gives a client another connection: at once, or after a pause where nothing came of the last one. A client
+// stays a member meanwhile, until an attempt fails.
 func (l *loop) reconnect(c *client, now time.Duration) {
 	c.own.End()
-	if c.state == member {
-		l.gauges.members.Add(-1)
-	}
 	if c.served == 0 {
 		l.retry(c, now)
 		return
 	}
 	l.release(c)
-	c.state = waiting
+	c.state, c.free = waiting, now
 	l.connect(c, now)
 }
 

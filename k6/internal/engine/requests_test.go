@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -329,12 +330,67 @@ func TestAConnectionThatTheServerEndsAfterAnAnswerCostsNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			truthTest(t, func(t testing.TB) {
 				faults := scripted.HTTPFaults{Delay: 5 * time.Millisecond, LastEvery: 3}
-				_, e, did := playRequests(t, "posts-http", pattern, 20, faults)
+				report, e, did := playRequests(t, "posts-http", pattern, 20, faults)
 				all := everything(e)
 				if all.Lost() != 0 || all.Sent != did.Rows || all.Sent < 100 || e.gauges().Disconnects != 0 {
 					t.Errorf("%+v, %d disconnects, the server made %+v", all, e.gauges().Disconnects, did)
 				}
+				if members := report.Stages[0].Clients.Members; members != 20 {
+					t.Errorf("%d members of 20", members)
+				}
 			})
 		})
 	}
+}
+
+// A client between two connections is a member, unless an attempt fails or takes too long.
+func TestAMemberStaysOneBetweenTwoConnections(t *testing.T) {
+	const last = "HTTP/1.1 201 Created\r\nConnection: close\r\nContent-Length: 2\r\nLocation: /post/17\r\n\r\n{}"
+	between := func() (*loop, *client, time.Duration) {
+		l := benchLoop(t, "posts-http", schedule.Groups{Size: 1, Pattern: schedule.Patterns["closed"]}, 1)
+		c := l.clients[0]
+		own, err := unix.Dup(c.fd) // it will be closed
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.fd, l.byFD = own, append(make([]*client, own), c)
+		l.received(c, nil, 0)
+		due := c.at
+		l.act(c, due)
+		l.received(c, []byte(last), due)
+		if c.state == member {
+			t.Fatal("the connection goes on")
+		}
+		return l, c, due
+	}
+	expect := func(what string, l *loop, members int64) {
+		t.Helper()
+		if got := l.census().Members; got != members {
+			t.Errorf("%s: %d members, not %d", what, got, members)
+		}
+	}
+
+	l, c, due := between()
+	l.edge = due + retryPause
+	expect("at once", l, 1)
+	l.edge++
+	expect("for a second", l, 0)
+
+	l, c, due = between()
+	l.setback(c, io.ErrUnexpectedEOF, due)
+	expect("after a failed attempt", l, 0)
+	l.connect(c, due)
+	expect("at another attempt", l, 0)
+	l.connected(c, due)
+	expect("after another attempt", l, 1)
+
+	l, c, due = between()
+	l.connected(c, due)
+	expect("on its next connection", l, 1)
+	l.leave(c)
+	expect("after it left", l, 0)
+
+	l, c, _ = between()
+	l.leave(c)
+	expect("after it left between two", l, 0)
 }

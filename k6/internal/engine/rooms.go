@@ -116,7 +116,7 @@ func (l *loop) entered(c *client, now time.Duration) {
 	c.playing = game{room: r, left: left, rests: true, limit: now + courseTimeout}
 	if c.state != member {
 		c.state = member
-		l.gauges.members.Add(1)
+		l.count(c)
 		c.askJoined(now)
 		l.settle(c, now)
 	}

@@ -26,7 +26,7 @@ func (l *loop) cross() {
 		if begins := len(l.marks)%2 == 0; begins {
 			l.late[len(l.marks)/2] = l.awaited
 		} else {
-			l.ends = append(l.ends, l.gauges.read())
+			l.ends = append(l.ends, l.census())
 		}
 		l.marks = append(l.marks, l.passage)
 	}
