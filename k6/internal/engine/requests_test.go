@@ -370,13 +370,13 @@ func TestAMemberStaysOneBetweenTwoConnections(t *testing.T) {
 		}
 	}
 
-	l, c, due := between()
+	l, _, due := between()
 	l.edge = due + retryPause
 	expect("at once", l, 1)
 	l.edge++
 	expect("for a second", l, 0)
 
-	l, c, due = between()
+	l, c, due := between()
 	l.setback(c, io.ErrUnexpectedEOF, due)
 	expect("after a failed attempt", l, 0)
 	l.connect(c, due)
