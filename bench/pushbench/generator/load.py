@@ -260,8 +260,7 @@ class RunningLoad:
         self._interrupted = True
         self._deadline = min(self._deadline, time.monotonic() + INTERRUPT_SECONDS)
         for player in self._players:
-            if player.program.exit_code() is None:
-                os.kill(player.program.pid, signal.SIGINT)
+            player.program.send(signal.SIGINT)
 
     def report(self) -> LoadReport:
         """The load report, after `events` has ended. Raises LoadFailed if it cannot be read."""

@@ -64,6 +64,10 @@ class Program:
             return self._popen.wait(timeout)
         return None
 
+    def send(self, which: signal.Signals) -> None:
+        """Send it a signal, if it runs. It may have ended just now, and another thread may have reaped it."""
+        self._popen.send_signal(which)
+
     def log_tail(self) -> str:
         return tail(self.log)
 
@@ -73,11 +77,10 @@ class Program:
     def stop(self, timeout: float, *, how: signal.Signals = signal.SIGTERM) -> Exit:
         """Stop it by the signal `how`, and after `timeout` seconds by SIGKILL; then SIGKILL the rest of its session."""
         began = time.monotonic()
-        if self.exit_code() is None:
-            os.kill(self.pid, how)
+        self.send(how)
         killed = self.wait(timeout) is None
         if killed:
-            os.kill(self.pid, signal.SIGKILL)
+            self.send(signal.SIGKILL)
         code = self._popen.wait()
         seconds = time.monotonic() - began
         kill_all([stat.pid for stat in stats() if stat.session == self.pid])

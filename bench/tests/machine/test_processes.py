@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import threading
 import time
@@ -73,6 +74,19 @@ def test_what_does_not_end_is_killed(tmp_path: Path) -> None:
     until_it_says(program, "up")
     stopped = program.stop(0.2)
     assert (ending(stopped.code), stopped.killed) == ("signal SIGKILL", True)
+
+
+def test_a_program_that_another_thread_reaps_is_stopped_all_the_same(tmp_path: Path) -> None:
+    program = run(tmp_path, "pass")
+    os.waitid(os.P_PID, program.pid, os.WEXITED | os.WNOWAIT)
+    reaping = threading.Thread(target=program.wait, args=(60,))
+    with vars(program._popen)["_waitpid_lock"]:  # while it reaps, `poll` says that the program runs
+        os.waitpid(program.pid, 0)
+        assert program.exit_code() is None
+        reaping.start()
+        program.send(signal.SIGTERM)
+    reaping.join()
+    assert not program.stop(0.1).killed
 
 
 def test_the_whole_session_ends_with_its_first_process(tmp_path: Path) -> None:
