@@ -121,8 +121,6 @@ images: ## build the container image of every server and of k6, and fetch those 
 	docker buildx bake --file .cache/pushbench/bake.json
 	@./pushbench services
 
-# What this compiles with the flag of all builds and tests, these find compiled.
-check: export GOFLAGS := -trimpath
 check: $(DEV)/stamp ## lint, format check and types of every language, schemas current
 	cd bench && ../$(BIN)/ruff format --check $(PYTHON_SOURCES) && ../$(BIN)/ruff check $(PYTHON_SOURCES) && ../$(BIN)/mypy
 	@command -v shellcheck >/dev/null || \
