@@ -160,6 +160,15 @@ def test_the_suites_of_this_checkout_can_be_read() -> None:
     assert "whiteboard" in {each.id for each in read_suites(Project.current().scenarios)}
 
 
+def test_the_whiteboard_is_compared_between_what_two_runtimes_do_once() -> None:
+    """V8 drops compiled code 8 s after its start, up to three times; the JVM's second compiler begins at 22 s."""
+    schedule = find_suite(Project.current().scenarios, "whiteboard").load("compare", {}).schedule
+    [stage] = schedule.stages
+    begins = schedule.warmup_seconds + stage.ramp_seconds + stage.settle_seconds
+    assert begins >= 11
+    assert begins + stage.steady_seconds <= 20
+
+
 CLOSED = "[{clients: 5, closed: true}, {clients: 5, name: slow-closed, closed: true, parameters: {size: 3}}, 5]"
 
 
