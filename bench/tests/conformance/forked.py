@@ -5,6 +5,7 @@ times, and to start Python and to import what the server needs takes most of its
 from __future__ import annotations
 
 import multiprocessing
+import contextlib
 import os
 import subprocess
 from collections.abc import Collection, Mapping
@@ -28,6 +29,11 @@ class _Forked:
 
     def poll(self) -> int | None:
         return self._process.exitcode
+
+    def send_signal(self, which: int) -> None:
+        # The fork server has reaped it before it says how it ended.
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self.pid, which)
 
     def wait(self, timeout: float | None = None) -> int:
         self._process.join(timeout)
