@@ -4,8 +4,8 @@ times, and to start Python and to import what the server needs takes most of its
 
 from __future__ import annotations
 
-import multiprocessing
 import contextlib
+import multiprocessing
 import os
 import subprocess
 from collections.abc import Collection, Mapping
@@ -24,8 +24,8 @@ class _Forked:
     """What `Program` asks of a `subprocess.Popen`."""
 
     def __init__(self, process: ForkServerProcess) -> None:
-        self._process = process
-        self.pid = process.pid
+        assert process.pid is not None, "it was started"
+        self._process, self.pid = process, process.pid
 
     def poll(self) -> int | None:
         return self._process.exitcode
