@@ -41,8 +41,8 @@ func (l *loop) uncount(c *client) {
 	}
 }
 
-// census returns the counts at the end of a steady window. A member that has been between two connections for longer than
-// the pause between two attempts is missing.
+// census returns the counts at the end of a steady window. A member that has been between two connections for longer
+// than the pause between two attempts is missing.
 func (l *loop) census() Clients {
 	clients := l.gauges.read()
 	if !l.engine.protocol.Requests() {

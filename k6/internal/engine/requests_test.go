@@ -280,17 +280,24 @@ func TestAnAnswerThatIsNotCompleteInTimeIsLost(t *testing.T) {
 	}
 }
 
-// expectLostInTime expects a client to wait for the rest of an answer until its time is over, and then to begin anew.
-func expectLostInTime(t *testing.T, name, protocol, answered string, owed, came int64) {
+// begin makes the only client of a loop a member, on a file descriptor that it may close.
+func begin(t *testing.T, l *loop) *client {
 	t.Helper()
-	l := benchLoop(t, protocol, schedule.Groups{Size: 1, Pattern: schedule.Pattern{Rate: 10}}, 1)
 	c := l.clients[0]
-	own, err := unix.Dup(c.fd) // it will be closed
+	own, err := unix.Dup(c.fd)
 	if err != nil {
 		t.Fatal(err)
 	}
 	c.fd, l.byFD = own, append(make([]*client, own), c)
 	l.received(c, nil, 0)
+	return c
+}
+
+// expectLostInTime expects a client to wait for the rest of an answer until its time is over, and then to begin anew.
+func expectLostInTime(t *testing.T, name, protocol, answered string, owed, came int64) {
+	t.Helper()
+	l := benchLoop(t, protocol, schedule.Groups{Size: 1, Pattern: schedule.Pattern{Rate: 10}}, 1)
+	c := begin(t, l)
 	due := l.pool.due()
 	l.arrive(due)
 	l.received(c, []byte(answered), due+time.Second)
@@ -348,13 +355,7 @@ func TestAMemberStaysOneBetweenTwoConnections(t *testing.T) {
 	const last = "HTTP/1.1 201 Created\r\nConnection: close\r\nContent-Length: 2\r\nLocation: /post/17\r\n\r\n{}"
 	between := func() (*loop, *client, time.Duration) {
 		l := benchLoop(t, "posts-http", schedule.Groups{Size: 1, Pattern: schedule.Patterns["closed"]}, 1)
-		c := l.clients[0]
-		own, err := unix.Dup(c.fd) // it will be closed
-		if err != nil {
-			t.Fatal(err)
-		}
-		c.fd, l.byFD = own, append(make([]*client, own), c)
-		l.received(c, nil, 0)
+		c := begin(t, l)
 		due := c.at
 		l.act(c, due)
 		l.received(c, []byte(last), due)
