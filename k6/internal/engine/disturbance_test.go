@@ -2,9 +2,11 @@ package engine
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -12,17 +14,21 @@ import (
 	"unsafe"
 )
 
-// The truth tests bound times, and a machine that stands still breaks every bound. So a thread that only sleeps tells
-// how long the machine stood still. A test that fails on a machine that ran is failed. A test that fails while the
-// machine stood still has shown nothing, and is played again.
+// The truth tests bound times. Beside others a client waits for its CPU, and a machine that stands still breaks every
+// bound. So a test that failed beside others is named and repeated alone, and what it does alone counts. A thread that
+// only sleeps tells how long the machine stood still: a test that fails alone on a machine that ran is failed, and one
+// that fails while the machine stood still has shown nothing, and is played again.
 
 const (
 	// standstill is how late the sleeping thread wakes at least on a machine that stands still. It is as much as
 	// the narrowest bound of a test allows.
 	standstill = 8 * time.Millisecond
-	// attempts is how often a test is played that fails on such a machine, before it is skipped.
+	// attempts is how often a test is played alone that fails on such a machine, before it is skipped.
 	attempts = 4
 )
+
+// beside is held by each test that plays beside others, and locked by a test that plays alone.
+var beside sync.RWMutex
 
 // wakes has, for each wake-up of the sleeping thread that was late by a standstill, when and by how much.
 var wakes struct {
@@ -79,29 +85,44 @@ func truthTest(t *testing.T, test func(t testing.TB)) {
 	playTruthTest(t, test)
 }
 
-// playTruthTest plays a test beside the others. It is skipped where it failed each time while the machine stood still.
+// playTruthTest plays a test beside the others, and alone if it failed.
 func playTruthTest(t *testing.T, test func(t testing.TB)) {
 	t.Helper()
 	t.Parallel()
+	beside.RLock()
+	failures := playAttempt(t, test)
+	beside.RUnlock()
+	if len(failures) == 0 {
+		return
+	}
+	fmt.Fprintf(os.Stderr, "%s failed beside others, repeated alone: %s\n", t.Name(), strings.Join(failures, "; "))
+	beside.Lock()
+	defer beside.Unlock()
+	playAlone(t, test)
+}
+
+// playAlone plays a test until it passes, or fails on a machine that ran. It is skipped where it failed each time while
+// the machine stood still.
+func playAlone(t *testing.T, test func(t testing.TB)) {
+	t.Helper()
 	for n := 1; ; n++ {
 		begin := time.Now()
 		failures := playAttempt(t, test)
 		still := stoodStill(begin)
-		if len(failures) == 0 {
+		switch {
+		case len(failures) == 0:
 			return
-		}
-		if still == 0 || n == attempts {
+		case still == 0 || n == attempts:
 			for _, failure := range failures {
 				t.Log(failure)
 			}
-		}
-		if still == 0 {
-			t.FailNow()
-		}
-		if n == attempts {
+			if still == 0 {
+				t.FailNow()
+			}
 			t.Skipf("failed %d times while the machine stood still, at last for %s", attempts, still)
+		default:
+			t.Logf("the machine stood still for %s, and the test failed: playing it again", still)
 		}
-		t.Logf("the machine stood still for %s, and the test failed: playing it again", still)
 	}
 }
 
@@ -130,11 +151,11 @@ type attempt struct {
 }
 
 func (a *attempt) Cleanup(f func())                  { a.cleanups = append(a.cleanups, f) }
-func (a *attempt) Error(args ...any)                 { a.keep(fmt.Sprintln(args...)) }
+func (a *attempt) Error(args ...any)                 { a.keep(fmt.Sprint(args...)) }
 func (a *attempt) Errorf(format string, args ...any) { a.keep(fmt.Sprintf(format, args...)) }
 
 func (a *attempt) Fatal(args ...any) {
-	a.keep(fmt.Sprintln(args...))
+	a.keep(fmt.Sprint(args...))
 	runtime.Goexit()
 }
 
