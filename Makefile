@@ -44,7 +44,7 @@ test: $(DEV)/stamp ## run every test, real servers and real load included
 	@./pushbench verify --driver process
 	@# Most tests wait more than they work; those with real load share the machine with nobody. A test that failed
 	@# beside others may have waited for the CPU: it is named, and what it does alone counts.
-	cd bench && { ../$(BIN)/python -m pytest -n 6 --dist worksteal --write-failed=$(FAILED) \
+	cd bench && { ../$(BIN)/python -m pytest -n 8 --dist worksteal --write-failed=$(FAILED) \
 		-m "not alone and not images and not engine and not measurement and not workflows and not cluster" || { \
 		[ $$? = 1 ] && \
 		echo "failed beside others, repeated alone:" >&2 && cat $(FAILED) >&2 && \

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
+import resource
 import shutil
 import subprocess
 import sys
-import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -41,18 +41,23 @@ def pushbench(checkout: Path, *arguments: str, path: str | None = None) -> subpr
 
 
 @pytest.mark.slow
-@pytest.mark.alone
 def test_the_first_start_makes_the_environment_and_the_second_does_not(checkout: Path) -> None:
     first = pushbench(checkout, "run", "a b")
     assert (first.returncode, first.stdout) == (0, "['run', 'a b']\n"), first.stderr
     assert first.stderr == "pushbench: making the Python environment in .cache/pushbench/venv (once, under a minute)\n"
     seconds = []
     for _ in range(TRIES):
-        began = time.monotonic()
+        began = cpu_seconds_of_programs()
         second = pushbench(checkout, "--help")
-        seconds.append(time.monotonic() - began)
+        seconds.append(cpu_seconds_of_programs() - began)
         assert (second.stdout, second.stderr) == ("['--help']\n", "")
-    assert min(seconds) < 0.5
+    assert 0 < min(seconds) < 0.5
+
+
+def cpu_seconds_of_programs() -> float:
+    """What the programs used that this process started, and that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def folder_with(tmp_path: Path, **programs: str) -> str:
