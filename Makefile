@@ -41,7 +41,7 @@ bench-all: ## benchmark every server, the scaled and the tuned ones too
 test: $(DEV)/stamp ## run every test, real servers and real load included
 	cd k6 && $(call GO_TEST)
 	@./pushbench build --test
-	@./pushbench verify --driver process
+	@./pushbench verify --driver process --jobs 4
 	@# Most tests wait more than they work; those with real load share the machine with nobody. A test that failed
 	@# beside others may have waited for the CPU: it is named, and what it does alone counts.
 	cd bench && { ../$(BIN)/python -m pytest -n 8 --dist worksteal --write-failed=$(FAILED) \
