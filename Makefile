@@ -5,6 +5,8 @@ PYTHON ?= $(firstword $(foreach p,python3.11 python3.12 python3.13 python3,$(she
 DEV := .cache/dev
 BIN := $(DEV)/bin
 FAILED := ../.cache/failed-beside-others.txt
+# As ./pushbench, in the environment of the tests, which has all that it needs: one less to make.
+PUSHBENCH := PYTHONPATH=bench $(BIN)/python -P -m pushbench
 PYTHON_SOURCES := . ../compose ../servers
 K6_BIN := .cache/k6-bench
 BIOME := npx --yes @biomejs/biome@2.6.8
@@ -40,16 +42,17 @@ bench-all: ## benchmark every server, the scaled and the tuned ones too
 
 test: $(DEV)/stamp ## run every test, real servers and real load included
 	cd k6 && $(call GO_TEST)
-	@./pushbench build --test
-	@./pushbench verify --driver process --jobs 4
-	@# Most tests wait more than they work; those with real load share the machine with nobody. A test that failed
-	@# beside others may have waited for the CPU: it is named, and what it does alone counts.
+	@$(PUSHBENCH) build --test
+	@$(PUSHBENCH) verify --driver process --jobs 4
+	@# Tests with real load share the machine with nobody. They come first: one process compiles the others' modules.
+	cd bench && ../$(BIN)/python -m pytest -m "alone and not images and not engine and not measurement and not workflows"
+	@# Most tests wait more than they work. A test that failed beside others may have waited for the CPU: it is named,
+	@# and what it does alone counts.
 	cd bench && { ../$(BIN)/python -m pytest -n 8 --dist worksteal --write-failed=$(FAILED) \
 		-m "not alone and not images and not engine and not measurement and not workflows and not cluster" || { \
 		[ $$? = 1 ] && \
 		echo "failed beside others, repeated alone:" >&2 && cat $(FAILED) >&2 && \
 		../$(BIN)/python -m pytest --maxfail 3 @$(FAILED); }; }
-	cd bench && ../$(BIN)/python -m pytest -m "alone and not images and not engine and not measurement and not workflows"
 
 test-fast: $(DEV)/stamp ## run what takes less than a minute
 	cd k6 && $(call GO_TEST,-short)
@@ -138,7 +141,7 @@ check: $(DEV)/stamp ## lint, format check and types of every language, schemas c
 	@for pom in servers/*/pom.xml; do echo "$(JAVA_FORMAT):check -f $$pom"; $(JAVA_FORMAT):check -f $$pom || exit 1; done
 	$(ACTIONLINT)
 	$(BIN)/zizmor --offline --persona pedantic --quiet .github
-	./pushbench schema --check
+	@$(PUSHBENCH) schema --check
 
 format: $(DEV)/stamp ## format every language
 	cd bench && ../$(BIN)/ruff check --fix $(PYTHON_SOURCES); ../$(BIN)/ruff format $(PYTHON_SOURCES)

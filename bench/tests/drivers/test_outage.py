@@ -33,10 +33,11 @@ SCALED = [server for server in read_catalog(CHECKOUT.servers) if "redis" in serv
 
 
 @pytest.mark.slow
-@pytest.mark.alone
+@pytest.mark.early  # 16 s, most of them waiting
 @pytest.mark.skipif(bool(services.missing(["redis"])), reason="redis-server is not installed")
-def test_an_outage_costs_what_was_sent_in_it_and_no_more(tmp_path: Path) -> None:
+def test_an_outage_costs_what_was_sent_in_it_and_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """All scaled servers are loaded at the same time, and each loses its Redis."""
+    monkeypatch.setenv("PUSHBENCH_LOCK", str(tmp_path / "lock"))
     driver = ProcessDriver(CHECKOUT, split_cpus(physical_cores(os.sched_getaffinity(0))), workers=2)
     servers = [server for server in SCALED if not driver.lacks(server)]
     if not servers:
@@ -79,7 +80,8 @@ def judge(server: str, report: LoadReport) -> None:
     seconds = slice(stage.begin_us // 1_000_000, stage.end_us // 1_000_000)
     assert sum(report.timeline.lost[seconds]) == stage.receipts.lost, server
     window = slice(int(stage.begin_us / 1e6) + 1, int(stage.end_us / 1e6) - 1)
-    assert report.timeline.received[window][-3:] == pytest.approx([CLIENTS * BOARD] * 3, rel=0.1), server
+    # Beside other tests a message may be late by a part of a second, and is counted in the next one then.
+    assert sum(report.timeline.received[window][-3:]) == pytest.approx(CLIENTS * BOARD * 3, rel=0.1), server
 
 
 def play(generator: Generator, plan: LoadPlan, service: Running) -> LoadReport:
