@@ -23,9 +23,17 @@ def conformance_of(server: str, outcomes: dict[str, str]) -> Conformance:
     return Conformance(server=server, suite="tiny", protocol="tiny-json", digest="", rules=rules)
 
 
-def built(name: str, toolchain: str = "node", *services: str) -> Built:
-    process = SimpleNamespace(toolchains={toolchain: ">=1"})
-    server: Any = SimpleNamespace(id=name, spec=SimpleNamespace(process=process, compose=None, services=services))
+def built(name: str, toolchain: str = "node", *services: str, suite: str = "whiteboard") -> Built:
+    protocol = {"whiteboard": "whiteboard-json", "typing-game": "typing-game-socketio"}[suite]
+    spec = SimpleNamespace(
+        process=SimpleNamespace(toolchains={toolchain: ">=1"}),
+        compose=None,
+        services=services,
+        suite=suite,
+        protocol=protocol,
+        outage=None,
+    )
+    server: Any = SimpleNamespace(id=name, spec=spec)
     nothing: Any = None
     return Built(server, nothing, nothing)
 
@@ -77,6 +85,11 @@ def test_slow_servers_begin_with_others_between_and_each_result_is_its_own(verif
     assert [place for what, place, _ in heard.said if what == "found"] == [3, 0, 1, 2]
     assert [each.server for each in results] == ["go", "spring", "node", "relay"]
     assert verifications.asked == [(["relay", "go", "spring", "node"], 2, [])]
+
+
+def test_of_other_servers_those_with_the_most_rules_begin(verifications: Verifications) -> None:
+    verify_built([built("go"), built("game", suite="typing-game"), built("node")], 2, Heard().watch())
+    assert verifications.asked == [(["game", "go", "node"], 2, [])]
 
 
 def test_a_rule_that_is_not_kept_beside_others_is_checked_alone_and_that_counts(verifications: Verifications) -> None:
