@@ -25,7 +25,7 @@ from pushbench.judging.comparison import Contrast, as_share, contrast, effect
 from pushbench.judging.foresight import rounds_of_noise
 from pushbench.judging.judged_changes import INTERVAL_ALPHA
 from pushbench.judging.thresholds import Regression, Thresholds
-from pushbench.records.record import Record
+from pushbench.records.record import Record, Schedule
 from pushbench.statistics import signed_ranks
 
 SITTING = timedelta(hours=1)
@@ -73,15 +73,19 @@ class Biases(Document):
 
 
 def biases(records: Sequence[Record], thresholds: Thresholds) -> Biases:
-    """The bias of each server that was compared with builds of the same code, by these records."""
-    own = [record for record in records if _injected(record) in APART and record.complete]
+    """The bias of each server that was compared with builds of the same code, by these records.
+
+    Another schedule measures another part of a server's life, with another noise: of each server only the comparisons
+    count that have the schedule of its newest one.
+    """
+    own = _of_newest_schedules([record for record in records if _injected(record) in APART and record.complete])
     found: dict[str, list[_Seen]] = {}
     for record in own:
         for seen in _seen(record, thresholds):
             found.setdefault(seen.row.server, []).append(seen)
     return Biases(
         environments=sorted({record.environment.key for record in own}),
-        sittings=_sittings(datetime.fromisoformat(record.created) for record in own),
+        sittings=_sittings(map(_created, own)),
         servers=[_of_server(server, seen) for server, seen in sorted(found.items())],
     )
 
@@ -106,6 +110,15 @@ def proposed(found: ServerBias, regression: Regression) -> Regression:
         replace(regression, margin=margin, bias=bias, noise=noise) for margin in MARGINS if margin >= 2 * bias
     ]
     return next((each for each in candidates if rounds_of_noise(each) <= MOST_ROUNDS), candidates[-1])
+
+
+def _of_newest_schedules(records: Iterable[Record]) -> list[Record]:
+    newest: dict[str, Schedule] = {}
+    kept = []
+    for record in sorted(records, key=_created, reverse=True):
+        if all(newest.setdefault(server, record.schedule) == record.schedule for server in record.servers):
+            kept.append(record)
+    return kept
 
 
 @dataclass(frozen=True)
@@ -168,6 +181,10 @@ def _sittings(times: Iterable[datetime]) -> int:
     ordered = sorted(times)
     apart = [later - earlier > SITTING for earlier, later in pairwise(ordered)]
     return len(ordered) and 1 + sum(apart)
+
+
+def _created(record: Record) -> datetime:
+    return datetime.fromisoformat(record.created)
 
 
 def _injected(record: Record) -> str:

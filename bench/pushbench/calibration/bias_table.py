@@ -49,7 +49,8 @@ def markdown(found: Biases, thresholds: Thresholds) -> str:
         "",
         "`./pushbench calibrate bias` makes this page from the comparisons in `docs/calibration`, adds those that are",
         "missing, and goes on where it was interrupted. The interval holds at any number of rounds. *False alarms* are",
-        "comparisons in which any metric was called worse.",
+        "comparisons in which any metric was called worse. Of each server only the comparisons count that have the",
+        "schedule of its newest one.",
         "",
     ]
     if not found.servers:

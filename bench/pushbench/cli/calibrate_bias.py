@@ -29,6 +29,7 @@ BIAS = examples(
     "./pushbench calibrate bias --times 0",
     "(the page, from what is there)",
 )
+PROFILE = "compare"
 CORPUS = Path("docs/calibration")
 OUT = Path("docs/calibration-bias")
 
@@ -91,7 +92,8 @@ def bias(
                 compare = partial(
                     _compare, project=project, thresholds=thresholds, seconds=seconds, how=how, watch=watch
                 )
-                left = play(request, _kept(into), compare, lambda each: note(str(store.write_record(into, each))), note)
+                kept = _of_this_schedule(project, _kept(into))
+                left = play(request, kept, compare, lambda each: note(str(store.write_record(into, each))), note)
                 note(f"{left} comparisons are missing: the same command goes on" if left else "nothing is missing")
         except (KeyboardInterrupt, Interrupted, GaveWay):
             note("interrupted: what has ended is kept; the same command goes on")
@@ -142,6 +144,15 @@ def _kept(folder: Path) -> list[Record]:
     return [store.read_record(path) for path in sorted(folder.glob("*.json"))]
 
 
+def _of_this_schedule(project: Project, records: list[Record]) -> list[Record]:
+    """Those that a comparison of today would be pooled with."""
+    from pushbench.catalog.suites import read_suites
+
+    suites = [suite for suite in read_suites(project.scenarios) if PROFILE in suite.spec.profiles]
+    now = {suite.id: suite.load(PROFILE, {}).schedule for suite in suites}
+    return [record for record in records if record.schedule == now.get(record.suite)]
+
+
 def _compare(
     wanted: Wanted, *, project: Project, thresholds: Thresholds, seconds: float, how: Options, watch: Follower
 ) -> Record:
@@ -155,5 +166,5 @@ def _compare(
 
     [suite] = by_suite(project, "", [wanted.server])
     fault, seed = Fault(wanted.change), secrets.randbelow(1 << 30)
-    request = CalibrationRequest(suite, "compare", [wanted.server], fault, Budget(seconds), seed)
+    request = CalibrationRequest(suite, PROFILE, [wanted.server], fault, Budget(seconds), seed)
     return calibrate(project, request, how, thresholds, watch)

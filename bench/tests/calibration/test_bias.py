@@ -47,6 +47,18 @@ def test_noise_is_that_of_rounds_and_not_of_the_bias_of_comparisons() -> None:
     assert server.noise == pytest.approx(0.01 * 2**0.5, rel=0.25)
 
 
+def test_of_each_server_only_comparisons_with_its_newest_schedule_count() -> None:
+    def another_schedule(record: Record) -> Record:
+        return record.model_copy(update={"schedule": record.schedule.model_copy(update={"warmup_seconds": 99.0})})
+
+    before = [another_schedule(comparison(each, cpu=0.1)) for each in (GO, NODE)]
+    go, node = biases([*before, comparison(GO, hours=3)], THRESHOLDS).servers
+    assert (go.server, go.changes[0].comparisons) == ("go", 1)
+    assert go.largest < 0.02
+    assert (node.server, node.changes[0].comparisons) == ("node-ws", 1)
+    assert node.largest > 0.08
+
+
 def test_comparisons_with_a_fault_or_of_one_build_say_nothing_of_bias() -> None:
     other = [comparison(Wanted("go", name)) for name in ("none", "burn=10%")]
     assert biases(other, THRESHOLDS).servers == []
