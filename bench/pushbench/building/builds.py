@@ -45,7 +45,7 @@ def build_server(project: Project, server: Server, tools: Toolset, note: Note) -
             note(f"{server.id}: building ({_first_words(commands)})")
             began = time.monotonic()
             _run_all(commands, server, tools, log)
-            _write_stamp(stamp, products, server.folder)
+            _write_stamp(stamp, products, server)
             note(f"{server.id}: built in {time.monotonic() - began:.0f} s")
 
 
@@ -123,11 +123,19 @@ def _stands(stamp: Path, digest: str, folder: Path) -> bool:
         return False
 
 
-def _write_stamp(stamp: Path, digest: str, folder: Path) -> None:
+def _write_stamp(stamp: Path, digest: str, server: Server) -> None:
+    folder = server.folder
     sources = {path.parts[0] for path in source_files(folder)}
-    products = sorted(entry.name for entry in folder.iterdir() if entry.name not in sources)
-    content = {"digest": digest, "folder": str(folder), "products": products}
+    made = {entry.name for entry in folder.iterdir() if entry.name not in sources}
+    content = {"digest": digest, "folder": str(folder), "products": sorted(made | _started(server))}
     write_atomically(stamp, json.dumps(content).encode())
+
+
+def _started(server: Server) -> set[str]:
+    """The files of its folder that the command of a server names, as in `-jar target/server.jar` and `-XX:File=a.jsa`:
+    a folder of products may exist without them."""
+    words = {word.rpartition("=")[2] for word in server.process.start}
+    return {word for word in words if not Path(word).is_absolute() and (server.folder / word).is_file()}
 
 
 def _run_all(commands: Sequence[Sequence[str]], server: Server, tools: Toolset, log: Path) -> None:

@@ -67,6 +67,14 @@ def test_a_product_that_was_deleted_is_built_again(project: Project) -> None:
     assert times_built(server) == 1
 
 
+def test_what_the_server_starts_with_is_built_again_where_the_folder_of_products_is_left(project: Project) -> None:
+    server = replaced(add_server(project, "x"), "  start: [", "  start: [env, ARCHIVE=target/built, ")
+    build(project, server)
+    (server.folder / "target" / "built").unlink()
+    build(project, server)
+    assert times_built(server) == 1
+
+
 def test_a_copied_checkout_is_built_anew(project: Project, tmp_path: Path) -> None:
     build(project, add_server(project, "x"))
     copied = Project.at(shutil.copytree(project.root, tmp_path / "copy"))

@@ -117,9 +117,9 @@ def test_a_comparison_explains_what_got_worse_in_what_is_left_of_its_time(
         return verdict.model_copy(update={"changes": rows})
 
     monkeypatch.setattr("pushbench.measuring.compare.judge", worse)
-    record = measure(project, explain=True)
-    assert len(read_explanations(project.explanations, record.id)) == 1
-    short = Notebook()
+    long, short = Notebook(), Notebook()
+    record = measure(project, explain=True, watch=long)
+    assert len(read_explanations(project.explanations, record.id)) == 1, long.notes
     assert read_explanations(project.explanations, measure(project, explain=True, seconds=2.0, watch=short).id) == []
     assert short.notes[-1].startswith("x: not explained: there is no time left; `./pushbench explain ")
 
