@@ -5,8 +5,8 @@ PYTHON ?= $(firstword $(foreach p,python3.11 python3.12 python3.13 python3,$(she
 DEV := .cache/dev
 BIN := $(DEV)/bin
 FAILED := ../.cache/failed-beside-others.txt
-# As ./pushbench, in the environment of the tests, which has all that it needs: one less to make.
-PUSHBENCH := PYTHONPATH=bench $(BIN)/python -P -m pushbench
+# The command line of ./pushbench in the environment of the tests, so that the tests need no second environment.
+PUSHBENCH := PYTHONPATH='$(CURDIR)/bench' $(BIN)/python -P -m pushbench
 PYTHON_SOURCES := . ../compose ../servers
 K6_BIN := .cache/k6-bench
 BIOME := npx --yes @biomejs/biome@2.6.8

@@ -16,7 +16,7 @@ from pushbench.foundation.errors import UserError
 from pushbench.judging.changes import count_pairs
 from pushbench.judging.comparison import FEWEST_PAIRS
 from pushbench.metrics.units import format_elapsed
-from pushbench.records.record import Record
+from pushbench.records.record import Record, Schedule
 
 EXPECTED_SECONDS = 150.0
 """of a comparison, before one has ended: eight rounds, and two builds"""
@@ -49,6 +49,11 @@ def missing(wanted: Sequence[Wanted], kept: Mapping[Wanted, int], times: int) ->
     """
     rounds = range(times)
     return [each for number in rounds for each in wanted if kept.get(each, 0) <= number]
+
+
+def of_schedules(records: Sequence[Record], schedules: Mapping[str, Schedule]) -> list[Record]:
+    """The comparisons whose schedule is that of their suite in `schedules`: a new one is pooled with no others."""
+    return [record for record in records if record.schedule == schedules.get(record.suite)]
 
 
 def count(records: Sequence[Record]) -> Counter[Wanted]:

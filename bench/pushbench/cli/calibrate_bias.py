@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pushbench.judging.thresholds import Thresholds
     from pushbench.measuring.common import Options
     from pushbench.measuring.progress import Follower
-    from pushbench.records.record import Record
+    from pushbench.records.record import Record, Schedule
 
 BIAS = examples(
     "./pushbench calibrate bias go node-ws",
@@ -71,7 +71,7 @@ def bias(
     """
     from pushbench.calibration import bias_table
     from pushbench.calibration.bias import biases
-    from pushbench.calibration.bias_campaign import play
+    from pushbench.calibration.bias_campaign import of_schedules, play
     from pushbench.cli.conclusion import thresholds_of
     from pushbench.drivers.choice import DriverChoice
     from pushbench.foundation.files import locked, write_atomically
@@ -92,7 +92,7 @@ def bias(
                 compare = partial(
                     _compare, project=project, thresholds=thresholds, seconds=seconds, how=how, watch=watch
                 )
-                kept = _of_this_schedule(project, _kept(into))
+                kept = of_schedules(_kept(into), _schedules(project))
                 left = play(request, kept, compare, lambda each: note(str(store.write_record(into, each))), note)
                 note(f"{left} comparisons are missing: the same command goes on" if left else "nothing is missing")
         except (KeyboardInterrupt, Interrupted, GaveWay):
@@ -144,13 +144,12 @@ def _kept(folder: Path) -> list[Record]:
     return [store.read_record(path) for path in sorted(folder.glob("*.json"))]
 
 
-def _of_this_schedule(project: Project, records: list[Record]) -> list[Record]:
-    """Those that a comparison of today would be pooled with."""
+def _schedules(project: Project) -> dict[str, Schedule]:
+    """The schedule of a comparison, by suite."""
     from pushbench.catalog.suites import read_suites
 
-    suites = [suite for suite in read_suites(project.scenarios) if PROFILE in suite.spec.profiles]
-    now = {suite.id: suite.load(PROFILE, {}).schedule for suite in suites}
-    return [record for record in records if record.schedule == now.get(record.suite)]
+    suites = read_suites(project.scenarios)
+    return {suite.id: suite.load(PROFILE, {}).schedule for suite in suites if PROFILE in suite.spec.profiles}
 
 
 def _compare(

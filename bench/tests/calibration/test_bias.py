@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pushbench.calibration.bias import biases, proposed, read_biases
-from pushbench.calibration.bias_campaign import BiasRequest, Wanted, count, missing, play
+from pushbench.calibration.bias_campaign import BiasRequest, Wanted, count, missing, of_schedules, play
 from pushbench.calibration.bias_table import lines, markdown
 from pushbench.cli.conclusion import thresholds_of
 from pushbench.foundation.errors import UserError
@@ -26,6 +26,10 @@ def comparison(wanted: Wanted, *, cpu: float = 0.0, rounds: int = 8, hours: floa
     created = (BEGAN + timedelta(hours=hours)).isoformat()
     record = compared(arms(wanted.server, rounds=rounds, cpu=cpu, noise=noise), injected=wanted.change)
     return record.model_copy(update={"created": created, "id": f"{wanted.server}-{wanted.change}-{hours:g}"})
+
+
+def another_schedule(record: Record) -> Record:
+    return record.model_copy(update={"schedule": record.schedule.model_copy(update={"warmup_seconds": 99.0})})
 
 
 def test_the_bias_of_a_change_is_the_centre_of_all_its_rounds() -> None:
@@ -48,15 +52,18 @@ def test_noise_is_that_of_rounds_and_not_of_the_bias_of_comparisons() -> None:
 
 
 def test_of_each_server_only_comparisons_with_its_newest_schedule_count() -> None:
-    def another_schedule(record: Record) -> Record:
-        return record.model_copy(update={"schedule": record.schedule.model_copy(update={"warmup_seconds": 99.0})})
-
     before = [another_schedule(comparison(each, cpu=0.1)) for each in (GO, NODE)]
     go, node = biases([*before, comparison(GO, hours=3)], THRESHOLDS).servers
     assert (go.server, go.changes[0].comparisons) == ("go", 1)
     assert go.largest < 0.02
     assert (node.server, node.changes[0].comparisons) == ("node-ws", 1)
     assert node.largest > 0.08
+
+
+def test_a_comparison_with_another_schedule_is_missing() -> None:
+    now, before = comparison(GO), another_schedule(comparison(NODE))
+    assert count(of_schedules([now, before], {now.suite: now.schedule})) == {GO: 1}
+    assert of_schedules([now], {}) == []
 
 
 def test_comparisons_with_a_fault_or_of_one_build_say_nothing_of_bias() -> None:
