@@ -30,7 +30,7 @@ pytestmark = [pytest.mark.slow]
 CHECKOUT = Project.at(Path(__file__).parents[3])
 EXAMPLES = sorted((CHECKOUT.root / "docs" / "examples").glob("*/server.[gj][os]"))
 UNOPTIMIZED = "github.com/...=-N -l -dwarf=false"
-"""libraries of a server: they take two thirds of the CPU to compile, and the standard library stays in the cache"""
+"""compiles the libraries of a server in two thirds of the CPU time, and uses the cached standard library"""
 INSTALL = {
     ".go": ["go", "build", "-trimpath", "-ldflags=-w", f"-gcflags={UNOPTIMIZED}", "-o", "server", "."],
     ".js": ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline", "--silent"],
@@ -86,7 +86,7 @@ def serving(program: Path, folder: Path) -> Iterator[str]:
 
 
 def marked(program: Path) -> object:
-    """A program to compile begins early: libraries take half a minute of CPU."""
+    """The program as a parameter. One in Go begins early: its libraries take half a minute of CPU to compile."""
     marks = [pytest.mark.early] if program.suffix == ".go" else []
     return pytest.param(program, marks=marks, id=program.parent.name)
 
