@@ -19,7 +19,7 @@ func main() {
 	address := flag.String("listen", "127.0.0.1:0", "`address` to listen on")
 	source := flag.Int("source", 0, "broadcast by itself what this number of `clients` would send")
 	board := flag.Int("board", 10, "members of a board, with -source")
-	flag.DurationVar(&faults.Delay, "delay", 0, "`time` before every delivery")
+	flag.DurationVar(&faults.Delay, "delay", 0, "`time` before every delivery, with -http before every answer")
 	flag.Int64Var(&faults.DropEvery, "drop-every", 0, "drop every `n`-th delivery")
 	flag.Int64Var(&faults.DuplicateEvery, "duplicate-every", 0, "send every `n`-th delivery twice")
 	flag.Int64Var(&faults.Capacity, "capacity", 0, "deliveries per second at most; what is beyond that queues")
@@ -29,7 +29,7 @@ func main() {
 	flag.DurationVar(&faults.Burn, "burn", 0, "CPU `time` of every delivery")
 	flag.BoolVar(&faults.Silent, "silent", false, "acknowledge joins and deliver nothing")
 	authorities := flag.String("tls", "", "also listen with TLS, and write the certificate to trust to this `file`")
-	overHTTP := flag.Bool("http", false, "serve streams of tokens and posts instead of boards; only -gap changes them")
+	overHTTP := flag.Bool("http", false, "serve streams of tokens and posts instead of boards; only -delay and -gap change them")
 	games := flag.Bool("games", false, "serve typing games instead of boards; nothing changes them")
 	public := flag.String("public", "", "serve a public protocol by the `name` of its example; nothing changes it")
 	gap := flag.Duration("gap", 0, "`time` between two tokens, with -http")
@@ -41,7 +41,7 @@ func main() {
 	case *public != "":
 		err = runPublic(*address, *public)
 	case *overHTTP:
-		err = runHTTP(*address, scripted.HTTPFaults{Gap: *gap})
+		err = runHTTP(*address, scripted.HTTPFaults{Delay: faults.Delay, Gap: *gap})
 	default:
 		err = run(*address, faults, *source, *board, *authorities)
 	}
