@@ -109,7 +109,7 @@ class _Side:
         if trial.failure and trial.failure.step != "stop":  # a profiler may need longer than a server to end
             raise Unprofiled(f"the {trial.arm} failed to {trial.failure.step}: {trial.failure.message}")
         self._following.require_good()
-        work, cpu_seconds = _measured(trial, self.bench.load.words.work.name)
+        work, cpu_seconds = work_of(trial, self.bench.load.words.work.name)
         profile = self.profiler.read(self._following.windows, self._epoch)
         if profile.count < LEAST_SAMPLES:
             raise Unprofiled(f"the profile of the {trial.arm} has {profile.count} samples: too few to tell anything")
@@ -118,7 +118,7 @@ class _Side:
         )
 
 
-def _measured(trial: Trial, unit: str) -> tuple[int, float]:
+def work_of(trial: Trial, unit: str) -> tuple[int, float]:
     """Units of work and CPU seconds of the server in the steady windows. Raises Unprofiled."""
     work, cpu = 0, 0.0
     for stage in trial.stages:
@@ -126,7 +126,9 @@ def _measured(trial: Trial, unit: str) -> tuple[int, float]:
         if cost is not None and stage.arrived:
             work, cpu = work + stage.arrived, cpu + cost * stage.arrived
     if not work:
-        reasons = "; ".join(reason.message for reason in trial.validity.reasons) or "nothing was received"
+        arrived = any(stage.arrived for stage in trial.stages)
+        missing = "the server's CPU is not known" if arrived else "nothing was received"
+        reasons = "; ".join(reason.message for reason in trial.validity.reasons) or missing
         raise Unprofiled(f"the trial of the {trial.arm} measured nothing: {reasons}")
     return work, cpu
 

@@ -26,6 +26,7 @@ from pushbench.profiling.profile import Profile, Unprofiled, Window, frame
 from pushbench.profiling.profilers import Place
 from pushbench.records import store
 from pushbench.records.record import Record
+from tests.factories import make_stage, make_trial
 from tests.support import fake_generator, make_project
 from tests.tiny_runs import Notebook
 
@@ -76,6 +77,8 @@ def project(tmp_path: Path) -> Project:
     made = make_project(tmp_path / "checkout", x="")
     margins = "    regressions:\n      cpu_seconds_per_delivery: {margin: 5%}\n"
     made.thresholds.write_text(made.thresholds.read_text() + margins)
+    suite = made.scenarios / "tiny.yml"  # long enough that the server's CPU is read in it, also beside other tests
+    suite.write_text(suite.read_text().replace("steady_seconds: 0.5", "steady_seconds: 1.5"))
     (made.root / ".gitignore").write_text(".cache/\nout/\n")
     identity = ["-c", "user.name=Someone", "-c", "user.email=someone@example.org"]
     for arguments in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "Begin"]):
@@ -122,6 +125,21 @@ def test_a_comparison_explains_what_got_worse_in_what_is_left_of_its_time(
     assert len(read_explanations(project.explanations, record.id)) == 1, long.notes
     assert read_explanations(project.explanations, measure(project, explain=True, seconds=2.0, watch=short).id) == []
     assert short.notes[-1].startswith("x: not explained: there is no time left; `./pushbench explain ")
+
+
+@pytest.mark.parametrize(
+    ("arrived", "cost", "why"),
+    [
+        (0, 1e-5, "nothing was received"),
+        (None, 1e-5, "nothing was received"),
+        (60, None, "the server's CPU is not known"),
+    ],
+)
+def test_a_trial_that_measured_nothing_says_why(arrived: int | None, cost: float | None, why: str) -> None:
+    stage = make_stage(10, {"cpu_seconds_per_delivery": cost}).model_copy(update={"arrived": arrived})
+    assert profiled.work_of(make_trial("x"), "delivery")[0] > 0
+    with pytest.raises(Unprofiled, match=f"the trial of the head measured nothing: {why}"):
+        profiled.work_of(make_trial("x", results=[stage]), "delivery")
 
 
 @pytest.mark.slow
