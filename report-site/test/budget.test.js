@@ -109,15 +109,16 @@ test('a chart of many lines and points is drawn at once and follows the pointer'
     return took.sort((a, b) => a - b);
   });
   const hover = moves[Math.floor(moves.length * 0.95)];
+  const drawn = Math.min(...draws);
   t.diagnostic(
-    `${SERIES} lines of ${POINTS} points drawn in ${Math.min(...draws).toFixed(0)} ms, hover ${hover.toFixed(1)} ms (p95)`,
+    `${SERIES} lines of ${POINTS} points drawn in ${drawn.toFixed(0)} ms, hover ${hover.toFixed(1)} ms (p95)`,
   );
   assert.ok((await page.locator('.badges li').count()) > 3);
   assert.deepEqual(complaints, []);
   await close();
   await server.close();
   rmSync(folder, { recursive: true });
-  assert.ok(Math.min(...draws) <= DRAW_MS, `${draws} ms`);
+  assert.ok(drawn <= DRAW_MS, `${draws} ms`);
   assert.ok(hover <= HOVER_MS, `${hover} ms`);
 });
 

@@ -29,7 +29,7 @@ func main() {
 	flag.DurationVar(&faults.Burn, "burn", 0, "CPU `time` of every delivery")
 	flag.BoolVar(&faults.Silent, "silent", false, "acknowledge joins and deliver nothing")
 	authorities := flag.String("tls", "", "also listen with TLS, and write the certificate to trust to this `file`")
-	overHTTP := flag.Bool("http", false, "serve streams of tokens and posts instead of boards; -delay and -gap change them")
+	overHTTP := flag.Bool("http", false, "serve streams and posts instead of boards; -delay and -gap change them")
 	games := flag.Bool("games", false, "serve typing games instead of boards; nothing changes them")
 	public := flag.String("public", "", "serve a public protocol by the `name` of its example; nothing changes it")
 	gap := flag.Duration("gap", 0, "`time` between two tokens, with -http")
