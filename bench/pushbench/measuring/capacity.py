@@ -31,15 +31,15 @@ from pushbench.measuring.common import (
     require_no_cluster,
 )
 from pushbench.measuring.preparation import Prepared
-from pushbench.measuring.probing import Probing, load_of, probe_seconds
+from pushbench.measuring.probing import Probing, load_of, probe_seconds, used_share
 from pushbench.measuring.progress import SearchWatch
-from pushbench.measuring.searching import Ask, Asked, Found, Plan, hint_of, next_ask
+from pushbench.measuring.searching import Ask, Asked, Ended, Found, Plan, hint_of, next_ask
 from pushbench.measuring.trial import Bench
 from pushbench.metrics.carrying import probe_sentence
 from pushbench.records import store
 from pushbench.records.capacity import CLIENTS, CapacityRecord, Probe, Search, ServerCapacity, Start
 from pushbench.records.capacity_store import write_capacity
-from pushbench.records.record import Failure, PlannedTrial, ReportedVersions
+from pushbench.records.record import Environment, Failure, PlannedTrial, ReportedVersions
 
 FIRST_START = 0.45
 """of the time of all starts, at least: it is not told where to look"""
@@ -183,7 +183,7 @@ def _search_server(
     for number in range(1, request.starts + 1):
         planned = PlannedTrial(server=server.server, round=number, order=number - 1, seed=request.seed + number)
         probing = Probing(bench, prepared, record.search, asking, planned)
-        one = _OneStart(probing, _plan(record.search, server.starts), course.watch, request.starts)
+        one = _OneStart(probing, _plan(record, server.starts), course.watch, request.starts)
         left = ends - time.monotonic()
         share = max(FIRST_START, 1 / request.starts) if number == 1 else 1 / (request.starts - number + 1)
         server = one.search(server, left * share)
@@ -192,9 +192,16 @@ def _search_server(
             return
 
 
-def _plan(search: Search, before: Sequence[Start]) -> Plan:
-    hint = hint_of([(start.carried, start.end) for start in before])
+def _plan(record: CapacityRecord, before: Sequence[Start]) -> Plan:
+    search = record.search
+    hint = hint_of([_ended(start, record.environment) for start in before])
     return Plan(search.first, search.step, search.most, hint)
+
+
+def _ended(start: Start, environment: Environment) -> Ended:
+    carried = (probe for probe in start.probes if probe.load == start.carried and probe.answer == "carried")
+    used = next((used_share(probe, environment) for probe in carried), None)
+    return Ended(start.carried, start.refused, start.end, used)
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from pushbench.measuring.progress import LoadWatch
 from pushbench.measuring.searching import SLOW_RAMP, Ask, Asked
 from pushbench.measuring.trial import Bench, run_load
 from pushbench.records.capacity import CLIENTS, Probe, Search
-from pushbench.records.record import PlannedTrial, Schedule, StagePlan
+from pushbench.records.record import Environment, PlannedTrial, Schedule, StagePlan
 
 OVERHEAD_SECONDS = 0.5  # to start k6, and to read its report
 ERRORS_KEPT = 5
@@ -93,16 +93,15 @@ class Probing:
         )
 
     def asked(self, ask: Ask, probe: Probe) -> Asked:
-        return Asked(probe.load, probe.hold, probe.answer, _used(probe, self.bench), ask.slow)
+        return Asked(probe.load, probe.hold, probe.answer, used_share(probe, self.bench.environment), ask.slow)
 
 
-def _used(probe: Probe, bench: Bench) -> float | None:
-    """The share of the CPUs that the server used of its own, or its services of theirs."""
-    cpus = bench.environment
+def used_share(probe: Probe, environment: Environment) -> float | None:
+    """The share of the CPUs that the server used of its own, or its services of theirs, whichever is larger."""
     own, services = (probe.metrics.get(name) for name in ("cpu_cores", "services_cpu_cores"))
     if own is None:
         return None
-    return max(own / len(cpus.server_cpus), (services or 0.0) / len(cpus.generator_cpus))
+    return max(own / len(environment.server_cpus), (services or 0.0) / len(environment.generator_cpus))
 
 
 def _rest(instance: Instance) -> None:

@@ -25,11 +25,11 @@ RESOLUTION = 0.03
 """between the carried and the refused load, as a share"""
 CLIMB_MOST = 8.0
 """times, from one load that is carried to the next that is asked"""
-ROOM = 0.5
+ROOM = 0.7
 """share of the server's busiest resource that a climb of more than 2 aims at"""
 BEYOND = 1.1
 """times what the share promises: where less room is left, a climb aims there, to be refused close to the edge"""
-CLIMB_LEAST = 1.5
+CLIMB_LEAST = 1.15
 GALLOP_WITHIN = 1.25
 """times: a wider gap than this is not bisected while what another start found tells where to look"""
 ANSWERS = 2
@@ -44,14 +44,35 @@ PROBES_MOST = 60
 
 
 @dataclass(frozen=True)
+class Ended:
+    """What an earlier start came to."""
+
+    carried: int
+    refused: int | None
+    end: End
+    used: float | None = None
+    """share of the server's busiest resource at the carried load"""
+
+
+@dataclass(frozen=True)
+class Hint:
+    """Where earlier starts say that the edge is."""
+
+    load: float
+    first: float
+    """what to ask of a server that has just begun, and may be slower than it will be"""
+    spread: float = RESOLUTION
+    """how far the edge may be from `load`, as a share: the first step beyond it"""
+
+
+@dataclass(frozen=True)
 class Plan:
     """What is searched: whole multiples of `step` from `step` to `most`."""
 
     first: int
     step: int
     most: int
-    hint: int | None = None
-    """what another start found"""
+    hint: Hint | None = None
 
 
 @dataclass(frozen=True)
@@ -93,14 +114,21 @@ Cost = Callable[[Ask], float]
 """seconds that a probe takes"""
 
 
-def hint_of(starts: Sequence[tuple[int, End]]) -> int | None:
-    """Where to look, from what other starts carried and what they ended at; None where nobody knows.
+def hint_of(starts: Sequence[Ended]) -> Hint | None:
+    """Where to look, from what earlier starts came to; None where nobody knows.
 
-    A start that ran out of time carries at least that much, so the largest such load is the nearest.
+    A start that ran out of time carries at least that much. The edge is between the largest such load and the least one
+    above it that was refused, or else where the used share of the server's busiest resource says.
     """
-    found = [(carried, end) for carried, end in starts if carried]
-    exact = [carried for carried, end in found if end != "time"]
-    return median_low(exact) if exact else max((carried for carried, _ in found), default=None)
+    exact = [start.carried for start in starts if start.carried and start.end != "time"]
+    if exact:
+        return Hint(median_low(exact), median_low(exact) / 2)
+    most = max(starts, key=lambda start: start.carried, default=None)
+    if most is None or not most.carried:
+        return None
+    refused = min((start.refused for start in starts if start.refused and start.refused > most.carried), default=None)
+    times = refused / most.carried if refused else _promised(most.used) ** 2 if most.used else 1.0
+    return Hint(most.carried * math.sqrt(times), most.carried, max(times**0.25 - 1, RESOLUTION))
 
 
 def next_ask(plan: Plan, asked: Sequence[Asked], left: float, cost: Cost) -> Ask | Found:
@@ -184,24 +212,20 @@ class _Votes:
         return None
 
     def _first(self) -> int:
-        """Half of what another start found: a server that has just begun is slower than it will be."""
-        return self._whole(self.plan.hint / 2 if self.plan.hint else self.plan.first)
+        return self._whole(self.plan.hint.first if self.plan.hint else self.plan.first)
 
     def _above(self, carried: int) -> int:
-        hint = self.plan.hint
-        if hint and carried < hint:
-            return hint
+        hint = self._hinted
         if hint:
             beyond = sum(hint <= load <= carried for load in self._loads())
-            return self._whole(max(carried * self._gallop(beyond - 1), carried + self.plan.step))
-        used = next((each.used for each in reversed(self.asked) if each.load == carried and each.used), ROOM)
-        if used <= ROOM:
-            return self._whole(carried * min(max(ROOM / used, 2.0), CLIMB_MOST))
-        return self._whole(max(carried * min(max(BEYOND / used, CLIMB_LEAST), 2.0), carried + self.plan.step))
+            return self._whole(max(carried * self._gallop(beyond - 1), carried + self.plan.step)) if beyond else hint
+        used = next((each.used for each in reversed(self.asked) if each.load == carried and each.used), ROOM / 2)
+        times = min(ROOM / used, CLIMB_MOST) if used <= ROOM / 2 else _promised(used)
+        return self._whole(max(carried * times, carried + self.plan.step))
 
     def _between(self, carried: int, refused: int) -> int:
         """Where another start found something at the refused load or above it, the next one is close below."""
-        hint, middle = self.plan.hint, math.sqrt(max(carried, 1) * refused)
+        hint, middle = self._hinted, math.sqrt(max(carried, 1) * refused)
         if not carried:
             middle = refused / 2
         if hint and refused <= hint and refused > carried * GALLOP_WITHIN:
@@ -209,8 +233,13 @@ class _Votes:
             middle = max(middle, refused / self._gallop(before - 1))
         return min(max(self._whole(middle), carried + self.plan.step), refused - self.plan.step)
 
+    @property
+    def _hinted(self) -> int | None:
+        return self._whole(self.plan.hint.load) if self.plan.hint else None
+
     def _gallop(self, times: int) -> float:
-        return 1 + RESOLUTION * min(2.0**times, 1 / RESOLUTION)
+        spread = self.plan.hint.spread if self.plan.hint else RESOLUTION
+        return 1 + min(spread * 2.0**times, 1.0)
 
     def _width(self, carried: int) -> int:
         """How far the refused load may be above the carried one."""
@@ -250,3 +279,8 @@ class _Votes:
         if broken > max(generator, answers.count("disturbed") // DISTURBED_IS_REFUSED):
             return "limit"
         return "generator" if generator else "disturbed"
+
+
+def _promised(used: float) -> float:
+    """How many times the load is beyond the edge, but close to it, where so much of a resource was used."""
+    return min(max(BEYOND / used, CLIMB_LEAST), 2.0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 
@@ -15,7 +15,9 @@ from pushbench.measuring.searching import (
     Answer,
     Ask,
     Asked,
+    Ended,
     Found,
+    Hint,
     Plan,
     hint_of,
     next_ask,
@@ -44,6 +46,11 @@ class Search:
     def seconds(self) -> float:
         return sum(cost(each) for each in self.asks)
 
+    @property
+    def ended(self) -> Ended:
+        used = next((each.used for each in self.asked if each.load == self.found.carried), None)
+        return Ended(self.found.carried, self.found.refused, self.found.end, used)
+
 
 def search(server: Server, plan: Plan = PLAN, *, seconds: float = AMPLE, capacity: float | None = None) -> Search:
     """`capacity` is what makes the server full, where it tells how full it is."""
@@ -58,12 +65,14 @@ def search(server: Server, plan: Plan = PLAN, *, seconds: float = AMPLE, capacit
     return Search(step, asked, asks)
 
 
-def starts(server: Server, number: int = 3, plan: Plan = PLAN) -> list[Search]:
-    """Several fresh starts, each told what those before it found."""
+def starts(
+    server: Server, *, plan: Plan = PLAN, seconds: Sequence[float] = (AMPLE,) * 3, capacity: float | None = None
+) -> list[Search]:
+    """Several fresh starts of so many seconds, each told what those before it came to."""
     found: list[Search] = []
-    for _ in range(number):
-        hint = int(median(each.found.carried for each in found)) // plan.step * plan.step if found else None
-        found.append(search(server, replace(plan, hint=hint)))
+    for left in seconds:
+        hint = hint_of([each.ended for each in found])
+        found.append(search(server, replace(plan, hint=hint), seconds=left, capacity=capacity))
     return found
 
 
@@ -130,27 +139,46 @@ def test_the_median_of_three_starts_of_a_server_that_varies_is_within_five_perce
 
 
 def test_three_starts_take_less_than_five_minutes() -> None:
-    found = [search(of_clients(3333), capacity=3333)]
-    found += [search(of_clients(3333), replace(PLAN, hint=found[0].found.carried), capacity=3333) for _ in range(2)]
+    found = starts(of_clients(3333), capacity=3333)
     assert sum(each.seconds for each in found) < 280
     assert found[1].seconds < found[0].seconds / 1.5, "it begins where the first one ended"
 
 
 def test_a_start_after_another_one_begins_at_half_and_does_not_believe_it() -> None:
-    found = search(of_clients(1000), replace(PLAN, hint=2000))
+    plan = replace(PLAN, hint=hint_of([Ended(2000, 2060, "limit")]))
+    found = search(of_clients(1000), plan)
     assert (found.asks[0].load, found.asks[0].first) == (1000, True)
     assert found.found.carried == pytest.approx(1000, rel=RESOLUTION)
-    assert search(of_clients(4000), replace(PLAN, hint=2000)).found.carried == pytest.approx(4000, rel=RESOLUTION)
-    near = search(of_clients(1900), replace(PLAN, hint=2000))
+    assert search(of_clients(4000), plan).found.carried == pytest.approx(4000, rel=RESOLUTION)
+    near = search(of_clients(1900), plan)
     assert [each.load for each in near.asks[1:4]] == [2000, 1940, 1830], "close below it first"
+
+
+@pytest.mark.parametrize("capacity", [1100, 2020, 2200, 2350, 2540, 5000])
+@pytest.mark.parametrize("refused", [2560, None])
+def test_a_start_after_one_that_ran_out_of_time_begins_there_and_does_not_believe_it(
+    refused: int | None, capacity: int
+) -> None:
+    found = search(of_clients(capacity), replace(PLAN, hint=hint_of([Ended(2090, refused, "time", 0.9)])))
+    assert found.asks[0].load == 2090
+    assert found.found.confirmed
+    assert found.found.carried == pytest.approx(capacity, rel=RESOLUTION)
+
+
+@pytest.mark.parametrize("capacity", [1700, 2200, 2700, 3333, 5000])
+def test_starts_that_each_run_out_of_time_come_nearer_to_the_edge(capacity: int) -> None:
+    found = [each.found for each in starts(of_clients(capacity), seconds=(42, 32, 32), capacity=capacity)]
+    assert found[0].end == "time"
+    assert found[-1].end == "limit"
+    assert found[-1].carried == pytest.approx(capacity, rel=0.15)
 
 
 def test_it_climbs_faster_while_the_server_has_time() -> None:
     loads = [each.load for each in search(of_clients(5000), capacity=5000).asks]
-    assert loads[:4] == [100, 800, 2500, 5000]
+    assert loads[:4] == [100, 800, 3500, 5500]
     assert [each.load for each in search(of_clients(5000)).asks][:3] == [100, 200, 400]
-    near = [each.load for each in search(of_clients(6500), capacity=6500).asks]
-    assert near[:6] == [100, 800, 3250, 6500, 9750, 7960], "it aims close to the edge, where little room is left"
+    near = [each.load for each in search(of_clients(6500), capacity=6100).asks]
+    assert near[2:5] == [4270, 6710, 5350], "it aims close to the edge, where little room is left"
 
 
 def test_what_is_found_was_held_and_the_next_step_refused_twice() -> None:
@@ -284,7 +312,24 @@ def test_it_ends_whatever_is_answered(seed: int) -> None:
 
 
 def test_a_start_that_ran_out_of_time_does_not_say_where_to_look_if_another_one_does() -> None:
-    assert hint_of([(1272, "limit"), (636, "time"), (1300, "limit")]) == 1272
-    assert hint_of([(1272, "time"), (636, "time")]) == 1272
-    assert hint_of([(0, "limit"), (636, "time")]) == 636
-    assert hint_of([(0, "limit")]) is None
+    found = [Ended(1272, 1300, "limit"), Ended(636, None, "time"), Ended(1300, 1340, "limit")]
+    assert hint_of(found) == Hint(1272, 636)
+    assert hint_of([Ended(0, 10, "limit"), Ended(636, None, "time")]) == Hint(636, 636)
+    assert hint_of([Ended(0, 10, "limit")]) is None
+    assert hint_of([]) is None
+
+
+def test_the_edge_is_looked_for_between_what_was_carried_and_refused() -> None:
+    hint = hint_of([Ended(1600, 2800, "time", 0.8), Ended(1000, 1500, "time", 0.5), Ended(1200, 2500, "time", 0.6)])
+    assert hint
+    assert (hint.load, hint.first) == (2000, 1600)
+    assert 2000 * (1 + hint.spread) ** 2 == pytest.approx(2500), "half of the way from there to what was refused"
+
+
+@pytest.mark.parametrize(("used", "most"), [(0.88, 1250), (1.0, 1150), (0.2, 2000)])
+def test_where_nothing_was_refused_the_used_share_says_where_to_look(used: float, most: int) -> None:
+    hint = hint_of([Ended(1000, None, "time", used)])
+    assert hint
+    assert hint.load == pytest.approx(most)
+    assert hint.first == 1000
+    assert hint.load / (1 + hint.spread) ** 2 == pytest.approx(1000), "half of the way back"
