@@ -57,6 +57,9 @@ class Case(Document):
         description="scaled: a server against itself, the head's CPU per unit of work multiplied; this site: real ones "
         "that the site has the records of"
     )
+    arms: str | None = Field(
+        None, description="of scaled ones: what the arms of the drawn campaigns differ by, as `injected` names it"
+    )
     runs: NonNegativeInt
     campaigns: float | None = Field(
         None, description="independent ones behind the runs, weighed by their rounds; null where each run is one"
@@ -176,7 +179,8 @@ def _resampled(
         yield _case(server, injected, "resampled", played, pool.independent)
         for factor in scaled if alike else ():
             played = [pool.play(random, swap=alike, factor=factor) for _ in range(runs)]
-            yield _case(server, f"burn={factor - 1:.0%}", "resampled and scaled", played, pool.independent)
+            burn = f"burn={factor - 1:.0%}"
+            yield _case(server, burn, "resampled and scaled", played, pool.independent, arms=injected)
 
 
 @dataclass(frozen=True)
@@ -252,6 +256,8 @@ def _case(
     how: How,
     runs: Sequence[_Run],
     campaigns: float | None = None,
+    *,
+    arms: str | None = None,
 ) -> Case:
     targets = TARGETS.get(injected.partition("=")[0])
     worst = Counter(
@@ -262,6 +268,7 @@ def _case(
         server=server,
         injected=injected,
         how=how,
+        arms=arms,
         runs=len(runs),
         campaigns=None if campaigns is None else round(campaigns, 2),
         rounds=median(run.rounds for run in runs),

@@ -45,7 +45,9 @@ def test_campaigns_are_resampled_and_servers_against_themselves_scaled() -> None
     assert cases["none", "resampled"].failed.count <= 1
     assert cases["none", "resampled"].rounds < cases["none", "resampled"].most_rounds == 20
     assert cases["burn=10%", "resampled"].words["worse"] >= 36
-    assert cases["burn=20%", "resampled and scaled"].words == {"worse": 40}
+    scaled = cases["burn=20%", "resampled and scaled"]
+    assert (scaled.arms, scaled.words) == ("none", {"worse": 40})
+    assert "| burn=20% | resampled and scaled: one build |" in markdown(found)
 
 
 @pytest.mark.slow

@@ -283,6 +283,8 @@ export interface Method {
       server: string;
       injected: string;
       how: string;
+      /** of scaled ones: what the arms of the drawn campaigns differ by */
+      arms: string | null;
       runs: number;
       /** independent ones behind the runs; null where each run is one */
       campaigns: number | null;

@@ -116,12 +116,12 @@ function Judge({ method }: { method: Method }) {
         ])}
       />
       <h3>Power</h3>
-      <Power faults={faults} />
+      <Power faults={faults} arms={method.arms} />
     </section>
   );
 }
 
-function Power({ faults }: { faults: NonNullable<Method['calibration']>['cases'] }) {
+function Power({ faults, arms }: { faults: NonNullable<Method['calibration']>['cases']; arms: Method['arms'] }) {
   return (
     <Table
       name="power"
@@ -138,7 +138,7 @@ function Power({ faults }: { faults: NonNullable<Method['calibration']>['cases']
       rows={faults.map((each) => [
         { text: each.server },
         { text: each.injected },
-        { text: each.how },
+        { text: each.arms ? `${each.how}: ${arms[each.arms] ?? each.arms}` : each.how },
         { text: formatNumber(each.runs), value: each.runs },
         ...(['worse', 'unknown', 'same'] as const).map((word) => ({
           text: formatNumber(each.words[word] ?? 0),
