@@ -17,6 +17,16 @@ JAVA_FORMAT := mvn -q -B -ntp com.spotify.fmt:fmt-maven-plugin:2.29
 # As in the build of the generator: its packages are compiled once, for checks, tests and the program.
 export GOFLAGS := -trimpath
 
+ORDINARY := not images and not engine and not measurement and not workflows and not cluster
+# Most tests wait more than they work. A test that failed beside others may have waited for the CPU: it is named, and what
+# it does alone counts. Arguments: how many at a time, and which.
+define BESIDE
+cd bench && { ../$(BIN)/python -m pytest -n $(1) --dist worksteal --write-failed=$(FAILED) -m "$(2) and $(ORDINARY)" || { \
+	[ $$? = 1 ] && \
+	echo "failed beside others, repeated alone:" >&2 && cat $(FAILED) >&2 && \
+	../$(BIN)/python -m pytest --maxfail 3 @$(FAILED); }; }
+endef
+
 # Nothing is compiled or tested beside the packages whose tests bound times. `make check` vets.
 GO_TIMED := /internal/(clock|conversation|engine|scripted)
 GO_TEST = go test -vet=off $(1) $$(go list ./... | grep -Ev '$(GO_TIMED)') && \
@@ -44,15 +54,10 @@ test: $(DEV)/stamp ## run every test, real servers and real load included
 	cd k6 && $(call GO_TEST)
 	@$(PUSHBENCH) build --test
 	@$(PUSHBENCH) verify --driver process --jobs 4
-	@# Tests with real load share the machine with nobody. They come first: one process compiles the others' modules.
-	cd bench && ../$(BIN)/python -m pytest -m "alone and not images and not engine and not measurement and not workflows"
-	@# Most tests wait more than they work. A test that failed beside others may have waited for the CPU: it is named,
-	@# and what it does alone counts.
-	cd bench && { ../$(BIN)/python -m pytest -n 8 --dist worksteal --write-failed=$(FAILED) \
-		-m "not alone and not images and not engine and not measurement and not workflows and not cluster" || { \
-		[ $$? = 1 ] && \
-		echo "failed beside others, repeated alone:" >&2 && cat $(FAILED) >&2 && \
-		../$(BIN)/python -m pytest --maxfail 3 @$(FAILED); }; }
+	@# Tests with real load come first, two at a time: one process compiles the others' modules.
+	cd bench && ../$(BIN)/python -m pytest -m "alone and $(ORDINARY)"
+	$(call BESIDE,2,timed)
+	$(call BESIDE,8,not alone and not timed)
 
 test-fast: $(DEV)/stamp ## run what takes less than a minute
 	cd k6 && $(call GO_TEST,-short)

@@ -27,7 +27,7 @@ from pushbench.machine.resources import Tree
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.alone,
+    pytest.mark.timed,
     pytest.mark.skipif(isinstance(toolchains.find("go", ">=1"), Missing), reason="needs Go"),
 ]
 

@@ -182,7 +182,7 @@ def test_a_part_that_there_is_not_is_not_carried_out(monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.slow
-@pytest.mark.alone
+@pytest.mark.timed
 def test_a_job_that_is_cancelled_leaves_what_is_known(tmp_path: Path) -> None:
     project = make_project(tmp_path / "checkout", alpha="")
     prepare(project, make_record([make_trial("node-ws")]))

@@ -32,7 +32,7 @@ from pushbench.records.record import PlannedTrial, Schedule, StagePlan
 from pushbench.statistics.histogram import Latencies
 from tests.factories import make_record
 
-pytestmark = [pytest.mark.slow, pytest.mark.alone]
+pytestmark = pytest.mark.slow
 
 CHECKOUT = Project.at(Path(__file__).parents[3])
 STEADY_SECONDS = 1
@@ -90,6 +90,7 @@ def play(k6: Path, url: str, folder: Path, *, processes: int = 1) -> LoadReport:
         return load.report()
 
 
+@pytest.mark.timed
 def test_two_generators_of_one_machine_report_what_one_does(k6: Path, scripted: Path, tmp_path: Path) -> None:
     """Both loads are played at the same time, each at a server of its own, and so meet the same disturbances."""
     cpus = sorted(os.sched_getaffinity(0))
@@ -127,6 +128,7 @@ def test_two_generators_of_one_machine_report_what_one_does(k6: Path, scripted: 
             assert min(first.p95, second.p95) >= 0.1
 
 
+@pytest.mark.timed
 def test_a_server_that_ends_in_a_stage_loses_what_was_due_in_it_and_nothing_before(
     k6: Path, scripted: Path, tmp_path: Path
 ) -> None:
@@ -157,6 +159,7 @@ def test_a_server_that_ends_in_a_stage_loses_what_was_due_in_it_and_nothing_befo
     assert second.messages.due == STEADY_SECONDS * 80
 
 
+@pytest.mark.alone  # it stops every k6 of the machine
 def test_a_starved_generator_is_never_a_slow_server(tmp_path: Path) -> None:
     """The generator is stopped for 60 ms in every 100 ms, as if others had its CPU."""
     suite = find_suite(CHECKOUT.scenarios, "whiteboard")

@@ -48,7 +48,7 @@ def held(record: CapacityRecord) -> Probe:
 
 
 @pytest.mark.slow
-@pytest.mark.alone
+@pytest.mark.timed
 def test_a_small_capacity_is_found_in_seconds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Between whole boards, and with a machine that others may disturb: the long tests ask for more."""
     project = scripted_project(tmp_path / "checkout", "-refuse-beyond 64", monkeypatch)

@@ -261,7 +261,7 @@ def test_both_arms_run_at_the_same_time_unless_somebody_wants_turns(project: Pro
 
 
 @pytest.mark.slow
-@pytest.mark.alone
+@pytest.mark.timed
 def test_arms_that_are_too_much_for_their_cpus_go_on_in_turns(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -104,7 +104,7 @@ def test_what_a_server_does_not_have_is_not_killed_and_said(
     assert {finding.code for finding in findings} <= {"no_outage"}
 
 
-@pytest.mark.alone
+@pytest.mark.timed
 def test_each_is_killed_at_its_moment_and_stays_down_for_its_time() -> None:
     notes = Notes()
     outages, began = begun(notes, schedule("server", None, "worker", down=0.15))

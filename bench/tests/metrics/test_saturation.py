@@ -20,7 +20,7 @@ from pushbench.metrics.validity import STEAL_MOST
 from pushbench.records.record import Parameters, Schedule, StagePlan
 from pushbench.records.vocabulary import ORIGINAL
 
-pytestmark = [pytest.mark.slow, pytest.mark.alone]
+pytestmark = [pytest.mark.slow, pytest.mark.timed]
 
 CHECKOUT = Project.at(Path(__file__).parents[3])
 BOARD, BOARDS = 51, 2

@@ -123,7 +123,7 @@ def test_a_fault_breaks_its_rules_and_no_others(
 
 
 @pytest.mark.slow
-@pytest.mark.alone
+@pytest.mark.timed
 @pytest.mark.parametrize(("fault", "broken"), FAULTS_WITH_TIME)
 def test_a_fault_with_time_breaks_its_rule_and_no_other(token_stream: Subjects, fault: str, broken: set[str]) -> None:
     [near] = [rules for rules in NEAR if rules & broken]
