@@ -20,7 +20,7 @@ from pushbench.records.record import Environment, PlannedTrial, Schedule, StageP
 
 OVERHEAD_SECONDS = 0.5  # to start k6, and to read its report
 ERRORS_KEPT = 5
-REST_SECONDS = 3.0  # at most, for what a load left behind in the server
+REST_SECONDS = 10.0  # at most, for what a load left behind in the server
 REST_LOOK_SECONDS = 0.25
 RESTING = 0.10  # of a core
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from statistics import median_low
 from typing import Literal
 
@@ -29,7 +30,14 @@ ROOM = 0.7
 """share of the server's busiest resource that a climb of more than 2 aims at"""
 BEYOND = 1.1
 """times what the share promises: where less room is left, a climb aims there, to be refused close to the edge"""
-CLIMB_LEAST = 1.15
+PROMISED_LEAST, PROMISED_MOST = 1.15, 2.0
+"""times the carried load"""
+WARMER = 0.8
+"""times what a unit of load took of the busiest resource: a server that takes less was not warm before"""
+COLD = 0.85
+"""share of that resource at half of what another start carried: a server that uses more is not warm yet"""
+WARMING_MOST = 5
+"""probes"""
 GALLOP_WITHIN = 1.25
 """times: a wider gap than this is not bisected while what another start found tells where to look"""
 ANSWERS = 2
@@ -59,8 +67,6 @@ class Hint:
     """Where earlier starts say that the edge is."""
 
     load: float
-    first: float
-    """what to ask of a server that has just begun, and may be slower than it will be"""
     spread: float = RESOLUTION
     """how far the edge may be from `load`, as a share: the first step beyond it"""
 
@@ -97,6 +103,11 @@ class Asked:
     """share of the server's busiest resource"""
     slow: bool = False
 
+    @property
+    def cost(self) -> float | None:
+        """That share for a unit of load."""
+        return self.used / self.load if self.used else None
+
 
 @dataclass(frozen=True)
 class Found:
@@ -122,13 +133,16 @@ def hint_of(starts: Sequence[Ended]) -> Hint | None:
     """
     exact = [start.carried for start in starts if start.carried and start.end != "time"]
     if exact:
-        return Hint(median_low(exact), median_low(exact) / 2)
+        return Hint(median_low(exact))
     most = max(starts, key=lambda start: start.carried, default=None)
     if most is None or not most.carried:
         return None
-    refused = min((start.refused for start in starts if start.refused and start.refused > most.carried), default=None)
-    times = refused / most.carried if refused else _promised(most.used) ** 2 if most.used else 1.0
-    return Hint(most.carried * math.sqrt(times), most.carried, max(times**0.25 - 1, RESOLUTION))
+    low = most.carried
+    high: float = min((start.refused for start in starts if start.refused and start.refused > low), default=low)
+    if high == low and most.used:
+        high = low * _promised(most.used) ** 2  # the middle is what the share promises
+    times = high / low
+    return Hint(low * math.sqrt(times), max(times**0.25 - 1, RESOLUTION))
 
 
 def next_ask(plan: Plan, asked: Sequence[Asked], left: float, cost: Cost) -> Ask | Found:
@@ -188,6 +202,8 @@ class _Votes:
 
     def _following(self) -> Ask | None:
         plan, carried, refused = self.plan, self.carried, self.refused
+        if self._is_cold():
+            return self._ask(self._first())
         tie = self._tie(carried, refused)
         if tie:
             return tie
@@ -211,8 +227,16 @@ class _Votes:
                 return self._ask(load, hold=any(each.hold for each in self._of(load)))
         return None
 
+    def _is_cold(self) -> bool:
+        """Whether a later start has to warm up: nothing but half of the hint was asked yet, and that is too much."""
+        last, first = self.asked[-1] if self.asked else None, self._first()
+        if last is None or self.plan.hint is None or any(each.load != first for each in self.asked):
+            return False
+        return len(self.asked) < WARMING_MOST and (last.answer == "broken" or (last.used or 0.0) > COLD)
+
     def _first(self) -> int:
-        return self._whole(self.plan.hint.first if self.plan.hint else self.plan.first)
+        """Half of what another start found: a server that has just begun is slower than it will be."""
+        return self._whole(self.plan.hint.load / 2 if self.plan.hint else self.plan.first)
 
     def _above(self, carried: int) -> int:
         hint = self._hinted
@@ -220,7 +244,10 @@ class _Votes:
             beyond = sum(hint <= load <= carried for load in self._loads())
             return self._whole(max(carried * self._gallop(beyond - 1), carried + self.plan.step)) if beyond else hint
         used = next((each.used for each in reversed(self.asked) if each.load == carried and each.used), ROOM / 2)
-        times = min(ROOM / used, CLIMB_MOST) if used <= ROOM / 2 else _promised(used)
+        if used <= ROOM / 2:
+            times = min(ROOM / used, CLIMB_MOST)
+        else:
+            times = PROMISED_MOST if self._warms() else _promised(used)
         return self._whole(max(carried * times, carried + self.plan.step))
 
     def _between(self, carried: int, refused: int) -> int:
@@ -232,6 +259,11 @@ class _Votes:
             before = sum(refused <= load <= hint for load in self._loads())
             middle = max(middle, refused / self._gallop(before - 1))
         return min(max(self._whole(middle), carried + self.plan.step), refused - self.plan.step)
+
+    def _warms(self) -> bool:
+        """Whether the server took less for a unit of load than before, so what it used promises too little."""
+        costs = [each.cost for each in self.asked if each.answer == "carried" and each.cost]
+        return len(costs) > 1 and costs[-1] < WARMER * costs[-2]
 
     @property
     def _hinted(self) -> int | None:
@@ -256,10 +288,15 @@ class _Votes:
         return Ask(load, hold, too_fast or helped, first=not self.asked)
 
     def _loads(self) -> set[int]:
-        return {each.load for each in self.asked if each.answer != "connecting"}
+        return {each.load for each in self._counted if each.answer != "connecting"}
 
     def _of(self, load: int) -> list[Asked]:
-        return [each for each in self.asked if each.load == load]
+        return [each for each in self._counted if each.load == load]
+
+    @cached_property
+    def _counted(self) -> list[Asked]:
+        """The answers that count: a refusal does not, where the server took less for a unit of load later."""
+        return [each for number, each in enumerate(self.asked) if not _was_cold(each, self.asked[number + 1 :])]
 
     def _held(self, load: int) -> bool:
         return any(each.hold and each.answer == "carried" for each in self._of(load))
@@ -283,4 +320,11 @@ class _Votes:
 
 def _promised(used: float) -> float:
     """How many times the load is beyond the edge, but close to it, where so much of a resource was used."""
-    return min(max(BEYOND / used, CLIMB_LEAST), 2.0)
+    return min(max(BEYOND / used, PROMISED_LEAST), PROMISED_MOST)
+
+
+def _was_cold(refusal: Asked, later: Sequence[Asked]) -> bool:
+    cost = refusal.cost if refusal.answer == "broken" else None
+    return cost is not None and any(
+        each.answer == "carried" and each.cost and each.cost < WARMER * cost for each in later
+    )
