@@ -33,7 +33,7 @@ from pushbench.measuring.common import (
 from pushbench.measuring.preparation import Prepared
 from pushbench.measuring.probing import Probing, load_of, probe_seconds, used_share
 from pushbench.measuring.progress import SearchWatch
-from pushbench.measuring.searching import Ask, Asked, Ended, Found, Plan, hint_of, next_ask
+from pushbench.measuring.searching import Ask, Asked, Ended, Found, Plan, hint_of, next_ask, warms
 from pushbench.measuring.trial import Bench
 from pushbench.metrics.carrying import probe_sentence
 from pushbench.records import store
@@ -199,9 +199,9 @@ def _plan(record: CapacityRecord, before: Sequence[Start]) -> Plan:
 
 
 def _ended(start: Start, environment: Environment) -> Ended:
-    carried = (probe for probe in start.probes if probe.load == start.carried and probe.answer == "carried")
-    used = next((used_share(probe, environment) for probe in carried), None)
-    return Ended(start.carried, start.refused, start.end, used)
+    asked = [Asked(each.load, each.hold, each.answer, used_share(each, environment)) for each in start.probes]
+    used = next((each.used for each in asked if each.load == start.carried and each.answer == "carried"), None)
+    return Ended(start.carried, start.refused, start.end, used, warms(asked))
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from statistics import median_low
 from typing import Literal
 
@@ -35,7 +36,7 @@ PROMISED_LEAST, PROMISED_MOST = 1.15, 2.0
 WARMER = 0.8
 """times what a unit of load took of the busiest resource: a server that takes less was not warm before"""
 COLD = 0.85
-"""share of that resource at half of what another start carried: a server that uses more is not warm yet"""
+"""share of that resource at half of what another start carried: where starts have to warm up, it is not warm yet"""
 WARMING_MOST = 5
 """probes"""
 GALLOP_WITHIN = 1.25
@@ -60,6 +61,8 @@ class Ended:
     end: End
     used: float | None = None
     """share of the server's busiest resource at the carried load"""
+    warmed: bool = False
+    """it was cold at first: see `warms`"""
 
 
 @dataclass(frozen=True)
@@ -69,6 +72,8 @@ class Hint:
     load: float
     spread: float = RESOLUTION
     """how far the edge may be from `load`, as a share: the first step beyond it"""
+    cold: bool = False
+    """a start of this server has to warm up"""
 
 
 @dataclass(frozen=True)
@@ -131,9 +136,10 @@ def hint_of(starts: Sequence[Ended]) -> Hint | None:
     A start that ran out of time carries at least that much. The edge is between the largest such load and the least one
     above it that was refused, or else where the used share of the server's busiest resource says.
     """
+    cold = any(start.warmed for start in starts)
     exact = [start.carried for start in starts if start.carried and start.end != "time"]
     if exact:
-        return Hint(median_low(exact))
+        return Hint(median_low(exact), cold=cold)
     most = max(starts, key=lambda start: start.carried, default=None)
     if most is None or not most.carried:
         return None
@@ -142,7 +148,16 @@ def hint_of(starts: Sequence[Ended]) -> Hint | None:
     if high == low and most.used:
         high = low * _promised(most.used) ** 2  # the middle is what the share promises
     times = high / low
-    return Hint(low * math.sqrt(times), max(times**0.25 - 1, RESOLUTION))
+    return Hint(low * math.sqrt(times), max(times**0.25 - 1, RESOLUTION), cold)
+
+
+def warms(asked: Sequence[Asked]) -> bool:
+    """Whether the server got warm: it had little room, and then a load that is no smaller took clearly less."""
+    known = [(each.load, each.used) for each in asked if each.used]
+    return any(
+        load <= next_load and used > ROOM and next_used < WARMER * used
+        for (load, used), (next_load, next_used) in pairwise(known)
+    )
 
 
 def next_ask(plan: Plan, asked: Sequence[Asked], left: float, cost: Cost) -> Ask | Found:
@@ -187,7 +202,8 @@ class _Votes:
         narrow, asked = refused - carried <= self._width(carried), held or not carried
         settled = narrow and asked and self._refusals(refused) >= ANSWERS
         near = narrow or refused <= carried * NEAR
-        return Found(carried, refused, self._end(refused) if near and asked else "time", confirmed=settled)
+        known = near and (asked or self._gave_way(refused))
+        return Found(carried, refused, self._end(refused) if known else "time", confirmed=settled)
 
     @property
     def carried(self) -> int:
@@ -215,7 +231,7 @@ class _Votes:
         elif refused - carried > self._width(carried):
             return self._ask(self._between(carried, refused))
         elif self._refusals(refused) < ANSWERS:
-            return self._ask(refused)
+            return self._ask(refused, hold=self._gave_way(refused))
         return None
 
     def _tie(self, carried: int, refused: int | None) -> Ask | None:
@@ -228,11 +244,12 @@ class _Votes:
         return None
 
     def _is_cold(self) -> bool:
-        """Whether a later start has to warm up: nothing but half of the hint was asked yet, and that is too much."""
+        """Whether a later start has to warm up: nothing but half of the hint was asked yet, and it was too much."""
         last, first = self.asked[-1] if self.asked else None, self._first()
         if last is None or self.plan.hint is None or any(each.load != first for each in self.asked):
             return False
-        return len(self.asked) < WARMING_MOST and (last.answer == "broken" or (last.used or 0.0) > COLD)
+        busy = self.plan.hint.cold and (last.used or 0.0) > COLD
+        return (last.answer == "broken" or busy) and len(self.asked) < WARMING_MOST
 
     def _first(self) -> int:
         """Half of what another start found: a server that has just begun is slower than it will be."""
@@ -301,13 +318,19 @@ class _Votes:
     def _held(self, load: int) -> bool:
         return any(each.hold and each.answer == "carried" for each in self._of(load))
 
+    def _gave_way(self, load: int) -> bool:
+        """Whether it was held, in vain."""
+        return any(each.hold and each.answer == "broken" for each in self._of(load)) and not self._held(load)
+
     def _refusals(self, load: int) -> int:
         answers = [each.answer for each in self._of(load)]
         disturbed = answers.count("disturbed") // DISTURBED_IS_REFUSED
         return answers.count("broken") + answers.count("generator") + disturbed
 
     def _score(self, load: int) -> int:
-        return sum(each.answer == "carried" for each in self._of(load)) - self._refusals(load)
+        """Answers for the load less those against it. The longer one says more, so it counts twice against it."""
+        carried = sum(each.answer == "carried" for each in self._of(load))
+        return carried - self._refusals(load) - self._gave_way(load)
 
     def _end(self, refused: int) -> End:
         """The server's limit, only where most answers say so."""

@@ -22,6 +22,7 @@ from pushbench.measuring.searching import (
     Plan,
     hint_of,
     next_ask,
+    warms,
 )
 
 PLAN = Plan(first=100, step=10, most=20_000)
@@ -50,7 +51,7 @@ class Search:
     @property
     def ended(self) -> Ended:
         used = next((each.used for each in self.asked if each.load == self.found.carried), None)
-        return Ended(self.found.carried, self.found.refused, self.found.end, used)
+        return Ended(self.found.carried, self.found.refused, self.found.end, used, warms(self.asked))
 
 
 def search(
@@ -207,9 +208,26 @@ def test_what_a_server_refused_before_it_was_warm_does_not_count(seconds: float)
 
 def test_a_server_that_is_cold_is_asked_half_until_it_has_room() -> None:
     server = Warming(20)
-    done = search(server, replace(PLAN, hint=Hint(3000)), capacity=server.capacity)
+    done = search(server, replace(PLAN, hint=Hint(3000, cold=True)), capacity=server.capacity)
     assert [each.load for each in done.asks[:6]] == [1500, 1500, 1500, 1500, 1500, 3000]
+    full = search(
+        lambda ask: "carried" if ask.load <= 3000 else "broken", replace(PLAN, hint=Hint(3000)), capacity=1500
+    )
+    assert [each.load for each in full.asks[:2]] == [1500, 3000], (
+        "it uses all of its CPU for half, and carries twice that"
+    )
     assert done.found.carried == pytest.approx(3000, rel=RESOLUTION)
+
+
+def test_a_server_got_warm_where_a_load_that_is_no_smaller_takes_less() -> None:
+    def asked(*used: tuple[int, float | None]) -> list[Asked]:
+        return [Asked(load, False, "carried", share) for load, share in used]
+
+    assert warms(asked((1900, 0.9), (2000, 1.0), (2000, 0.5)))
+    assert not warms(asked((1900, 0.9), (2000, 1.0), (1000, 0.5))), "it has less to do"
+    assert not warms(asked((200, 0.2), (400, 0.1))), "it had room"
+    assert not warms(asked((1900, 0.9), (2000, None), (2100, 0.95)))
+    assert not warms([])
 
 
 def test_a_server_that_stays_full_at_half_is_searched_below_it() -> None:
@@ -237,9 +255,21 @@ def test_a_load_that_cannot_be_held_is_not_found() -> None:
     def leaks(ask: Ask) -> Answer:
         return "carried" if ask.load <= (900 if ask.hold else 1200) else "broken"
 
-    found = search(leaks).found
-    assert found.confirmed
-    assert found.carried == pytest.approx(900, rel=RESOLUTION)
+    done = search(leaks)
+    assert done.found.confirmed
+    assert done.found.carried == pytest.approx(900, rel=RESOLUTION)
+
+
+def test_a_load_that_gave_way_when_it_was_held_is_an_edge_though_the_time_ends_there() -> None:
+    def gives_way(ask: Ask) -> Answer:
+        return "carried" if ask.load <= (1000 if ask.hold else 1100) else "broken"
+
+    for seconds in range(30, 140, 2):
+        done = search(gives_way, replace(PLAN, hint=Hint(1050)), seconds=seconds)
+        if done.asks[-1].hold and done.asked[-1].answer == "broken" and done.found.carried > 900:
+            break
+    assert (done.found.end, done.found.confirmed) == ("limit", False)
+    assert done.found.refused == done.asks[-1].load
 
 
 def test_a_refusal_by_chance_moves_the_search_and_not_the_result() -> None:
