@@ -2,8 +2,9 @@
 
 It climbs by doubling, or faster while the server has time, bisects, and then confirms: the load that was refused is
 refused once more, and the load that was carried is held for longer. One answer decides a load on the way, two of a kind
-decide the two loads that are reported, so one answer that came by chance moves the search and not the result. The time
-that is left then goes to a refusal that the machine disturbed, until most of its answers are the server's.
+decide the two loads that are reported, so one answer that came by chance moves the search and not the result. What a
+server refused before it was warm does not count. The time that is left goes to a refusal that the machine disturbed,
+until most of its answers are the server's.
 """
 
 from __future__ import annotations
@@ -152,8 +153,8 @@ def hint_of(starts: Sequence[Ended]) -> Hint | None:
 
 
 def warms(asked: Sequence[Asked]) -> bool:
-    """Whether the server got warm: it had little room, and then a load that is no smaller took clearly less."""
-    known = [(each.load, each.used) for each in asked if each.used]
+    """Whether the server got warm: it had little room, and then carried a load that is no smaller with clearly less."""
+    known = [(each.load, each.used) for each in asked if each.used and each.answer == "carried"]
     return any(
         load <= next_load and used > ROOM and next_used < WARMER * used
         for (load, used), (next_load, next_used) in pairwise(known)
