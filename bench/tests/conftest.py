@@ -52,9 +52,11 @@ def import_own_share(config: pytest.Config) -> None:
 
 @pytest.hookimpl(trylast=True)  # pytest has left out by then what `-m` leaves out
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    early = [item for item in items if item.get_closest_marker("early")]
-    others = [item for item in items if not item.get_closest_marker("early")]
-    items[:] = dealt(early, others, workers=int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
+    of_kind: dict[str, list[pytest.Item]] = {"early": [], "slow": [], "quick": []}
+    for item in items:
+        of_kind[next((mark for mark in ("early", "slow") if item.get_closest_marker(mark)), "quick")].append(item)
+    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    items[:] = dealt(of_kind["early"], of_kind["slow"], of_kind["quick"], workers)
 
 
 @pytest.hookimpl(tryfirst=True)

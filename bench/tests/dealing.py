@@ -1,4 +1,4 @@
-"""The order of the tests: early ones first, in half of the workers."""
+"""The order of the tests: early ones first, in half of the workers, and slow ones before quick ones."""
 
 from __future__ import annotations
 
@@ -8,20 +8,21 @@ from typing import TypeVar
 Item = TypeVar("Item")
 
 
-def dealt(early: Sequence[Item], others: Sequence[Item], workers: int) -> list[Item]:
-    """All tests, so ordered that half of the workers begin with the early ones.
+def dealt(early: Sequence[Item], slow: Sequence[Item], quick: Sequence[Item], workers: int) -> list[Item]:
+    """All tests, so ordered that half of the workers begin with the early ones, and all end with quick ones.
 
-    The early tests keep a CPU busy, and most others wait, so the other workers begin with those. pytest-xdist (`--dist
-    worksteal`) gives each worker an equal, contiguous part of the list. Workers that have nothing left take from the
-    end of another one's part.
+    The early tests keep a CPU busy, and most slow ones wait, so the other workers begin with those. pytest-xdist
+    (`--dist worksteal`) gives each worker an equal, contiguous part of the list. A worker that has nothing left takes
+    from the end of another one's part: with quick tests there, all workers end at nearly the same time.
     """
     ordered: list[Item] = []
-    remaining = list(others)
+    longer, shorter = list(slow), list(quick)
     busy = max(1, workers // 2)
     for worker in range(workers):
+        left = workers - worker
         first = early[worker::busy] if worker < busy else []
-        total = len(early) + len(others) - len(ordered)
-        rest = max(0, total // (workers - worker) - len(first))
-        ordered += [*first, *remaining[:rest]]
-        del remaining[:rest]
-    return ordered + remaining
+        rest = max(0, (len(early) + len(slow) + len(quick) - len(ordered)) // left - len(first))
+        share = min(len(longer) // left, rest)
+        ordered += [*first, *longer[:share], *shorter[: rest - share]]
+        del longer[:share], shorter[: rest - share]
+    return [*ordered, *longer, *shorter]
