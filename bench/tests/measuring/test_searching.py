@@ -230,6 +230,14 @@ def test_a_server_got_warm_where_a_load_that_is_no_smaller_takes_less() -> None:
     assert not warms([])
 
 
+@pytest.mark.parametrize(("used", "following"), [(0.6, 2300), (0.95, 1330)])
+def test_while_a_server_gets_warm_the_load_doubles(used: float, following: int) -> None:
+    asked = [Asked(1000, False, "carried", 0.9), Asked(1150, False, "carried", used)]
+    ask = next_ask(PLAN, asked, AMPLE, cost)
+    assert isinstance(ask, Ask)
+    assert ask.load == following
+
+
 def test_a_server_that_stays_full_at_half_is_searched_below_it() -> None:
     done = search(of_clients(1000), replace(PLAN, hint=Hint(3000)), capacity=1000)
     assert [each.load for each in done.asks[:WARMING_MOST]] == [1500] * WARMING_MOST
