@@ -18,11 +18,11 @@ JAVA_FORMAT := mvn -q -B -ntp com.spotify.fmt:fmt-maven-plugin:2.29
 export GOFLAGS := -trimpath
 
 ORDINARY := not images and not engine and not measurement and not workflows and not cluster
-# Most tests wait more than they work. A test that failed beside others may have waited for the CPU: it is named, and what
-# it does alone counts. Arguments: how many at a time, and which.
+# Most tests wait more than they work. A test that failed beside others may have waited for the CPU: it is named, and
+# what it does alone counts. Arguments: how many at a time, and which.
 define BESIDE
-cd bench && { ../$(BIN)/python -m pytest -n $(1) --dist worksteal --write-failed=$(FAILED) -m "$(2) and $(ORDINARY)" || { \
-	[ $$? = 1 ] && \
+cd bench && { ../$(BIN)/python -m pytest -n $(1) --dist worksteal --write-failed=$(FAILED) \
+	-m "$(2) and $(ORDINARY)" || { [ $$? = 1 ] && \
 	echo "failed beside others, repeated alone:" >&2 && cat $(FAILED) >&2 && \
 	../$(BIN)/python -m pytest --maxfail 3 @$(FAILED); }; }
 endef
