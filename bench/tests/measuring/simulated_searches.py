@@ -1,0 +1,67 @@
+"""Searches on simulated servers, to their end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from pushbench.measuring.searching import Answer, Ask, Asked, Ended, Found, Plan, hint_of, next_ask, warms
+
+PLAN = Plan(first=100, step=10, most=20_000)
+AMPLE = 1e6
+"""seconds"""
+
+Server = Callable[[Ask], Answer]
+
+
+def cost(ask: Ask) -> float:
+    return 14.0 if ask.hold else 6.0
+
+
+@dataclass
+class Search:
+    """One search to its end, and what it asked."""
+
+    found: Found
+    asked: list[Asked]
+    asks: list[Ask]
+
+    @property
+    def seconds(self) -> float:
+        return sum(cost(each) for each in self.asks)
+
+    @property
+    def ended(self) -> Ended:
+        used = next((each.used for each in self.asked if each.load == self.found.carried), None)
+        return Ended(self.found.carried, self.found.refused, self.found.end, used, warms(self.asked))
+
+
+def search(
+    server: Server, plan: Plan = PLAN, *, seconds: float = AMPLE, capacity: float | Callable[[], float] | None = None
+) -> Search:
+    """`capacity` is what makes the server full, where it tells how full it is."""
+    asked: list[Asked] = []
+    asks: list[Ask] = []
+    left = seconds
+    while isinstance(step := next_ask(plan, asked, left, cost), Ask):
+        asks.append(step)
+        full = capacity() if callable(capacity) else capacity
+        used = min(step.load / full, 1.0) if full else None
+        asked.append(Asked(step.load, step.hold, server(step), used, step.slow))
+        left -= cost(step)
+    return Search(step, asked, asks)
+
+
+def starts(
+    server: Server, *, plan: Plan = PLAN, seconds: Sequence[float] = (AMPLE,) * 3, capacity: float | None = None
+) -> list[Search]:
+    """Several fresh starts of so many seconds, each told what those before it came to."""
+    found: list[Search] = []
+    for left in seconds:
+        hint = hint_of([each.ended for each in found])
+        found.append(search(server, replace(plan, hint=hint), seconds=left, capacity=capacity))
+    return found
+
+
+def of_clients(capacity: float) -> Server:
+    return lambda ask: "carried" if ask.load <= capacity else "broken"
