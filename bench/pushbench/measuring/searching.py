@@ -343,7 +343,7 @@ class _Votes:
 
 
 def _promised(used: float) -> float:
-    """How many times the load is beyond the edge, but close to it, where so much of a resource was used."""
+    """Times the carried load, which used so much of a resource: that is beyond the edge, but close to it."""
     return min(max(BEYOND / used, PROMISED_LEAST), PROMISED_MOST)
 
 
