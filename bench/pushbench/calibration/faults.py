@@ -15,7 +15,9 @@ NOTHING = "none"
 REBUILT = "rebuilt"
 APART = (REBUILT, *CHANGES)
 """no fault, but another build: the same code at another path, or with a change that means nothing"""
-ALIKE = frozenset({NOTHING, *APART})
+ORDER = "order"
+"""of older records: a random order of functions in the head, and the linker's own in the base"""
+ALIKE = frozenset({NOTHING, *APART, ORDER})
 """no fault: the same build in both arms, or one that was built apart"""
 
 _UNITS = {"burn": Unit.RATIO, "leak": Unit.BYTES_PER_SECOND, "delay": Unit.SECONDS, "loss": Unit.RATIO}
@@ -47,11 +49,11 @@ class Fault:
 
 def parse_fault(text: str) -> Fault:
     """Parse a fault. Raises UserError if it does not exist."""
-    if text in ALIKE:
+    if text in (NOTHING, *APART):
         return Fault(text)
     kind, _, amount = text.partition("=")
     if kind not in _UNITS:
-        raise unknown("fault", kind, [*sorted(ALIKE), *_UNITS])
+        raise unknown("fault", kind, [*sorted((NOTHING, *APART)), *_UNITS])
     try:
         parse_quantity(amount, _UNITS[kind])
     except UserError as error:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path, PurePosixPath
 
 from pushbench.foundation.errors import UserError
@@ -16,14 +17,16 @@ from pushbench.foundation.yamlfile import parse_yaml
 
 Files = Mapping[str, str]
 """texts by path, relative to the folder of the server"""
+Change = Callable[[Files], dict[str, str]]
+"""the new texts of the files that it changes"""
 
 DESCRIPTION = "server.yml"
 LANGUAGES = ("Go", "Java", "JavaScript", "Python", "Rust", "TypeScript")
 """whose sources can get a comment and a function"""
 PADDING_BYTES = 3000
 """of environment; the stack of a process begins below it"""
-LAYOUT = 7
-"""seed of the order in which a linker places functions"""
+LAYOUTS = (3, 7)
+"""seeds of the orders in which a linker places the functions of the base, and of the head"""
 _SLASHES = "// A comment, which changes nothing but the number of each line after it.\n" * 3
 _COMMENTS: Mapping[str, str] = {
     **dict.fromkeys((".go", ".java", ".js", ".mjs", ".rs", ".ts"), _SLASHES),
@@ -65,9 +68,9 @@ def unused(files: Files) -> dict[str, str]:
     return changed
 
 
-def order(files: Files) -> dict[str, str]:
-    """Another order of the functions in the program, by its linker; none where nothing is linked."""
-    return _described(files, _linked_otherwise)
+def layout(files: Files, seed: int = LAYOUTS[1]) -> dict[str, str]:
+    """A random order of the functions in the program, by its linker; none where nothing is linked."""
+    return _described(files, partial(_linked_otherwise, seed=seed))
 
 
 def environment(files: Files) -> dict[str, str]:
@@ -81,12 +84,15 @@ def environment(files: Files) -> dict[str, str]:
     return _described(files, larger)
 
 
-CHANGES: Mapping[str, Callable[[Files], dict[str, str]]] = {
+CHANGES: Mapping[str, Change] = {
     "comment": comment,
     "unused": unused,
-    "order": order,
+    "layout": layout,
     "environment": environment,
 }
+BASES: Mapping[str, Change] = {"layout": partial(layout, seed=LAYOUTS[0])}
+"""the changes of a base: a random order is compared with another one, for it scatters functions that call each other,
+which the linker's own order does not, and no commit does"""
 
 
 def is_read(path: str) -> bool:
@@ -118,24 +124,24 @@ def _described(files: Files, change: Callable[[dict[str, object]], bool]) -> dic
     return {DESCRIPTION: json.dumps(described, indent=2) + "\n"} if change(described) else {}
 
 
-def _linked_otherwise(described: dict[str, object]) -> bool:
+def _linked_otherwise(described: dict[str, object], *, seed: int) -> bool:
     process = described.get("process")
     steps = process.get("build") if isinstance(process, dict) else None
     if not isinstance(process, dict) or not isinstance(steps, list):
         return False
-    changed = [_with_layout([str(word) for word in step]) for step in steps if isinstance(step, list)]
+    changed = [_with_layout([str(word) for word in step], seed) for step in steps if isinstance(step, list)]
     process["build"] = changed
     return changed != steps
 
 
-def _with_layout(command: list[str]) -> list[str]:
-    """The build command with another order of functions; Go's linker and LLD, which Rust uses, can have one."""
+def _with_layout(command: list[str], seed: int) -> list[str]:
+    """The build command with a random order of functions; Go's linker and LLD, which Rust uses, can have one."""
     if "go" in command and "build" in command:
         flags = next((word for word in command if word.startswith("-ldflags=")), "-ldflags=")
-        layout = f"{flags} -randlayout={LAYOUT}".replace("= ", "=")
+        layout = f"{flags} -randlayout={seed}".replace("= ", "=")
         others = [word for word in command if word != flags]
         at = others.index("build") + 1
         return [*others[:at], layout, *others[at:]]
     if command[:2] == ["cargo", "build"]:
-        return ["cargo", "rustc", *command[2:], "--", f"-Clink-arg=-Wl,--shuffle-sections=.text*={LAYOUT}"]
+        return ["cargo", "rustc", *command[2:], "--", f"-Clink-arg=-Wl,--shuffle-sections=.text*={seed}"]
     return command

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from pushbench.calibration.error_rates import Calibration, Case, of_real
-from pushbench.calibration.faults import ALIKE, APART, NOTHING, REBUILT
+from pushbench.calibration.faults import ALIKE, APART, NOTHING, ORDER, REBUILT
 from pushbench.calibration.rates import Rate, rate
 from pushbench.calibration.simulated import Simulated
 from pushbench.calibration.simulated_history import BEFORE, ROWS, SERVERS, SimulatedHistory
@@ -109,7 +109,8 @@ ARMS: Mapping[str, str] = {
     REBUILT: "built at another path",
     "comment": "a comment more",
     "unused": "an unused function more",
-    "order": "another link order",
+    "layout": "another random link order",
+    ORDER: "a random link order",
     "environment": "a larger environment",
 }
 
@@ -123,7 +124,7 @@ def _alarms(case: Case) -> str:
 
 def bound(cases: Sequence[Case]) -> str:
     """What all real comparisons of a server with itself say together."""
-    every, apart = of_real(cases, ALIKE), of_real(cases, APART)
+    every, apart = of_real(cases, ALIKE), of_real(cases, [*APART, ORDER])
     return (
         f"Of {every.of} real comparisons of a server with itself, over all servers, {every.count} called a row worse:\n"
         f"the share of false alarms is {_interval(every)} (95 %). In {apart.of} of them the arms were built apart; "

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pushbench.building.builds import build_faults
 from pushbench.calibration.faults import ALIKE, APART, REBUILT, Fault
-from pushbench.calibration.meaningless import CHANGES, is_read
+from pushbench.calibration.meaningless import BASES, CHANGES, Change, is_read
 from pushbench.catalog.servers import select
 from pushbench.catalog.suites import Suite, find_suite
 from pushbench.drivers.driver import Build
@@ -102,20 +102,28 @@ def _sides(project: Project, suite: Suite, request: CalibrationRequest) -> tuple
     """Two builds of the same code: this checkout and its last commit at another path, or that commit and one after it
     with a change that means nothing. Raises UserError where a server has no such change.
     """
-    base = side_of(project, None, "HEAD")
-    if request.fault.kind == REBUILT:
-        return Side(project, project.root), base
+    kind = request.fault.kind
+    last = side_of(project, None, "HEAD")
+    if kind == REBUILT:
+        return Side(project, project.root), last
     ids = preparation.by_suite(project, suite.id, request.servers)[suite.id]
+    names = sorted({server.name for server in select(last.catalog(), ids)})
+    head = _changed(project, names, CHANGES[kind], kind)
+    return head, _changed(project, names, BASES[kind], kind) if kind in BASES else last
+
+
+def _changed(project: Project, names: Sequence[str], change: Change, kind: str) -> Side:
+    """A commit after the last one, with a change of these servers. Raises UserError where one has no such change."""
     texts: dict[str, str] = {}
-    for name in sorted({server.name for server in select(base.catalog(), ids)}):
-        changed = changed_texts(project.root, name, request.fault.kind)
+    for name in names:
+        changed = changed_texts(project.root, name, change)
         if not changed:
-            raise UserError(f"{name}: there is no such change of it: {request.fault}")
+            raise UserError(f"{name}: there is no such change of it: {kind}")
         texts |= changed
-    return side_of(project, None, commit_with(project.root, "HEAD", texts, f"Without a meaning: {request.fault}")), base
+    return side_of(project, None, commit_with(project.root, "HEAD", texts, f"Without a meaning: {kind}"))
 
 
-def changed_texts(root: Path, server: str, change: str) -> dict[str, str]:
+def changed_texts(root: Path, server: str, change: Change) -> dict[str, str]:
     """The files of a server in the last commit that a change without a meaning changes, by their paths in it; none
     where it has no such change.
     """
@@ -126,7 +134,7 @@ def changed_texts(root: Path, server: str, change: str) -> dict[str, str]:
         for path in paths
         if is_read(path)
     }
-    return {f"{folder}/{path}": text for path, text in CHANGES[change](files).items()} if files else {}
+    return {f"{folder}/{path}": text for path, text in change(files).items()} if files else {}
 
 
 def _require_alike(project: Project, fault: Fault, arms: Arms) -> None:

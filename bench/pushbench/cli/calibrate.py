@@ -69,7 +69,7 @@ def measure_judge(
         str,
         typer.Option(
             "--fault",
-            help="The fault of the head: none, rebuilt (none, but built apart), comment, unused, order or environment "
+            help="The fault of the head: none, rebuilt (none, but built apart), comment, unused, layout or environment "
             "(changes that mean nothing), burn=10%, leak=1MB/s, delay=2ms or loss=0.5%.",
             metavar="FAULT",
         ),

@@ -41,7 +41,7 @@ def bias(
         list[str] | None,
         typer.Option(
             "--change",
-            help="Try only this one: comment, unused, order, environment or rebuilt; repeatable.",
+            help="Try only this one: comment, unused, layout, environment or rebuilt; repeatable.",
             metavar="CHANGE",
         ),
     ] = None,
@@ -118,6 +118,7 @@ def _request(project: Project, names: list[str], changes: list[str], times: int,
 
     from pushbench.calibration.bias_campaign import BiasRequest, Wanted
     from pushbench.calibration.faults import APART, REBUILT
+    from pushbench.calibration.meaningless import CHANGES
     from pushbench.calibration.self_comparisons import changed_texts
     from pushbench.catalog.servers import read_catalog, select
     from pushbench.foundation.trees import resolve
@@ -133,7 +134,7 @@ def _request(project: Project, names: list[str], changes: list[str], times: int,
         Wanted(server.id, each)
         for each in changes or APART
         for server in servers
-        if each == REBUILT or changed_texts(project.root, server.name, each)
+        if each == REBUILT or changed_texts(project.root, server.name, CHANGES[each])
     ]
     return BiasRequest(wanted, times, options.seconds("--total-time", total_time) if total_time else inf)
 

@@ -8,14 +8,23 @@ from typing import Any
 
 import pytest
 
-from pushbench.calibration.meaningless import CHANGES, PADDING_BYTES, comment, environment, is_read, order, unused
+from pushbench.calibration.meaningless import (
+    BASES,
+    CHANGES,
+    PADDING_BYTES,
+    comment,
+    environment,
+    is_read,
+    layout,
+    unused,
+)
 from pushbench.foundation.yamlfile import parse_yaml
 
 YAML = "title: X\nenv: {A: b}\nprocess:\n  build:\n    - [env, CGO_ENABLED=0, go, build, '-ldflags=-s -w', -o, x, .]\n"
 
 
 def build_of(text: str) -> Any:
-    return order({"server.yml": text}) and json.loads(order({"server.yml": text})["server.yml"])["process"]["build"]
+    return layout({"server.yml": text}) and json.loads(layout({"server.yml": text})["server.yml"])["process"]["build"]
 
 
 def test_a_comment_moves_every_line_of_the_sources_and_no_test() -> None:
@@ -50,7 +59,12 @@ def test_the_linker_gets_another_order_beside_the_flags_it_had() -> None:
     assert build_of(plain)[0][:5] == ["env", "CGO_ENABLED=0", "go", "build", "-ldflags=-randlayout=7"]
     rust = "process: {build: [[cargo, build, --release]]}\n"
     assert build_of(rust) == [["cargo", "rustc", "--release", "--", "-Clink-arg=-Wl,--shuffle-sections=.text*=7"]]
-    assert order({"server.yml": "process: {build: [[npm, ci]]}\n"}) == {}
+    assert layout({"server.yml": "process: {build: [[npm, ci]]}\n"}) == {}
+
+
+def test_the_base_has_a_random_order_too() -> None:
+    base, head = (each["layout"]({"server.yml": YAML})["server.yml"] for each in (BASES, CHANGES))
+    assert base.replace("-randlayout=3", "-randlayout=7") == head != base
 
 
 def test_the_environment_grows_and_keeps_what_it_had() -> None:
@@ -73,5 +87,5 @@ def test_nothing_changes_where_there_is_nothing_to_change() -> None:
     } == {
         "comment": {},
         "unused": {},
-        "order": {},
+        "layout": {},
     }

@@ -87,8 +87,8 @@ def test_the_same_change_is_the_same_commit_and_leaves_the_index_alone(project: 
 
 
 def test_a_server_without_such_a_change_is_named(project: Project) -> None:
-    with pytest.raises(UserError, match="x: there is no such change of it: order"):
-        measured(project, "order")
+    with pytest.raises(UserError, match="x: there is no such change of it: layout"):
+        measured(project, "layout")
 
 
 def test_added_comparisons_count_from_then_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
