@@ -1,7 +1,4 @@
-"""Drivers for servers that run at the same time on one machine and are not measured.
-
-Every second lane swaps the CPUs of server and generator, so that the first two servers do not share CPUs.
-"""
+"""Drivers for servers that run at the same time on one machine."""
 
 from __future__ import annotations
 
@@ -15,15 +12,25 @@ from pushbench.machine.environment import CpuSplit
 
 
 def in_lane(driver: Driver, lane: int) -> Driver:
-    """The driver for the servers of one lane, counted from 0, with its own CPUs and logs."""
+    """The driver for servers of one lane, counted from 0, that are not measured.
+
+    Every second lane swaps the CPUs of server and generator, so that the first two servers do not share CPUs.
+    """
     split = driver.split
     if lane % 2 and len(split.server) == len(split.generator):  # as many, so that servers have as many workers
         split = CpuSplit(split.generator, split.server)
     match driver:
         case ProcessDriver():
-            return replace(driver, split=split, arm=f"{driver.arm}lane-{lane}" if lane else driver.arm)
+            return with_own_logs(replace(driver, split=split), lane)
         case DockerDriver():
             return replace(driver, split=split)
         case KubernetesDriver():
             return replace(driver, verifying=True)
     raise TypeError(f"{driver.name} is no driver that can be changed")
+
+
+def with_own_logs(driver: Driver, lane: int) -> Driver:
+    """The driver for servers that run beside the same ones of other lanes, on the same CPUs."""
+    if lane and isinstance(driver, ProcessDriver):
+        return replace(driver, arm=f"{driver.arm}lane-{lane}")
+    return driver

@@ -9,11 +9,12 @@ from __future__ import annotations
 import itertools
 import time
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import inf
 
+from pushbench.drivers.lanes import with_own_logs
 from pushbench.foundation.project import Project
 from pushbench.judging.breaking import keeps_breaking
 from pushbench.judging.changes import complete_rounds, decisions, rows
@@ -24,7 +25,8 @@ from pushbench.judging.thresholds import Thresholds
 from pushbench.measuring.arms import ArmName, Arms
 from pushbench.measuring.common import Interrupted, measure_one
 from pushbench.measuring.company import Company, run_together
-from pushbench.measuring.plan import make_round
+from pushbench.measuring.concurrent_rounds import MOST, rounds_that_fit
+from pushbench.measuring.plan import make_rounds
 from pushbench.measuring.progress import LoadWatch, Unwatched, Watch
 from pushbench.measuring.trial import Bench
 from pushbench.metrics.definitions import metrics_of
@@ -54,6 +56,33 @@ class Budget:
         return Allowed(self.seconds, self.all_seconds, self.most_rounds)
 
 
+@dataclass
+class _Course:
+    """How far the comparison of one server is."""
+
+    server: str
+    together: bool
+    rounds: Sequence[int] = (0,)
+    """numbers of those of the last turn"""
+    took: float = 0.0
+    """seconds of the last turn"""
+    spent: float = 0.0
+    """seconds of all turns"""
+    at_once: int = 1
+    """rounds that a turn plays at the same time"""
+    most_at_once: int = MOST
+
+    def next_rounds(self, most: float) -> Sequence[int]:
+        after = self.rounds[-1]
+        return range(after + 1, int(min(after + self.at_once, most)) + 1)
+
+    def last_turn(self, record: Record) -> list[Trial]:
+        return [each for each in record.trials if each.server == self.server and each.round in self.rounds]
+
+    def turns_left(self, seconds: float) -> int:
+        return max(0, int((seconds - self.spent) / self.took))
+
+
 @dataclass(frozen=True)
 class Campaign:
     project: Project
@@ -67,42 +96,51 @@ class Campaign:
     def play(self, record: Record, servers: Sequence[str]) -> Record:
         """Each trial is written as soon as it is there. Each server has its own time, and all have theirs together."""
         path = store.write_record(self.project.records, record)
-        rounds, undecided = 0, list(servers)
-        spent = dict.fromkeys(servers, 0.0)
-        together = set(servers) if self.budget.together else set()
+        courses = {server: _Course(server, self.budget.together) for server in servers}
+        undecided = list(servers)
         try:
             while undecided:
-                rounds += 1
-                left = min(sum(self.budget.seconds - spent[server] for server in undecided), self._left(spent))
-                record, took = self._round(record, undecided, rounds, together, left)
-                spent = {server: seconds + took.get(server, 0.0) for server, seconds in spent.items()}
-                crowded = self._crowded(record, together)
-                together -= crowded
-                if not (_comparison(record).most_rounds or crowded):
-                    record = self._with_most_rounds(record, spent, took)
+                going_on = [courses[server] for server in undecided]
+                left = min(sum(self.budget.seconds - each.spent for each in going_on), self._left(courses))
+                record = self._turn(record, going_on, left)
+                if self._relieve(record, going_on):
+                    record = _with_most_rounds(record, 0)
+                elif not _comparison(record).most_rounds:
+                    record = self._paced(record, going_on)
                 if self.budget.until_decided:
                     undecided = self._undecided(record, undecided)
-                if rounds == (self.budget.most_rounds or _comparison(record).most_rounds):
-                    break
-                undecided = [each for each in undecided if spent[each] + took[each] <= self.budget.seconds]
-                if sum(took[each] for each in undecided) > self._left(spent):
+                undecided = [each for each in undecided if self._has_time(record, courses[each])]
+                if sum(courses[each].took for each in undecided) > max(self._left(courses), 0.0):
                     self.watch.note(f"the time of all servers together is up: undecided are {', '.join(undecided)}")
                     break
         except KeyboardInterrupt:
             raise Interrupted(record, path) from None
         return record
 
-    def _left(self, spent: Mapping[str, float]) -> float:
+    def _left(self, courses: Mapping[str, _Course]) -> float:
         """The seconds that are left for all servers together."""
-        return self.budget.all_seconds - sum(spent.values())
+        return self.budget.all_seconds - sum(each.spent for each in courses.values())
 
-    def _round(
-        self, record: Record, servers: Sequence[str], number: int, together: Collection[str], seconds_left: float
+    def _has_time(self, record: Record, course: _Course) -> bool:
+        most = self.budget.most_rounds or _comparison(record).most_rounds or inf
+        return course.rounds[-1] < most and course.spent + course.took <= self.budget.seconds
+
+    def _turn(self, record: Record, courses: Sequence[_Course], seconds_left: float) -> Record:
+        """The record with the next rounds of each server."""
+        most = self.budget.most_rounds or inf
+        rounds = {each.server: each.next_rounds(most) for each in courses}
+        together = [each.server for each in courses if each.together]
+        planned = make_rounds(rounds, seed=self.seed, first=len(record.plan), arms=ARMS, together=together)
+        record, took = self._play(record, planned, seconds_left)
+        for each in courses:
+            each.rounds, each.took = rounds[each.server], took[each.server]
+            each.spent += each.took
+        return record
+
+    def _play(
+        self, record: Record, planned: Sequence[PlannedTrial], seconds_left: float
     ) -> tuple[Record, dict[str, float]]:
-        """The record with another round, and the seconds that each server took."""
-        planned = make_round(
-            servers, round_number=number, seed=self.seed, first=len(record.plan), arms=ARMS, together=together
-        )
+        """The record with these trials, and the seconds that each server took."""
         record = record.model_copy(update={"plan": [*record.plan, *planned]})
         ends_at = time.monotonic() + seconds_left
         took: dict[str, float] = {}
@@ -119,44 +157,53 @@ class Campaign:
     def _measure(self, planned: Sequence[PlannedTrial]) -> Sequence[Trial]:
         """One trial, or those of one moment; the first of them is shown."""
         if len(planned) == 1:
-            return [self._trial(planned[0], self.watch, None)]
+            return [self._trial(planned[0], 0, self.watch, None)]
         watches: Sequence[LoadWatch] = [self.watch, *(Unwatched() for _ in planned[1:])]
-        trials = run_together([partial(self._trial, *each) for each in zip(planned, watches, strict=True)])
+        lanes = [each.round - planned[0].round for each in planned]
+        trials = run_together([partial(self._trial, *each) for each in zip(planned, lanes, watches, strict=True)])
         return judge_together(trials, self.bench.environment)
 
-    def _trial(self, planned: PlannedTrial, watch: LoadWatch, company: Company | None) -> Trial:
+    def _trial(self, planned: PlannedTrial, lane: int, watch: LoadWatch, company: Company | None) -> Trial:
+        """One trial; rounds that are played at the same time have a lane each."""
         arm = self.arms[planned.arm]
-        generator = replace(self.bench.generator, workspace=self.bench.generator.workspace / planned.arm)
-        bench = replace(self.bench, driver=arm.driver, generator=generator)
+        workspace = self.bench.generator.workspace / f"{planned.arm}-{lane}"
+        generator = replace(self.bench.generator, workspace=workspace)
+        bench = replace(self.bench, driver=with_own_logs(arm.driver, lane), generator=generator)
         return measure_one(bench, planned, arm.prepared[planned.server], watch, company)
 
-    def _crowded(self, record: Record, together: Collection[str]) -> set[str]:
-        """Servers whose arms were too much for the CPUs they share in the last round."""
-        last = max((trial.round for trial in record.trials), default=0)
-        crowded = {
-            trial.server
-            for trial in record.trials
-            if trial.round == last and trial.server in together and is_crowded(trial)
-        }
-        for server in sorted(crowded):
-            self.watch.note(
-                f"{server}: both arms are too much for the CPUs they share: from now on one after the other"
-            )
-        return crowded
+    def _relieve(self, record: Record, courses: Sequence[_Course]) -> bool:
+        """Measure less at the same time of servers that were too much for the CPUs they share in the last turn; returns
+        whether there was one.
+        """
+        crowded = [each for each in courses if any(map(is_crowded, each.last_turn(record)))]
+        for course in crowded:
+            several = len(course.rounds) > 1
+            what = f"{len(course.rounds)} rounds" if several else "both arms"
+            what += " are too much for the CPUs they share"
+            self.watch.note(f"{course.server}: {what}: from now on one after the other")
+            course.together = course.together and several
+            course.at_once = course.most_at_once = 1
+        return bool(crowded)
 
-    def _with_most_rounds(self, record: Record, spent: Mapping[str, float], took: Mapping[str, float]) -> Record:
-        """With the number of rounds that the fastest server has time for, from its last one."""
-        played = max(trial.round for trial in record.trials)
-        fitting = {each: played + max(0, int((self.budget.seconds - spent[each]) / took[each])) for each in took}
-        most = min(max(fitting.values()), self.budget.most_rounds or max(fitting.values()))
-        self.watch.note(
-            f"a round takes {max(took.values()):.0f} s{' a server at most' if len(took) > 1 else ''}: "
-            f"at most {most}, fewer when everything is decided"
-        )
-        if doubt := too_short(took, self.budget.allowed, rounds_needed(self.thresholds, record.suite, took)):
+    def _paced(self, record: Record, courses: Sequence[_Course]) -> Record:
+        """With the number of rounds that the fastest server has time for, from its last turn. From now on a turn has as
+        many rounds of a server as the machine plays at the same time.
+        """
+        seconds = {}
+        for each in courses:
+            if each.together and not record.live:  # a stream has one series for all rounds of an arm
+                each.at_once = min(rounds_that_fit(each.last_turn(record), record.environment), each.most_at_once)
+            if each.at_once > 1:
+                self.watch.note(f"{each.server}: from now on {each.at_once} rounds at the same time")
+            seconds[each.server] = each.took / each.at_once
+        rounds = [each.rounds[-1] + each.turns_left(self.budget.seconds) * each.at_once for each in courses]
+        most = min(max(rounds), self.budget.most_rounds or max(rounds))
+        takes = f"{max(each.took for each in courses):.0f} s{' a server at most' if len(courses) > 1 else ''}"
+        self.watch.note(f"a round takes {takes}: at most {most}, fewer when everything is decided")
+        needed = rounds_needed(self.thresholds, record.suite, seconds)
+        if doubt := too_short(seconds, self.budget.allowed, needed):
             self.watch.note(doubt)
-        comparison = _comparison(record).model_copy(update={"most_rounds": most})
-        return record.model_copy(update={"comparison": comparison})
+        return _with_most_rounds(record, most)
 
     def _undecided(self, record: Record, servers: Sequence[str]) -> list[str]:
         """Those with a row that more rounds may tell. Says what is known when there was a look."""
@@ -186,6 +233,10 @@ def _simultaneous(planned: Sequence[PlannedTrial]) -> Iterator[list[PlannedTrial
     for (_, together), trials in itertools.groupby(planned, key=lambda each: (each.server, each.together)):
         own = list(trials)
         yield from [own] if together else ([each] for each in own)
+
+
+def _with_most_rounds(record: Record, most: int) -> Record:
+    return record.model_copy(update={"comparison": _comparison(record).model_copy(update={"most_rounds": most})})
 
 
 def _comparison(record: Record) -> Comparison:

@@ -35,6 +35,7 @@ from pushbench.measuring.common import (
     require_no_cluster,
     streaming,
 )
+from pushbench.measuring.concurrent_rounds import MOST
 from pushbench.measuring.explaining import explain_worse, worse_in_cpu
 from pushbench.measuring.plan import trial_seconds
 from pushbench.measuring.progress import Watch
@@ -125,8 +126,11 @@ def compare(
 
 
 def _too_short(load: Load, budget: Budget, servers: Sequence[str], thresholds: Thresholds) -> str:
-    """A sentence where the time, or the rounds, cannot decide much; else empty."""
-    seconds = trial_seconds(load.schedule) * (1 if budget.together else 2)
+    """A sentence where the time, or the rounds, cannot decide much; else empty.
+
+    How many rounds the machine plays at the same time is not known yet.
+    """
+    seconds = trial_seconds(load.schedule) * (1 / MOST if budget.together else 2)
     needed = rounds_needed(thresholds, load.suite, servers)
     return too_short(dict.fromkeys(servers, seconds), budget.allowed, needed)
 

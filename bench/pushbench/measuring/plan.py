@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Literal
 
 from pushbench.generator.load import planned_seconds
@@ -18,40 +18,41 @@ Arm = Literal["head", "base"]
 def make_plan(servers: Sequence[str], *, rounds: int, seed: int) -> list[PlannedTrial]:
     """The trials of a run of one arm, in their order."""
     plan: list[PlannedTrial] = []
-    for round_number in range(1, rounds + 1):
-        plan += make_round(servers, round_number=round_number, seed=seed, first=len(plan))
+    for number in range(1, rounds + 1):
+        plan += make_rounds({server: [number] for server in servers}, seed=seed, first=len(plan))
     return plan
 
 
-def make_round(
-    servers: Sequence[str],
+def make_rounds(
+    numbers: Mapping[str, Sequence[int]],
     *,
-    round_number: int,
     seed: int,
     first: int,
     arms: Sequence[Arm] = ("head",),
     together: Collection[str] = (),
 ) -> list[PlannedTrial]:
-    """The trials of one round, in random order, from position `first` of the run on; the arms of a server side by side,
-    at the same time for the servers of `together`.
+    """The trials of the rounds with these numbers, from position `first` of the run on: servers in random order, the
+    arms of each round side by side. Those of the servers of `together` run at the same time.
 
-    All get the same seed: their clients do the same things.
+    All trials of a round get the same seed: their clients do the same things.
     """
-    own_seed = seed + round_number
-    shuffled = random.Random(own_seed)  # noqa: S311 - a plan must be repeatable, not secret
-    pairs = [
-        (server, arm) for server in shuffled.sample(servers, len(servers)) for arm in shuffled.sample(arms, len(arms))
+    shuffled = random.Random(seed + max(map(max, numbers.values())))  # noqa: S311 - repeatable, not secret
+    trials = [
+        (server, number, arm)
+        for server in shuffled.sample(list(numbers), len(numbers))
+        for number in numbers[server]
+        for arm in shuffled.sample(arms, len(arms))
     ]
     return [
         PlannedTrial(
             server=server,
             arm=arm,
-            round=round_number,
+            round=number,
             order=first + position,
-            seed=own_seed,
+            seed=seed + number,
             together=server in together,
         )
-        for position, (server, arm) in enumerate(pairs)
+        for position, (server, number, arm) in enumerate(trials)
     ]
 
 

@@ -26,7 +26,7 @@ from pushbench.machine.sampling import Sample
 from pushbench.measuring.arms import Arm, ArmName, Arms
 from pushbench.measuring.common import measure_one
 from pushbench.measuring.company import Company, run_together
-from pushbench.measuring.plan import make_round, trial_seconds
+from pushbench.measuring.plan import make_rounds, trial_seconds
 from pushbench.measuring.progress import LoadWatch, Unwatched, Watch
 from pushbench.measuring.trial import Bench
 from pushbench.profiling.choice import profiler_of
@@ -65,7 +65,7 @@ def profile_pair(
     folder = Path(tempfile.mkdtemp(prefix="profiles-", dir=scratch))
     try:
         sides = {name: _Side(bench, arms[name], server, folder / name) for name in ARMS}
-        planned = make_round([server], round_number=1, seed=seed, first=0, arms=ARMS, together=[server] * together)
+        planned = make_rounds({server: [1]}, seed=seed, first=0, arms=ARMS, together=[server] * together)
         seconds = trial_seconds(record.schedule) * (1 if together else 2) + PROFILER_SECONDS
         watch.trial(planned[0], 0, record, seconds)
         if together:

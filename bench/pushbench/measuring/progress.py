@@ -79,7 +79,10 @@ class Follower:
 
     def trial(self, planned: PlannedTrial, total: int, record: Record, seconds_left: float) -> None:
         self._total, self._work = total, record.words.work.plural.lower()
-        self._title = self._name(planned) if planned.together else self._name(planned, arm=True)
+        done = {(trial.server, trial.round) for trial in record.trials}
+        rounds = [each.round for each in record.plan if each.server == planned.server]
+        to_come = [each for each in rounds if (planned.server, each) not in done]
+        self._title = self._name(planned, arm=not planned.together, last=max(to_come, default=0))
         self._stages = record.schedule.stages
         self._windows = ()
         self._ends_at = time.monotonic() + seconds_left
@@ -128,11 +131,12 @@ class Follower:
         """What came of the trial, to stay."""
         self.note(f"{self._name(trial, arm=True)}: {conclusion(trial)}")
 
-    def _name(self, planned: PlannedTrial, *, arm: bool = False) -> str:
-        """`[3/8] node-ws`; `[round 3] node-ws`, with which arm where that matters."""
+    def _name(self, planned: PlannedTrial, *, arm: bool = False, last: int = 0) -> str:
+        """`[3/8] node-ws`; `[round 3] node-ws`, with which arm where that matters; `[rounds 3 to 6] node-ws`."""
         if self._total:
             return f"[{planned.order + 1}/{self._total}] {planned.server}"
-        return f"[round {planned.round}] {planned.server}" + (f", {planned.arm}" if arm else "")
+        which = f"rounds {planned.round} to {last}" if last > planned.round else f"round {planned.round}"
+        return f"[{which}] {planned.server}" + (f", {planned.arm}" if arm else "")
 
     def note(self, text: str) -> None:
         raise NotImplementedError

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from pushbench.judging.thresholds import NO_THRESHOLDS
+from pushbench.judging.thresholds import NO_THRESHOLDS, Thresholds
 from pushbench.measuring.campaign import Budget, Campaign
-from pushbench.records.record import Record
-from tests.comparisons import arms, compared
+from pushbench.metrics.validity import judge_together
+from pushbench.records.record import PlannedTrial, Record
+from tests.comparisons import compared
+from tests.factories import make_stage, make_trial
 from tests.tiny_runs import Notebook
 
 SECONDS = {"quick": 10.0, "slow": 40.0}
@@ -22,21 +24,46 @@ SECONDS = {"quick": 10.0, "slow": 40.0}
 class Scripted(Campaign):
     """Plays rounds that take what `SECONDS` says, and keeps who was in them."""
 
-    rounds: list[list[str]]
+    turns: list[dict[str, list[int]]]
+    use: Mapping[str, float]
 
-    def _round(
-        self, record: Record, servers: Sequence[str], number: int, together: Collection[str], seconds_left: float
+    def _play(
+        self, record: Record, planned: Sequence[PlannedTrial], seconds_left: float
     ) -> tuple[Record, dict[str, float]]:
-        self.rounds.append(list(servers))
-        return record, {server: SECONDS[server] for server in servers}
+        rounds: dict[str, list[int]] = {}
+        for each in planned[::2]:
+            rounds.setdefault(each.server, []).append(each.round)
+        self.turns.append(rounds)
+        trials = [
+            make_trial(each.server, each.round, arm=each.arm, results=[make_stage(260, self.use)]) for each in planned
+        ]
+        for server in rounds:
+            own = [trial for trial in trials if trial.server == server]
+            record = record.model_copy(update={"trials": [*record.trials, *judge_together(own, record.environment)]})
+        return record.model_copy(update={"plan": [*record.plan, *planned]}), {each: SECONDS[each] for each in rounds}
+
+
+def campaign(
+    folder: Path,
+    budget: Budget,
+    servers: Sequence[str],
+    most_rounds: int = 50,
+    use: Mapping[str, float] | None = None,
+    thresholds: Thresholds = NO_THRESHOLDS,
+) -> tuple[list[dict[str, list[int]]], list[str]]:
+    """The numbers of the rounds of each server in each turn, and what was said."""
+    nothing: Any = SimpleNamespace(records=folder)
+    watch = Notebook()
+    scripted = Scripted(nothing, thresholds, nothing, nothing, budget, 1, watch)
+    object.__setattr__(scripted, "turns", [])
+    object.__setattr__(scripted, "use", use or {"cpu_cores": 0.7})
+    scripted.play(compared([], most_rounds=most_rounds), servers)
+    return scripted.turns, watch.notes
 
 
 def played(folder: Path, budget: Budget, servers: Sequence[str], most_rounds: int = 50) -> list[list[str]]:
-    nothing: Any = SimpleNamespace(records=folder)
-    campaign = Scripted(nothing, NO_THRESHOLDS, nothing, nothing, budget, 1, Notebook())
-    object.__setattr__(campaign, "rounds", [])
-    campaign.play(compared(arms("node-ws", rounds=1), most_rounds=most_rounds), servers)
-    return campaign.rounds
+    turns, _ = campaign(folder, budget, servers, most_rounds)
+    return [sorted(each) for each in turns]
 
 
 @pytest.mark.parametrize("servers", [["quick"], ["quick", "slow"]])
@@ -60,3 +87,34 @@ def test_all_servers_share_a_time_and_the_last_ones_are_named(tmp_path: Path) ->
 
 def test_without_a_margin_nothing_is_undecided(tmp_path: Path) -> None:
     assert len(played(tmp_path, Budget(1e6), ["quick"])) == 1
+
+
+LITTLE = {"cpu_cores": 0.05, "generator_cpu_cores": 0.05, "memory_bytes.peak": 1e8}
+"""so three rounds fit and more would, too"""
+
+
+def test_rounds_that_fit_on_the_machine_are_played_at_the_same_time(tmp_path: Path) -> None:
+    budget = Budget(50.0, until_decided=False)
+    turns, notes = campaign(tmp_path, budget, ["quick"], most_rounds=0, use=LITTLE)
+    assert turns == [{"quick": [1]}, *({"quick": [number + each for each in range(3)]} for number in (2, 5, 8, 11))]
+    assert notes == [
+        "quick: from now on 3 rounds at the same time",
+        "a round takes 10 s: at most 13, fewer when everything is decided",
+    ]
+    in_turns = Budget(40.0, until_decided=False, together=False)
+    turns, notes = campaign(tmp_path, in_turns, ["quick"], 0, LITTLE)
+    assert turns == [{"quick": [number]} for number in (1, 2, 3, 4)]
+    assert notes[-1].startswith("4 rounds can hardly decide anything")
+    capped = Budget(1e6, 6, until_decided=False)
+    turns, _ = campaign(tmp_path, capped, ["quick"], 0, LITTLE)
+    assert turns == [{"quick": [1]}, {"quick": [2, 3, 4]}, {"quick": [5, 6]}]
+
+
+def test_rounds_that_crowd_their_cpus_are_played_one_after_the_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pushbench.measuring.campaign.rounds_that_fit", lambda *_: 3)
+    turns, notes = campaign(tmp_path, Budget(70.0, until_decided=False), ["quick"], 0, {"cpu_cores": 0.6})
+    assert turns[:4] == [{"quick": [1]}, {"quick": [2, 3, 4]}, {"quick": [5]}, {"quick": [6]}]
+    assert "quick: 3 rounds are too much for the CPUs they share: from now on one after the other" in notes
+    assert len([each for each in notes if each.startswith("a round takes")]) == 2, "the pace is told anew"

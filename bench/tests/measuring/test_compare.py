@@ -238,7 +238,7 @@ def test_it_stops_as_soon_as_everything_is_decided(project: Project) -> None:
 
 @pytest.mark.slow
 def test_too_little_time_is_said_before_anything_is_built(project: Project) -> None:
-    assert notes_of(project, Budget(5.0))[0].startswith("0 rounds can hardly decide anything: give --max-time ")
+    assert notes_of(project, Budget(5.0))[0].startswith("2 rounds can hardly decide anything: give --max-time ")
     assert not any("hardly" in note for note in notes_of(project, Budget(3600.0)))
 
 

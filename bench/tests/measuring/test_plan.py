@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pushbench.measuring.plan import make_plan, make_round, trial_seconds
+from pushbench.measuring.plan import make_plan, make_rounds, trial_seconds
 from pushbench.records.record import Schedule, StagePlan
 
 SERVERS = ["a", "b", "c", "d"]
@@ -19,13 +19,27 @@ def test_every_server_has_one_trial_a_round() -> None:
 
 
 def test_the_arms_of_a_server_are_side_by_side_in_an_order_that_varies() -> None:
-    rounds = [make_round(SERVERS, round_number=number, seed=1, first=8, arms=["base", "head"]) for number in range(20)]
+    rounds = [
+        make_rounds({server: [number] for server in SERVERS}, seed=1, first=8, arms=["base", "head"])
+        for number in range(20)
+    ]
     for each in rounds:
         assert [trial.order for trial in each] == list(range(8, 16))
         assert {(trial.server, trial.arm) for trial in each} == {(name, arm) for name in SERVERS for arm in ARMS}
         assert [one.server for one in each[::2]] == [other.server for other in each[1::2]]
     first = [each[0].arm for each in rounds]
     assert 5 < first.count("base") < 15
+
+
+def test_rounds_of_a_server_are_side_by_side_with_a_seed_each() -> None:
+    planned = make_rounds({"a": [5, 6, 7], "b": [3]}, seed=1, first=0, arms=["base", "head"], together=["a"])
+    assert [trial.order for trial in planned] == list(range(8))
+    assert sorted((trial.round, trial.seed) for trial in planned if trial.server == "a") == [
+        (number, number + 1) for number in (5, 5, 6, 6, 7, 7)
+    ]
+    servers = [trial.server for trial in planned]
+    assert servers in (["a"] * 6 + ["b"] * 2, ["b"] * 2 + ["a"] * 6)
+    assert {trial.server for trial in planned if trial.together} == {"a"}
 
 
 def test_the_same_seed_gives_the_same_plan_and_another_one_another_order() -> None:

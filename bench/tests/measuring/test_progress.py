@@ -55,6 +55,18 @@ def test_a_log_gets_a_line_for_the_start_each_stage_and_the_end(capsys: pytest.C
     ]
 
 
+def test_rounds_at_the_same_time_are_named_together(capsys: pytest.CaptureFixture[str]) -> None:
+    rounds = [PLANNED.model_copy(update={"round": number, "together": True}) for number in (1, 2, 3, 4)]
+    done = [trial().model_copy(update={"round": 1})]
+    record = RECORD.model_copy(update={"plan": rounds, "trials": done})
+    watch = Lines()
+    watch.trial(rounds[1], 0, record, seconds_left=180.0)
+    watch.finished(trial().model_copy(update={"round": 3}))
+    watch.trial(rounds[0], 0, record.model_copy(update={"plan": rounds[:1]}), seconds_left=180.0)
+    titles = [line.split(":")[0] for line in capsys.readouterr().err.splitlines()]
+    assert titles == ["[rounds 2 to 4] node-ws", "[round 3] node-ws, head", "[round 1] node-ws"]
+
+
 def test_a_terminal_has_one_line_that_changes_below_the_notes() -> None:
     screen = io.StringIO()
     play(Terminal(Console(file=screen, force_terminal=True, width=120, color_system=None)))
