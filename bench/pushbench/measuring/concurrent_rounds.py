@@ -15,7 +15,7 @@ MEMORY_SHARE = 0.5
 
 
 def rounds_that_fit(trials: Sequence[Trial], environment: Environment) -> int:
-    """How many rounds like that of `trials`, whose arms ran at the same time, the machine plays at once.
+    """How many rounds like those of `trials`, which ran at the same time, the machine plays at once.
 
     1 where a trial failed, is not valid or was not measured.
     """
@@ -29,5 +29,6 @@ def rounds_that_fit(trials: Sequence[Trial], environment: Environment) -> int:
 
 
 def _most(trials: Sequence[Trial], metric: str) -> float:
-    """What all trials used in their largest stages; of what is not metered nothing."""
-    return sum(max(stage.metrics.get(metric) or 0.0 for stage in trial.stages) for trial in trials)
+    """What the trials of a round used in their largest stages, on average; of what is not metered nothing."""
+    used = sum(max(stage.metrics.get(metric) or 0.0 for stage in trial.stages) for trial in trials)
+    return used / len({trial.round for trial in trials})

@@ -43,6 +43,11 @@ def test_the_scarcest_resource_says_how_many_fit(trials: list[Trial], fit: int) 
     assert rounds_that_fit(trials, MACHINE) == fit
 
 
+def test_rounds_at_the_same_time_say_the_same_as_one() -> None:
+    several = [trial.model_copy(update={"round": number}) for number in (2, 3) for trial in pair(servers=0.21)]
+    assert rounds_that_fit(several, MACHINE) == 2
+
+
 def test_one_round_where_nobody_knows_what_it_takes() -> None:
     assert rounds_that_fit([], MACHINE) == 1
     [base, head] = pair()
