@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pushbench.judging.thresholds import NO_THRESHOLDS, Thresholds
+from pushbench.judging.thresholds import NO_THRESHOLDS
 from pushbench.measuring.campaign import Budget, Campaign
 from pushbench.metrics.validity import judge_together
 from pushbench.records.record import PlannedTrial, Record
@@ -49,15 +49,16 @@ def campaign(
     servers: Sequence[str],
     most_rounds: int = 50,
     use: Mapping[str, float] | None = None,
-    thresholds: Thresholds = NO_THRESHOLDS,
+    *,
+    live: bool = False,
 ) -> tuple[list[dict[str, list[int]]], list[str]]:
     """The numbers of the rounds of each server in each turn, and what was said."""
     nothing: Any = SimpleNamespace(records=folder)
     watch = Notebook()
-    scripted = Scripted(nothing, thresholds, nothing, nothing, budget, 1, watch)
+    scripted = Scripted(nothing, NO_THRESHOLDS, nothing, nothing, budget, 1, watch)
     object.__setattr__(scripted, "turns", [])
     object.__setattr__(scripted, "use", use or {"cpu_cores": 0.7})
-    scripted.play(compared([], most_rounds=most_rounds), servers)
+    scripted.play(compared([], most_rounds=most_rounds).model_copy(update={"live": live}), servers)
     return scripted.turns, watch.notes
 
 
@@ -105,6 +106,8 @@ def test_rounds_that_fit_on_the_machine_are_played_at_the_same_time(tmp_path: Pa
     turns, notes = campaign(tmp_path, in_turns, ["quick"], 0, LITTLE)
     assert turns == [{"quick": [number]} for number in (1, 2, 3, 4)]
     assert notes[-1].startswith("4 rounds can hardly decide anything")
+    turns, _ = campaign(tmp_path, Budget(40.0, until_decided=False), ["quick"], 0, LITTLE, live=True)
+    assert turns == [{"quick": [number]} for number in (1, 2, 3, 4)], "a stream has one series for each arm"
     capped = Budget(1e6, 6, until_decided=False)
     turns, _ = campaign(tmp_path, capped, ["quick"], 0, LITTLE)
     assert turns == [{"quick": [1]}, {"quick": [2, 3, 4]}, {"quick": [5, 6]}]
