@@ -49,11 +49,12 @@ class Fault:
 
 def parse_fault(text: str) -> Fault:
     """Parse a fault. Raises UserError if it does not exist."""
-    if text in (NOTHING, *APART):
+    measurable = (NOTHING, *APART)
+    if text in measurable:
         return Fault(text)
     kind, _, amount = text.partition("=")
     if kind not in _UNITS:
-        raise unknown("fault", kind, [*sorted((NOTHING, *APART)), *_UNITS])
+        raise unknown("fault", kind, [*sorted(measurable), *_UNITS])
     try:
         parse_quantity(amount, _UNITS[kind])
     except UserError as error:

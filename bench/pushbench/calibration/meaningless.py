@@ -138,10 +138,10 @@ def _with_layout(command: list[str], seed: int) -> list[str]:
     """The build command with a random order of functions; Go's linker and LLD, which Rust uses, can have one."""
     if "go" in command and "build" in command:
         flags = next((word for word in command if word.startswith("-ldflags=")), "-ldflags=")
-        layout = f"{flags} -randlayout={seed}".replace("= ", "=")
+        more = f"{flags} -randlayout={seed}".replace("= ", "=")
         others = [word for word in command if word != flags]
         at = others.index("build") + 1
-        return [*others[:at], layout, *others[at:]]
+        return [*others[:at], more, *others[at:]]
     if command[:2] == ["cargo", "build"]:
         return ["cargo", "rustc", *command[2:], "--", f"-Clink-arg=-Wl,--shuffle-sections=.text*={seed}"]
     return command

@@ -130,7 +130,7 @@ def services_saturated(metrics: Mapping[str, float | None], cpus: int) -> bool:
 
 
 def is_crowded(trial: Trial) -> bool:
-    """Whether the trial overloaded the CPUs that it shared with another."""
+    """Whether the trial overloaded the CPUs that it shared with others."""
     return any(reason.code in (SERVERS_CROWDED, GENERATORS_CROWDED) for reason in trial.validity.reasons)
 
 
@@ -149,7 +149,7 @@ def _together(index: int, stages: Sequence[StageResult], environment: Environmen
         share = sum(stage.metrics[metric] or 0.0 for stage in stages) / len(cpus)
         if share > most:
             message = (
-                f"the {whose} of both arms used {_percent(share)} of the CPU that they share, above {_percent(most)}: "
+                f"the {whose} of all arms used {_percent(share)} of the CPU that they share, above {_percent(most)}: "
                 "each may have measured the other"
             )
             yield Finding(code=code, message=message, stage=index)

@@ -116,7 +116,7 @@ def test_a_small_copy_gives_the_same_answer() -> None:
     assert calibrate(small, THRESHOLDS, runs=20) == calibrate(records, THRESHOLDS, runs=20)
 
 
-@pytest.mark.parametrize("text", ["burn", "burn=fast", "burn=2ms", "heat=10%", "delay=5%", ""])
+@pytest.mark.parametrize("text", ["burn", "burn=fast", "burn=2ms", "heat=10%", "delay=5%", "order", ""])
 def test_a_fault_that_cannot_be_is_refused(text: str) -> None:
     with pytest.raises(UserError):
         parse_fault(text)

@@ -217,10 +217,10 @@ def together(*servers: float, generators: float = 1.2) -> list[str]:
 def test_trials_at_the_same_time_are_invalid_where_they_are_too_much_for_their_cpus() -> None:
     assert together(4.7, 4.8) == []
     assert together(6.0, 3.8) == [
-        "servers_crowded: the servers of both arms used 81.7 % of the CPU that they share, above 80 %: "
+        "servers_crowded: the servers of all arms used 81.7 % of the CPU that they share, above 80 %: "
         "each may have measured the other"
     ]
-    told = "generators_crowded: the generators of both arms used 81.7 % of the CPU that they share"
+    told = "generators_crowded: the generators of all arms used 81.7 % of the CPU that they share"
     assert together(1.0, 1.0, generators=4.9)[0].startswith(told)
 
 
