@@ -32,6 +32,9 @@ CAPACITY_MARGIN_LEAST = 0.05
 LARGEST_CHANGE = 100.0
 """as a share: 101 times as much"""
 ELSEWHERE = "; one that runs elsewhere needs a folder in servers/: docs/own-server.md"
+COPIED = (
+    "; this file is about its own server alone: in a copied folder, delete it or write lines that hold for the copy"
+)
 KINDS = tuple(SuiteEntry.model_fields)
 
 
@@ -75,20 +78,27 @@ def read_own_thresholds(path: Path, *, suites: Mapping[str, KnownSuite], servers
     `servers` are those of the description. Raises UserError for lines about a whole suite, too.
     """
     file = read_yaml(path)
-    found = checked(file, digest(path, suites), suites=suites, servers=servers)
+    found = checked(file, digest(path, suites), suites=suites, servers=servers, more=COPIED)
     if "suites" in file.data:
         what = "lines about a whole suite: this file has those of its server alone"
         raise file.error(("suites",), what, f"write them below `servers`, `{min(servers)}` and the suite")
     return found
 
 
-def checked(file: YamlFile, digest: str, *, suites: Mapping[str, KnownSuite], servers: Mapping[str, str]) -> Thresholds:
-    """The content of a file that was read; see `read_thresholds`."""
+def checked(
+    file: YamlFile,
+    digest: str,
+    *,
+    suites: Mapping[str, KnownSuite],
+    servers: Mapping[str, str],
+    more: str = ELSEWHERE,
+) -> Thresholds:
+    """The content of a file that was read; see `read_thresholds`. `more` ends the hint about an unknown server."""
     content = file.validate(ThresholdsFile)
     for name in content.suites:
         _known(file, "suite", name, suites, ("suites", name))
     for server, own in content.servers.items():
-        _known(file, "server", server, servers, ("servers", server), more=ELSEWHERE)
+        _known(file, "server", server, servers, ("servers", server), more=more)
         for name in own:
             _known(file, "suite", name, suites, ("servers", server, name))
             if name != servers[server]:

@@ -50,7 +50,9 @@ def shorten_search(work: Path) -> None:
 
 
 def compare_only(work: Path, *metrics: str) -> None:
-    """Let comparisons ask for no other metrics; their margins stay."""
+    """Let comparisons ask for no other metrics; the suite's margins stay, and those of single servers go."""
     suite = read_yaml(work / SUITE).data
     suite["regressions"] = {metric: suite["regressions"][metric] for metric in metrics}
     (work / SUITE).write_text(yaml.safe_dump(suite, sort_keys=False))
+    for own in work.glob("servers/*/thresholds.yml"):
+        own.unlink()
