@@ -11,6 +11,8 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
+from math import inf
 from pathlib import Path
 from statistics import median
 from typing import Literal
@@ -28,11 +30,11 @@ from pushbench.foundation.model import Document
 from pushbench.judging.changes import Row, decisions, rows
 from pushbench.judging.comparison import Pair
 from pushbench.judging.sequential import Gated, Word, decide, rounds_until_decided
-from pushbench.judging.thresholds import Thresholds
+from pushbench.judging.thresholds import Regression, Thresholds
 from pushbench.records.record import Record, StageResult, Trial
 
-BLOCK_ROUNDS = 4
-"""about two minutes: longer than a burst of other work, shorter than a campaign has many of"""
+BLOCK_SECONDS = 60.0
+"""of neighbouring rounds: longer than a burst of other work, shorter than a campaign has many of"""
 RUN_SECONDS = 600.0
 """what a comparison may take, which says how many rounds a resampled one has"""
 
@@ -184,11 +186,51 @@ def _resampled(
 
 
 @dataclass(frozen=True)
-class _Pool:
-    """Campaigns with one server, and the number of its rounds that fit into the time."""
+class _Campaign:
+    """A campaign with one server, to draw from."""
 
-    campaigns: Sequence[Mapping[Row, Gated]]
-    most_rounds: int
+    pairs: Mapping[Row, Mapping[int, Pair]]
+    """by round"""
+    regressions: Mapping[Row, Regression]
+    round_seconds: float
+    """of the clock, for one of its rounds; several may have run at the same time"""
+
+    @property
+    def most_rounds(self) -> int:
+        """How many of such rounds a comparison has time for."""
+        return int(RUN_SECONDS / self.round_seconds)
+
+    @property
+    def block(self) -> int:
+        """How many neighbouring rounds are drawn together."""
+        return max(1, round(BLOCK_SECONDS / self.round_seconds))
+
+    @property
+    def blocks(self) -> int:
+        """How many blocks of neighbouring rounds there are; a short campaign is one."""
+        last = max((max(pairs, default=0) for pairs in self.pairs.values()), default=0)
+        return max(1, last - self.block + 1)
+
+    def play(self, random: np.random.Generator, *, swapped: bool, factor: float) -> _Run:
+        """A comparison of randomly drawn blocks."""
+        drawn: dict[Row, list[Pair]] = {row: [] for row in self.pairs}
+        for first in range(1, self.most_rounds + 1, self.block):
+            begin = 1 + int(random.integers(self.blocks))
+            for number in range(first, min(first + self.block, self.most_rounds + 1)):
+                for row, pairs in self.pairs.items():
+                    if pair := pairs.get(begin + number - first):
+                        drawn[row].append(_taken(pair, number, row, factor, swapped=swapped))
+        played = {row: Gated(pairs, self.regressions[row]) for row, pairs in drawn.items()}
+        rounds = rounds_until_decided(played, self.most_rounds)
+        words = {row: decision.word for row, decision in decide(played, rounds=rounds).items()}
+        return _Run(words, rounds, self.most_rounds)
+
+
+@dataclass(frozen=True)
+class _Pool:
+    """Campaigns with one server."""
+
+    campaigns: Sequence[_Campaign]
 
     def play(self, random: np.random.Generator, *, swap: bool, factor: float = 1.0) -> _Run:
         """A comparison of blocks of one campaign, which is drawn as often as its rounds deserve. If both arms are
@@ -196,23 +238,11 @@ class _Pool:
         """
         weights = self._weights
         campaign = self.campaigns[int(random.choice(len(weights), p=weights / weights.sum()))]
-        swapped = swap and bool(random.integers(2))
-        drawn: dict[Row, list[Pair]] = {row: [] for row in campaign}
-        for first in range(1, self.most_rounds + 1, BLOCK_ROUNDS):
-            begin = 1 + int(random.integers(_blocks(campaign)))
-            for number in range(first, min(first + BLOCK_ROUNDS, self.most_rounds + 1)):
-                for row, gated in campaign.items():
-                    for pair in gated.pairs:
-                        if pair.round == begin + number - first:
-                            drawn[row].append(_taken(pair, number, row, factor, swapped=swapped))
-        played = {row: Gated(pairs, campaign[row].regression) for row, pairs in drawn.items()}
-        rounds = rounds_until_decided(played, self.most_rounds)
-        words = {row: decision.word for row, decision in decide(played, rounds=rounds).items()}
-        return _Run(words, rounds, self.most_rounds)
+        return campaign.play(random, swapped=swap and bool(random.integers(2)), factor=factor)
 
     @property
     def _weights(self) -> NDArray[np.float64]:
-        return np.array([_blocks(campaign) for campaign in self.campaigns], dtype=float)
+        return np.array([campaign.blocks for campaign in self.campaigns], dtype=float)
 
     @property
     def independent(self) -> float:
@@ -220,27 +250,28 @@ class _Pool:
         return float(self._weights.sum() ** 2 / (self._weights**2).sum())
 
 
-def _blocks(campaign: Mapping[Row, Gated]) -> int:
-    """How many blocks of neighbouring rounds a campaign has; a short one is a block."""
-    last = max((pair.round for gated in campaign.values() for pair in gated.pairs), default=0)
-    return max(1, last - BLOCK_ROUNDS + 1)
-
-
 def _pool(records: Sequence[Record], server: str, thresholds: Thresholds) -> _Pool:
-    gated = [rows(record, thresholds) for record in records]
-    seconds = [each for record in records for each in _round_seconds(record, server)]
-    own = [{row: each for row, each in of_record.items() if row.server == server} for of_record in gated]
-    return _Pool(own, most_rounds=int(RUN_SECONDS / median(seconds)))
+    return _Pool([_campaign(record, server, thresholds) for record in records])
 
 
-def _round_seconds(record: Record, server: str) -> Iterator[float]:
-    rounds: dict[int, list[Trial]] = {}
-    for trial in record.trials:
-        if trial.server == server:
-            rounds.setdefault(trial.round, []).append(trial)
-    for trials in rounds.values():
-        seconds = [trial.seconds for trial in trials]
-        yield max(seconds) if trials[0].together else sum(seconds)
+def _campaign(record: Record, server: str, thresholds: Thresholds) -> _Campaign:
+    own = {row: gated for row, gated in rows(record, thresholds).items() if row.server == server}
+    return _Campaign(
+        pairs={row: {pair.round: pair for pair in gated.pairs} for row, gated in own.items()},
+        regressions={row: gated.regression for row, gated in own.items()},
+        round_seconds=_round_seconds([trial for trial in record.trials if trial.server == server]),
+    )
+
+
+def _round_seconds(trials: Sequence[Trial]) -> float:
+    """What a round takes on average: the time in which any of the trials ran, over the number of rounds."""
+    lasted = 0.0
+    until = -inf
+    for trial in sorted(trials, key=lambda trial: trial.started):
+        begin = datetime.fromisoformat(trial.started).timestamp()
+        lasted += max(0.0, begin + trial.seconds - max(begin, until))
+        until = max(until, begin + trial.seconds)
+    return lasted / len({trial.round for trial in trials})
 
 
 def _taken(pair: Pair, number: int, row: Row, factor: float, *, swapped: bool) -> Pair:

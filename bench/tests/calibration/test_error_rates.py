@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -11,12 +12,20 @@ from pushbench.calibration.faults import ALIKE, parse_fault
 from pushbench.calibration.rates import rate
 from pushbench.calibration.report import bound, markdown
 from pushbench.foundation.errors import UserError
-from pushbench.records.record import Record
+from pushbench.records.record import Record, Trial
 from tests.comparisons import THRESHOLDS, arms, compared
 
+BEGAN = datetime(2026, 11, 27, 12, tzinfo=UTC)
 
-def campaign(injected: str, *, fixed: bool, cpu: float = 0.0, rounds: int = 30) -> Record:
-    trials = [trial.model_copy(update={"seconds": 15.0}) for trial in arms("node-ws", rounds=rounds, cpu=cpu)]
+
+def campaign(injected: str, *, fixed: bool, cpu: float = 0.0, rounds: int = 30, at_once: int = 1) -> Record:
+    """Rounds of 30 s."""
+
+    def placed(trial: Trial) -> Trial:
+        began = BEGAN + timedelta(seconds=30 * ((trial.round - 1) // at_once))
+        return trial.model_copy(update={"started": began.isoformat(), "seconds": 30.0})
+
+    trials = [placed(trial) for trial in arms("node-ws", rounds=rounds, cpu=cpu)]
     return compared(trials, injected=injected, fixed=fixed)
 
 
@@ -66,6 +75,12 @@ def test_what_two_builds_differ_by_stays_in_all_rounds_of_a_draw() -> None:
     assert 5 <= case.words["worse"] <= 25
     assert case.words["worse"] + case.words["better"] + case.words["same"] == 60
     assert case.failed.high - case.failed.low > 0.5
+
+
+def test_ten_minutes_have_time_for_more_rounds_where_several_run_at_the_same_time() -> None:
+    for at_once, most in ((1, 20), (2, 40), (3, 60)):
+        [case] = calibrate([campaign("none", fixed=True, at_once=at_once)], THRESHOLDS, runs=2).cases
+        assert case.most_rounds == most
 
 
 @pytest.mark.slow
