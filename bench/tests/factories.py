@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -121,6 +122,10 @@ def make_stage(clients: int, metrics: Metrics = MappingProxyType({}), **changed:
     )
 
 
+STARTED = datetime(2026, 11, 21, 10, 15, 4, tzinfo=UTC)
+"""of the first round"""
+
+
 def make_trial(server: str, round_: int = 1, *, results: Sequence[StageResult] | None = None, **changed: Any) -> Trial:
     values: dict[str, Any] = {
         "server": server,
@@ -128,7 +133,7 @@ def make_trial(server: str, round_: int = 1, *, results: Sequence[StageResult] |
         "round": round_,
         "order": 0,
         "seed": 1 + round_,
-        "started": "2026-11-21T10:15:04+00:00",
+        "started": (STARTED + timedelta(seconds=70 * (round_ - 1))).isoformat(),
         "seconds": 68.0,
         "build": "5f3c9a7de21b44f0",
         "reported": ReportedVersions(server=server, runtime="Node.js 20.20.2", framework="ws 8.23.0"),

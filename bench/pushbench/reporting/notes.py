@@ -14,6 +14,7 @@ from pushbench.judging.sentences import failure, which_trial
 from pushbench.judging.verdict import Outcome, Verdict
 from pushbench.metrics.units import format_elapsed
 from pushbench.records import stages
+from pushbench.records.overlap import most_rounds_at_once
 from pushbench.records.record import METHOD, Environment, Finding, Parameters, Record, StagePlan, Trial
 from pushbench.reporting.again import value_of
 
@@ -96,13 +97,15 @@ def split(of: Environment) -> str:
 
 
 def origin(record: Record) -> str:
-    """`record 20261121T101500Z-1a2b3c, commit 770fdf8 (main), 3 rounds`."""
+    """`record 20261121T101500Z-1a2b3c, commit 770fdf8 (main), 24 rounds, up to 3 at the same time`."""
     parts = [f"record {record.id}"]
     if record.commit:
         changed = ", changed" if record.commit.dirty else ""
         parts.append(f"commit {record.commit.sha[:7]} ({record.commit.ref}{changed})")
     rounds = len({planned.round for planned in record.plan})
     parts.append("1 round" if rounds == 1 else f"{rounds} rounds")
+    if (most := most_rounds_at_once(record.trials)) > 1:
+        parts.append(f"up to {most} at the same time")
     return ", ".join([*parts, *(f"{name} at {where.url}" for name, where in (record.elsewhere or {}).items())])
 
 

@@ -189,9 +189,9 @@ def moved_table(changes: Sequence[JudgedChange]) -> Table:
     """Some changes for people who see such a table for the first time: in fewer columns, with all of them explained."""
     pairs = _count_range(sorted({change.pairs for change in changes}))
     legend = [
-        f"Both commits were measured in turn, {pairs} times (rounds); before and now are the medians. In brackets is "
-        "the 95 % interval of the change. A change counts when it is larger than allowed (its margin) and the "
-        "rounds leave no doubt that there is one."
+        f"Both commits were measured {pairs} times (rounds), close to each other; before and now are the medians. In "
+        "brackets is the 95 % interval of the change. A change counts when it is larger than allowed (its margin) and "
+        "the rounds leave no doubt that there is one."
     ]
     return Table(MOVED_COLUMNS, [_moved(change) for change in changes], legend)
 
