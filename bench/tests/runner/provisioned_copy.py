@@ -41,12 +41,14 @@ echo ready
 exec sleep 600
 """
 
-# Packages are a line in dpkg's own list; docker-ce brings a unit, a start of docker the user of its containers.
+# Packages are a line in dpkg's own list. docker-ce brings a unit and enables it, as Debian's packages do with
+# deb-systemd-helper, and takes both away; a start of docker brings the user of its containers.
 APT_GET = """\
 #!/usr/bin/python3
 import sys
 from pathlib import Path
 status, unit = Path("/var/lib/dpkg/status"), Path("/usr/lib/systemd/system/docker.service")
+enabled = Path("/etc/systemd/system/multi-user.target.wants/docker.service")
 verb, names = sys.argv[1], [each for each in sys.argv[2:] if not each.startswith("-")]
 entries = [each for each in status.read_text().split("\\n\\n") if each.strip()]
 kept = [each for each in entries if each.split("\\n")[0].removeprefix("Package: ") not in names]
@@ -55,8 +57,12 @@ if verb == "install":
              "Maintainer: test\\nDescription: test" for name in names]
     if "docker-ce" in names:
         unit.write_text("[Service]\\nExecStart=/bin/true\\n[Install]\\nWantedBy=multi-user.target\\n")
+        enabled.parent.mkdir(parents=True, exist_ok=True)
+        enabled.unlink(missing_ok=True)
+        enabled.symlink_to(unit)
 elif verb == "purge" and "docker-ce" in names:
     unit.unlink()
+    enabled.unlink(missing_ok=True)
 status.write_text("\\n\\n".join(kept) + "\\n\\n")
 """
 
