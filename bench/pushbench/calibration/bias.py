@@ -78,7 +78,7 @@ def biases(records: Sequence[Record], thresholds: Thresholds) -> Biases:
     Another schedule measures another part of a server's life, with another noise: of each server only the comparisons
     count that have the schedule of its newest one.
     """
-    own = _of_newest_schedules([record for record in records if _injected(record) in APART and record.complete])
+    own = of_newest_schedules([record for record in records if _injected(record) in APART and record.complete])
     found: dict[str, list[_Seen]] = {}
     for record in own:
         for seen in _seen(record, thresholds):
@@ -112,7 +112,8 @@ def proposed(found: ServerBias, regression: Regression) -> Regression:
     return next((each for each in candidates if rounds_of_noise(each) <= MOST_ROUNDS), candidates[-1])
 
 
-def _of_newest_schedules(records: Iterable[Record]) -> list[Record]:
+def of_newest_schedules(records: Iterable[Record]) -> list[Record]:
+    """The records that have the schedule of the newest one of each of their servers, the newest first."""
     newest: dict[str, Schedule] = {}
     kept = []
     for record in sorted(records, key=_created, reverse=True):

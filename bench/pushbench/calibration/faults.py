@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +21,14 @@ ORDER = "order"
 """of older records: a random order of functions in the head, and the linker's own in the base"""
 ALIKE = frozenset({NOTHING, *APART, ORDER})
 """no fault: the same build in both arms, or one that was built apart"""
+
+TARGETS: Mapping[str, re.Pattern[str]] = {
+    "burn": re.compile(r"cpu_seconds_per_\w+"),
+    "delay": re.compile(r"(?!connect|lateness)\w+_seconds\.(p50|p95)"),
+    "loss": re.compile(r"loss_ratio"),
+    "leak": re.compile(r"memory_bytes\.peak"),
+}
+"""the metrics in which a fault has to be noticed, any of them"""
 
 _UNITS = {"burn": Unit.RATIO, "leak": Unit.BYTES_PER_SECOND, "delay": Unit.SECONDS, "loss": Unit.RATIO}
 _BETWEEN = {"delay", "loss"}

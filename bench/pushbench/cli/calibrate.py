@@ -42,7 +42,7 @@ _MEASURE = examples(
 )
 _REPORT = examples(
     "./pushbench calibrate report docs/calibration --runs 5000",
-    "./pushbench calibrate report bench/tests/data/{real,pools} docs/calibration",
+    "./pushbench calibrate report bench/tests/data/real docs/calibration",
 )
 _ADD = examples(
     "./pushbench calibrate measure go --fault rebuilt",

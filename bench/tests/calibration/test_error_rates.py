@@ -83,6 +83,14 @@ def test_ten_minutes_have_time_for_more_rounds_where_several_run_at_the_same_tim
         assert case.most_rounds == most
 
 
+def test_campaigns_with_an_older_schedule_are_not_resampled() -> None:
+    newest = campaign("none", fixed=True)
+    shorter = newest.schedule.model_copy(update={"warmup_seconds": 2.0})
+    older = newest.model_copy(update={"schedule": shorter, "created": "2026-11-01T00:00:00+00:00"})
+    [case] = calibrate([newest, older], THRESHOLDS, runs=2).cases
+    assert case.campaigns == 1
+
+
 @pytest.mark.slow
 def test_draws_from_one_campaign_are_one_case() -> None:
     [case] = calibrate([campaign("none", fixed=True)], THRESHOLDS, runs=60).cases
