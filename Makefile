@@ -158,7 +158,7 @@ format: $(DEV)/stamp ## format every language
 schemas: ## write docs/schemas from the models
 	./pushbench schema --write
 
-bench-generator: ## what generating load costs, beside plain k6 scripts and a bare loop (ARGS="-only streams")
+bench-generator: ## what generating load costs beside plain k6 scripts: half an hour (ARGS="-only streams")
 	@mkdir -p $(K6_BIN)
 	cd k6 && go build -trimpath -o ../$(K6_BIN)/ . ./cmd/...
 	@$(K6_BIN)/bench-generator -bin $(K6_BIN) -sources k6 $(ARGS)
