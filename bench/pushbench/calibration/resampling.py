@@ -102,6 +102,7 @@ class Pool:
 
 
 def pooled(records: Sequence[Record], server: str, thresholds: Thresholds) -> Pool:
+    """The rounds of one server in campaigns that were played to their end."""
     return Pool([_campaign(record, server, thresholds) for record in records])
 
 
