@@ -9,11 +9,20 @@ from pushbench.records.record import Trial
 
 
 def most_rounds_at_once(trials: Sequence[Trial]) -> int:
-    """The most rounds that had a trial in the middle of another one; 0 without trials.
+    """The most rounds of one server that had a trial in the middle of another one; 0 without trials.
 
-    `started` counts whole seconds, so trials in turns may seem to overlap at their ends, but not in the middle.
+    Machines that share a run play other servers meanwhile. `started` counts whole seconds, so trials in turns may seem
+    to overlap at their ends, but not in the middle.
     """
-    spans = [(trial.round, datetime.fromisoformat(trial.started).timestamp(), trial.seconds) for trial in trials]
-    middles = [began + seconds / 2 for _, began, seconds in spans]
-    at_once = (len({of for of, began, seconds in spans if began <= middle < began + seconds}) for middle in middles)
-    return max(at_once, default=0)
+    return max((len(_beside(each, trials)) for each in trials), default=0)
+
+
+def _beside(trial: Trial, trials: Sequence[Trial]) -> set[int]:
+    """The rounds of its server that had a trial in the middle of this one."""
+    middle = _began(trial) + trial.seconds / 2
+    own = (each for each in trials if each.server == trial.server)
+    return {each.round for each in own if _began(each) <= middle < _began(each) + each.seconds}
+
+
+def _began(trial: Trial) -> float:
+    return datetime.fromisoformat(trial.started).timestamp()

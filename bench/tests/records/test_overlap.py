@@ -32,6 +32,11 @@ def test_rounds_in_turns_do_not_overlap_though_starts_are_whole_seconds() -> Non
     assert most_rounds_at_once([]) == 0
 
 
+def test_other_servers_on_other_machines_are_no_rounds_at_the_same_time() -> None:
+    elsewhere = [trial.model_copy(update={"server": "go", "round": 1 + trial.round}) for trial in begun([0, 20], 19.2)]
+    assert most_rounds_at_once([*begun([0, 20], 19.2), *elsewhere]) == 1
+
+
 def test_reports_say_how_many_rounds_ran_at_the_same_time() -> None:
     assert origin(compared(begun([0, 19, 19, 19], 19.2))).endswith("4 rounds, up to 3 at the same time")
     assert origin(compared(begun([0, 20], 19.2))).endswith("2 rounds")
