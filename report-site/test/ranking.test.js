@@ -129,10 +129,11 @@ test('above the ranking stands what its numbers are worth', async () => {
   const { page, close } = await web.open();
   const { manifest, chosen } = await data(page);
   const text = await page.getByLabel('What these numbers are worth').innerText();
-  const { equal } = manifest.judge;
+  const { equal, slower } = manifest.judge;
   for (const word of [
     manifest.environments[chosen.environment].cpu_model.replace(/\((R|TM)\)/g, ''),
     `${equal.count} false alarms in ${equal.of.toLocaleString('en-US')} comparisons`,
+    `${slower.count} of ${slower.of} slowdowns by 10 % found`,
     'pass = within limits; worse = against history',
   ]) {
     assert.ok(text.includes(word), `no ${word}: ${text}`);

@@ -73,8 +73,7 @@ function judgeText(manifest: Manifest): string {
   const { equal, slower } = manifest.judge ?? {};
   if (!equal?.of || !slower?.of) return 'not calibrated';
   const count = (value: number) => value.toLocaleString('en-US');
-  const found = formatNumber(Number(((100 * slower.count) / slower.of).toPrecision(3)));
   const most = formatNumber(Number((100 * equal.most).toPrecision(2)));
   const alarms = `${count(equal.count)} false alarms in ${count(equal.of)} comparisons (at most ${most} %)`;
-  return `${alarms}; finds ${found} % of 10 % slowdowns`;
+  return `${alarms}; ${count(slower.count)} of ${count(slower.of)} slowdowns by 10 % found`;
 }
