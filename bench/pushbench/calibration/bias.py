@@ -25,6 +25,7 @@ from pushbench.judging.comparison import Contrast, as_share, contrast, effect
 from pushbench.judging.foresight import rounds_of_noise
 from pushbench.judging.judged_changes import INTERVAL_ALPHA
 from pushbench.judging.thresholds import Regression, Thresholds
+from pushbench.metrics.definitions import cost, metrics_of
 from pushbench.records.record import Record, Schedule
 from pushbench.statistics import signed_ranks
 
@@ -33,7 +34,7 @@ SITTING = timedelta(hours=1)
 MARGINS: Sequence[float] = (0.03, 0.04, 0.05, 0.06, 0.08, 0.10, 0.12, 0.15, 0.20)
 """that are proposed: a change is found from about a margin and a half on"""
 MOST_ROUNDS = 40
-"""that ten minutes have time for"""
+"""that ten minutes have time for, if two run at the same time"""
 
 
 class Bias(Document):
@@ -75,10 +76,10 @@ class Biases(Document):
 def biases(records: Sequence[Record], thresholds: Thresholds) -> Biases:
     """The bias of each server that was compared with builds of the same code, by these records.
 
-    Another schedule measures another part of a server's life, with another noise: of each server only the comparisons
-    count that have the schedule of its newest one.
+    Another schedule measures another part of a server's life, with another noise, and so does CPU with that of
+    compilers: of each server only the comparisons count that measured as its newest one.
     """
-    own = of_newest_schedules([record for record in records if _injected(record) in APART and record.complete])
+    own = of_newest_ways([record for record in records if _injected(record) in APART and record.complete])
     found: dict[str, list[_Seen]] = {}
     for record in own:
         for seen in _seen(record, thresholds):
@@ -101,8 +102,8 @@ def read_biases(file: Path) -> Biases:
 
 
 def proposed(found: ServerBias, regression: Regression) -> Regression:
-    """The margin of a server that rests on its bias: at least twice as large, and no smaller than its noise lets a
-    comparison of ten minutes decide.
+    """The margin of a server that rests on its bias: at least twice as large, and so large that 19 of 20 comparisons
+    with its noise are decided after `MOST_ROUNDS`. The largest of `MARGINS` where none is.
     """
     bias = ceil(1000 * found.largest) / 1000
     noise = ceil(1000 * found.noise) / 1000
@@ -112,14 +113,23 @@ def proposed(found: ServerBias, regression: Regression) -> Regression:
     return next((each for each in candidates if rounds_of_noise(each) <= MOST_ROUNDS), candidates[-1])
 
 
-def of_newest_schedules(records: Iterable[Record]) -> list[Record]:
-    """The records that have the schedule of the newest one of each of their servers, the newest first."""
-    newest: dict[str, Schedule] = {}
+def of_newest_ways(records: Iterable[Record]) -> list[Record]:
+    """The records that measured as the newest one of each of their servers, the newest first: with the same schedule,
+    and with the CPU of compilers known in both or in none.
+    """
+    newest: dict[str, tuple[Schedule, bool]] = {}
     kept = []
     for record in sorted(records, key=_created, reverse=True):
-        if all(newest.setdefault(server, record.schedule) == record.schedule for server in record.servers):
+        ways = {server: (record.schedule, _knows_compilers(record, server)) for server in record.servers}
+        if all(newest.setdefault(server, way) == way for server, way in ways.items()):
             kept.append(record)
     return kept
+
+
+def _knows_compilers(record: Record, server: str) -> bool:
+    warmup = metrics_of(record.words)[cost(record.words)].warmup
+    stages = (stage for trial in record.trials if trial.server == server for stage in trial.stages)
+    return any(stage.metrics.get(warmup or "") is not None for stage in stages)
 
 
 @dataclass(frozen=True)
@@ -136,9 +146,8 @@ class _Seen:
 def _seen(record: Record, thresholds: Thresholds) -> Iterator[_Seen]:
     gated = rows(record, thresholds)
     said = decisions(record, gated)
-    cost = f"cpu_seconds_per_{record.words.work.name}"
     for row, each in gated.items():
-        if row.metric == cost and each.pairs:
+        if row.metric == cost(record.words) and each.pairs:
             worse = any(decision.word == "worse" for other, decision in said.items() if other.server == row.server)
             seen = contrast(each.pairs, each.regression)
             if seen.scale == "ratio":

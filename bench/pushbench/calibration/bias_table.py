@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from pushbench.calibration.bias import Bias, Biases, ServerBias, proposed
+from pushbench.calibration.bias import MOST_ROUNDS, Bias, Biases, ServerBias, proposed
 from pushbench.calibration.report import ARMS
 from pushbench.foundation.text import counted
 from pushbench.judging.thresholds import Thresholds
@@ -49,8 +49,8 @@ def markdown(found: Biases, thresholds: Thresholds) -> str:
         "",
         "`./pushbench calibrate bias` makes this page from the comparisons in `docs/calibration`, adds those that are",
         "missing, and goes on where it was interrupted. The interval holds at any number of rounds. *False alarms* are",
-        "comparisons in which any metric was called worse. Of each server only the comparisons count that have the",
-        "schedule of its newest one.",
+        "comparisons in which any metric was called worse. Of each server only the comparisons count that measured as",
+        "its newest one: at the same time after its start, and with or without the CPU of compilers.",
         "",
     ]
     if not found.servers:
@@ -64,8 +64,8 @@ def markdown(found: Biases, thresholds: Thresholds) -> str:
         "## Margins that rest on it",
         "",
         "*Noise* is the standard deviation of head / base between rounds. The proposed margin is the least of a few",
-        "round figures that is at least twice the largest estimate, and that ten minutes of rounds with this noise can",
-        "decide.",
+        "round figures that is at least twice the largest estimate, and with which 19 of 20 comparisons with this",
+        f"noise are decided after {MOST_ROUNDS} rounds: as many as ten minutes hold where two run at the same time.",
         "",
         *_markdown([("server", "largest", "noise", "margin"), *_margins(found, thresholds)]),
         "",

@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 from pydantic import Field, NonNegativeInt
 
-from pushbench.calibration.bias import of_newest_schedules
+from pushbench.calibration.bias import of_newest_ways
 from pushbench.calibration.faults import ALIKE, TARGETS
 from pushbench.calibration.rates import Rate, rate
 from pushbench.calibration.resampling import Run, pooled
@@ -71,7 +71,7 @@ def calibrate(
     against themselves. Only campaigns are resampled that have the schedule of their server's newest comparison.
     """
     of_calibration = [record for record in records if record.comparison and record.comparison.injected]
-    newest = of_newest_schedules(of_calibration)
+    newest = of_newest_ways(of_calibration)
     fixed = [record for record in newest if record.comparison and record.comparison.fixed]
     ended = _ended(of_calibration)
     random = np.random.default_rng(seed)

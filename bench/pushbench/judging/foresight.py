@@ -30,6 +30,8 @@ MOST_TIMES = 10
 """the rounds so far: what takes longer is not foreseen"""
 FARTHEST = 1000.0
 """margins: larger changes are not looked for"""
+DECIDED_Z = 1.6449
+"""normal quantile of 0.95: rounds are enough when 19 of 20 comparisons are decided after them"""
 FEWEST_KNOWN = 3
 """rounds: fewer do not show their noise"""
 USUAL_ROWS = 12
@@ -131,17 +133,21 @@ def _would_do(round_seconds: Mapping[str, float], allowed: Allowed, needed: Mapp
 
 
 def rounds_of_noise(regression: Regression) -> int:
-    """The rounds after which a server with the noise of its margin is the same, and one with a change of twice the
-    margin is worse, where the noise is spread as it is on average. `MOST_NEEDED` where that takes longer.
+    """The rounds after which 19 of 20 comparisons with the noise of its margin call no change the same, and as many
+    call a change of twice the margin worse. `MOST_NEEDED` where that takes longer.
+
+    The rounds are spread as normal noise is on average, around a mean as far off as in the worst of 20 comparisons.
     """
     assert regression.noise
     margin, bias = log1p(regression.margin), log1p(regression.bias)
     rounds = FEWEST_PAIRS
     while rounds < MOST_NEEDED:
         quantiles = [NormalDist().inv_cdf((place + 0.5) / rounds) for place in range(rounds)]
-        seen = Contrast("ratio", regression.noise * np.array(quantiles), margin, 0.0, bias)
-        changed = replace(seen, differences=seen.differences + 2 * margin)
-        if (claim(seen, USUAL_ROWS).word, claim(changed, USUAL_ROWS).word) == ("same", "worse"):
+        off = DECIDED_Z / sqrt(rounds)
+        dearer, cheaper = (regression.noise * (np.array(quantiles) + each) for each in (off, -off))
+        equal = Contrast("ratio", dearer, margin, 0.0, bias)
+        changed = replace(equal, differences=cheaper + 2 * margin)
+        if (claim(equal, USUAL_ROWS).word, claim(changed, USUAL_ROWS).word) == ("same", "worse"):
             return rounds
         rounds = ceil(LONGER * rounds)
     return MOST_NEEDED
