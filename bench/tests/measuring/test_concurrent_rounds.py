@@ -6,6 +6,7 @@ import pytest
 
 from pushbench.measuring.concurrent_rounds import MOST, rounds_that_fit
 from pushbench.records.record import Failure, Trial
+from pushbench.records.seconds import Resources
 from tests.factories import ENVIRONMENT, make_stage, make_trial
 
 MACHINE = ENVIRONMENT.model_copy(
@@ -41,6 +42,29 @@ def pair(
 )
 def test_the_scarcest_resource_says_how_many_fit(trials: list[Trial], fit: int) -> None:
     assert rounds_that_fit(trials, MACHINE) == fit
+
+
+def started(trials: list[Trial], *cores: float | None) -> list[Trial]:
+    """The trials with what each used by the second."""
+    seconds = list(cores)
+    nothing = [None] * len(seconds)
+    resources = Resources(
+        seconds=[float(each) for each in range(len(seconds))],
+        cpu_cores=seconds,
+        memory_bytes=nothing,
+        threads=nothing,
+        services_cpu_cores=nothing,
+        generator_cpu_cores=nothing,
+    )
+    return [trial.model_copy(update={"resources": resources}) for trial in trials]
+
+
+@pytest.mark.parametrize(
+    ("cores", "fit"), [((None, 0.2, 0.1), MOST), ((0.44, 0.1, 0.1), 2), ((0.1, 0.46, 0.1), 1), ((), MOST)]
+)
+def test_the_busiest_second_has_room_too(cores: tuple[float | None, ...], fit: int) -> None:
+    """Servers that need all CPUs until they are warm would make each other's clients wait."""
+    assert rounds_that_fit(started(pair(), *cores), MACHINE) == fit
 
 
 def test_rounds_at_the_same_time_say_the_same_as_one() -> None:
