@@ -43,6 +43,19 @@ def arms(server: str, *, rounds: int = 20, cpu: float = 0.0, loss: float = 0.0, 
     return trials
 
 
+def with_compilers(trials: list[Trial], *shares: float, of_head: float = 1.0) -> list[Trial]:
+    """The trials with CPU of compilers beside that of the server: shares of it by round, and more of it in the head."""
+
+    def compiling(trial: Trial) -> Trial:
+        stage = trial.stages[0]
+        spent = stage.metrics["cpu_seconds_per_delivery"] or 0.0
+        took = spent * shares[trial.round % len(shares)] * (of_head if trial.arm == "head" else 1.0)
+        both = {"cpu_seconds_per_delivery": spent + took, "compilers_cpu_seconds_per_delivery": took}
+        return trial.model_copy(update={"stages": [stage.model_copy(update={"metrics": {**stage.metrics, **both}})]})
+
+    return [compiling(each) for each in trials]
+
+
 def compared(trials: list[Trial], **changed: Any) -> Record:
     values = {"base": BASE, "most_rounds": 20, "identical": [], "one_sided": []}
     return make_record(trials, schedule=ONE_STAGE, comparison=Comparison(**(values | changed)))

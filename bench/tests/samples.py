@@ -202,6 +202,7 @@ def usage(at: float, cpu_seconds: float, *, memory_bytes: int = 50_000_000, **ch
         processes=1,
         context_switches=changed.get("context_switches", {}),
         waited_seconds=changed.get("waited_seconds", {}),
+        compiler_seconds=changed.get("compiler_seconds", {}),
     )
 
 
@@ -225,17 +226,24 @@ def window(
     generator_cpu: float = 3.0,
     services_cpu: float | None = None,
     waited: float | None = None,
+    compiled: float | None = None,
     instructions: tuple[float, float] | tuple[None, None] = (None, None),
     **changed: Any,
 ) -> Window:
-    """Six seconds in which the programs used these CPU seconds, and a thread of the server waited for a CPU for
-    `waited` seconds; `changed` is the machine at the end.
+    """Six seconds in which the programs used these CPU seconds, and threads of the server waited for a CPU for `waited`
+    seconds and compiled for `compiled`; `changed` is the machine at the end.
     """
     first, last = instructions
     at = 1.0 + WINDOW_SECONDS
     services = (None, None) if services_cpu is None else (usage(1.0, 2.0), usage(at, 2.0 + services_cpu))
     waits: tuple[dict[int, float], ...] = ({}, {}) if waited is None else ({1: 7.0}, {1: 7.0 + waited})
-    begin = Sample(1.0, usage(1.0, 10.0, waited_seconds=waits[0]), services[0], usage(1.0, 5.0), machine(1.0), first)
-    server, generator = usage(at, 10.0 + server_cpu, waited_seconds=waits[1]), usage(at, 5.0 + generator_cpu)
-    end = Sample(at, server, services[1], generator, machine(at, **changed), last)
+    compilers: tuple[dict[int, float], ...] = ({}, {}) if compiled is None else ({2: 3.0}, {2: 3.0 + compiled})
+    before, after = (
+        usage(moment, spent, waited_seconds=waited_for, compiler_seconds=compiling)
+        for moment, spent, waited_for, compiling in zip(
+            (1.0, at), (10.0, 10.0 + server_cpu), waits, compilers, strict=True
+        )
+    )
+    begin = Sample(1.0, before, services[0], usage(1.0, 5.0), machine(1.0), first)
+    end = Sample(at, after, services[1], usage(at, 5.0 + generator_cpu), machine(at, **changed), last)
     return Window(begin, end, [begin, end])

@@ -27,7 +27,13 @@ Value = Callable[[Trial, int, Metric], float | None]
 
 
 def measured(trial: Trial, stage: int, metric: Metric) -> float | None:
-    return value_of(trial, stage, metric.name)
+    """The value that a comparison uses: without the warm-up of a runtime, where that is known."""
+    return _warm(value_of(trial, stage, metric.name), trial, stage, metric)
+
+
+def measured_without_lateness(trial: Trial, stage: int, metric: Metric) -> float | None:
+    """As `measured`, without the generator's own part of a latency."""
+    return _warm(value_without_lateness(trial, stage, metric), trial, stage, metric)
 
 
 def value_of(trial: Trial, stage: int, metric: str) -> float | None:
@@ -95,6 +101,11 @@ def _valid_pairs(record: Record, server: str) -> Iterator[tuple[Trial, Trial]]:
         base, head = by_arm["base"][round_], by_arm["head"][round_]
         if all(trial.validity.valid and not trial.died for trial in (base, head)):
             yield base, head
+
+
+def _warm(value: float | None, trial: Trial, stage: int, metric: Metric) -> float | None:
+    warmup = value_of(trial, stage, metric.warmup) if metric.warmup else None
+    return value if value is None or warmup is None else value - warmup
 
 
 def _measures(trials: Sequence[tuple[Trial, Trial]], stage: int, metric: Metric) -> bool:

@@ -11,13 +11,13 @@ from typing import Literal
 from pydantic import Field, NonNegativeInt
 
 from pushbench.judging import accepting
-from pushbench.judging.changes import Row, decisions, pairs, rows, value_without_lateness
+from pushbench.judging.changes import Row, decisions, measured_without_lateness, pairs, rows
 from pushbench.judging.comparison import Contrast, Scale, as_share, contrast, effect
 from pushbench.judging.foresight import rounds_to_decide, visible
 from pushbench.judging.judged import JudgedRow, JudgedWord
 from pushbench.judging.sequential import Decision, Gated, Word
 from pushbench.judging.thresholds import Regression, Thresholds
-from pushbench.metrics.definitions import Better
+from pushbench.metrics.definitions import Better, metrics_of
 from pushbench.metrics.lateness import sentence
 from pushbench.records.record import Accepting, Record
 
@@ -69,8 +69,15 @@ def judge_changes(record: Record, thresholds: Thresholds) -> list[JudgedChange]:
     judged = [_accepted(each, better[_row(each)], record.comparison.accepting, day) for each in judged]
     if not any(each.word in ("worse", "better") and late[_row(each)] for each in judged):
         return judged
-    without = decisions(record, rows(record, thresholds, value_without_lateness))
+    without = decisions(record, rows(record, thresholds, measured_without_lateness))
     return [_believed(record, each, late[_row(each)], without[_row(each)].word) for each in judged]
+
+
+def left_out(record: Record, found: JudgedChange) -> tuple[float, float] | None:
+    """The medians in base and head of the warm-up that a row leaves out; None where it leaves out nothing."""
+    warmup = metrics_of(record.words)[found.metric].warmup
+    known = pairs(record, _row(found)._replace(metric=warmup)) if warmup else []
+    return (median(pair.base for pair in known), median(pair.head for pair in known)) if known else None
 
 
 def covers(line: Accepting, row: JudgedRow) -> bool:

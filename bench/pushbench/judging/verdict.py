@@ -20,7 +20,7 @@ from pushbench.judging.asking import asks, can_ask, unknown_to_method, was_kille
 from pushbench.judging.breaking import is_shared
 from pushbench.judging.changes import value_of, value_without_lateness
 from pushbench.judging.judged import JudgedRow, JudgedWord
-from pushbench.judging.judged_changes import JudgedChange, covers, judge_changes
+from pushbench.judging.judged_changes import JudgedChange, covers, judge_changes, left_out
 from pushbench.judging.judged_history import JudgedLevel, judge_levels
 from pushbench.judging.thresholds import Bound, Limit, Thresholds
 from pushbench.metrics import lateness
@@ -110,6 +110,7 @@ def judge(record: Record, thresholds: Thresholds, past: Past | None = None) -> V
         reasons=reasons,
         notes=[
             *_acceptance_notes(record, changes, day),
+            *(sentences.without_compilers(each, *out) for each in changes if (out := left_out(record, each))),
             *_run_notes(record, thresholds),
             *(note for each in judged for note in each.notes),
         ],

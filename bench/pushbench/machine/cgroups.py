@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from pushbench.machine.procfs import TICKS_PER_SECOND, Stat, keyed_numbers, open_sockets, read, stats
-from pushbench.machine.resources import Usage, context_switches, mapped_file_bytes, waited_seconds
+from pushbench.machine.resources import Usage, counts_by_thread, mapped_file_bytes
 
 UNIFIED = "cgroup2"
 
@@ -70,8 +70,7 @@ class Cgroup:
             memory_bytes=memory.get("anon" if self.unified else "total_rss", 0) + mapped_file_bytes(members),
             threads=sum(stat.threads for stat in members),
             processes=len(members),
-            context_switches=context_switches(members) if by_thread else {},
-            waited_seconds=waited_seconds(members) if by_thread else {},
+            **(counts_by_thread(members) if by_thread else {}),
         )
 
     def open_sockets(self) -> int:

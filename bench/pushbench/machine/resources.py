@@ -9,13 +9,25 @@ import os
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, TypeVar
+from typing import Protocol, TypedDict, TypeVar
 
 from pushbench.machine.procfs import Stat, keyed_numbers, open_sockets, read, stats
 
 Number = TypeVar("Number", int, float)
 
 Count = TypeVar("Count", int, float)
+
+COMPILERS = ("C1 CompilerThre", "C2 CompilerThre", "JVMCI CompilerT")
+"""names of the threads with which HotSpot compiles code while it runs (compileBroker.cpp), as far as the kernel keeps
+them: 15 characters"""
+
+
+class CountsByThread(TypedDict, total=False):
+    """What is read of each thread, by its number; see Usage."""
+
+    context_switches: Mapping[int, int]
+    waited_seconds: Mapping[int, float]
+    compiler_seconds: Mapping[int, float]
 
 
 @dataclass(frozen=True)
@@ -37,6 +49,9 @@ class Usage:
     """by thread, as the kernel counts them; empty unless they were asked for"""
     waited_seconds: Mapping[int, float] = field(default_factory=dict)
     """by thread: how long it was ready to run and had no CPU; empty unless it was asked for and the kernel counts it"""
+    compiler_seconds: Mapping[int, float] = field(default_factory=dict)
+    """by thread: the CPU time of those that compile code; empty unless it was asked for, there are any, and the kernel
+    counts it"""
     throttled_seconds: float | None = None
     """how long a CPU quota stopped it, summed over CPUs; None where nothing says it"""
     quota_cores: float | None = None
@@ -124,6 +139,7 @@ def together(usages: Iterable[Usage | None]) -> Usage | None:
         processes=sum(usage.processes for usage in present),
         context_switches=_by_thread(usage.context_switches for usage in present),
         waited_seconds=_by_thread(usage.waited_seconds for usage in present),
+        compiler_seconds=_by_thread(usage.compiler_seconds for usage in present),
         throttled_seconds=_sum_of_known(throttled),
         quota_cores=_sum_of_known(quotas),
     )
@@ -165,8 +181,8 @@ def _total(members: Iterable[Stat], by_thread: bool) -> Usage | None:
         system += stat.system_seconds + stat.children_system_seconds
     if not present:
         return None
-    switches, waited = (context_switches(present), waited_seconds(present)) if by_thread else ({}, {})
-    return Usage(at, cpu, user, system, (anonymous + shared) * 1024, threads, len(present), switches, waited)
+    counted = counts_by_thread(present) if by_thread else {}
+    return Usage(at, cpu, user, system, (anonymous + shared) * 1024, threads, len(present), **counted)
 
 
 def between(begin: Mapping[int, Count], end: Mapping[int, Count]) -> float:
@@ -192,7 +208,16 @@ def mapped_file_bytes(members: Iterable[Stat]) -> int:
     return max((status.get("RssFile", 0) + status.get("RssShmem", 0) for status in statuses), default=0) * 1024
 
 
-def context_switches(members: Iterable[Stat]) -> dict[int, int]:
+def counts_by_thread(members: Sequence[Stat]) -> CountsByThread:
+    """What a usage has of each thread."""
+    return {
+        "context_switches": _context_switches(members),
+        "waited_seconds": _waited_seconds(members),
+        "compiler_seconds": _compiler_seconds(members),
+    }
+
+
+def _context_switches(members: Iterable[Stat]) -> dict[int, int]:
     """The context switches by thread, as the kernel counts them."""
     found = {}
     for thread, status in _of_threads(members, "status"):
@@ -202,11 +227,18 @@ def context_switches(members: Iterable[Stat]) -> dict[int, int]:
     return found
 
 
-def waited_seconds(members: Iterable[Stat]) -> dict[int, float]:
+def _waited_seconds(members: Iterable[Stat]) -> dict[int, float]:
     """How long each thread was ready to run and had no CPU: the second number of its `schedstat`, in nanoseconds
     (Documentation/scheduler/sched-stats.rst of the kernel). Empty where the kernel does not count it.
     """
     return {thread: int(text.split()[1]) / 1e9 for thread, text in _of_threads(members, "schedstat")}
+
+
+def _compiler_seconds(members: Sequence[Stat]) -> dict[int, float]:
+    """The CPU time of each thread that compiles code: the first number of its `schedstat`."""
+    compilers = {thread for thread, name in _of_threads(members, "comm") if name.startswith(COMPILERS)}
+    times = _of_threads(members, "schedstat") if compilers else []
+    return {thread: int(text.split()[0]) / 1e9 for thread, text in times if thread in compilers}
 
 
 def _of_threads(members: Iterable[Stat], file: str) -> Iterator[tuple[int, str]]:

@@ -49,6 +49,8 @@ class Metric:
     """the metric with the generator's own part of this one, at the equal percentile"""
     control: str | None = None
     """the metric that tells how fast the machine was, for one that follows it: docs/method.md has the figures"""
+    warmup: str | None = None
+    """the metric with the part of this one that ends when a runtime is warm: comparisons leave it out"""
     added: bool = False
     """records from before it do not have it, and are not asked for it"""
     of_outage: bool = False
@@ -150,12 +152,13 @@ def _resources(work: Work) -> list[Metric]:
     title = f"per {work.name.replace('_', ' ')}"
     seconds = partial(Metric, unit=Unit.SECONDS, method_1=BY_DUE)
     metered = partial(Metric, metered=True)
-    generator = f"generator_cpu_seconds_{per}"
+    generator, compilers = f"generator_cpu_seconds_{per}", f"compilers_cpu_seconds_{per}"
     return [
         metered("cpu_cores", "CPU", Unit.CORES),
         metered("cpu_user_cores", "CPU, user", Unit.CORES),
         metered("cpu_system_cores", "CPU, system", Unit.CORES),
-        seconds(f"cpu_seconds_{per}", f"CPU {title}", control=generator, metered=True),
+        seconds(f"cpu_seconds_{per}", f"CPU {title}", control=generator, warmup=compilers, metered=True),
+        seconds(compilers, f"Compilers' CPU {title}", added=True, metered=True),
         metered(f"instructions_{per}", f"Instructions {title}", Unit.COUNT, method_1=BY_DUE),
         metered("services_cpu_cores", "Services' CPU", Unit.CORES),
         seconds(f"services_cpu_seconds_{per}", f"Services' CPU {title}", metered=True),

@@ -248,6 +248,7 @@ def _resource_metrics(window: Window, report: StageReport, seconds: float, cpus:
         "cpu_user_cores": _rate(_server, borders, lambda usage: usage.user_seconds),
         "cpu_system_cores": _rate(_server, borders, lambda usage: usage.system_seconds),
         f"cpu_seconds_{per}": _ratio(_spent(_server, borders), arrived),
+        f"compilers_cpu_seconds_{per}": _ratio(_compiled(borders), arrived),
         f"instructions_{per}": _ratio(_instructions(borders), arrived),
         "services_cpu_cores": _rate(_services, borders, _cpu),
         f"services_cpu_seconds_{per}": _ratio(_spent(_services, borders), arrived),
@@ -316,6 +317,14 @@ def _spent(program: Program, borders: Borders) -> float | None:
     if begin is None or end is None or end.cpu_seconds < begin.cpu_seconds:
         return None
     return end.cpu_seconds - begin.cpu_seconds
+
+
+def _compiled(borders: Borders) -> float | None:
+    """The CPU time of the server's threads that compile code; None where it has none, or where nothing counts it."""
+    begin, end = (_server(border) for border in borders)
+    if begin is None or end is None or not end.compiler_seconds:
+        return None
+    return between(begin.compiler_seconds, end.compiler_seconds)
 
 
 def _less(value: float | None, part: float) -> float | None:

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pushbench.judging.thresholds import Thresholds
+from pushbench.judging.thresholds import Regression, SuiteThresholds, Thresholds
 from pushbench.judging.verdict import Verdict, judge
+from pushbench.metrics.definitions import Better
 from pushbench.records.record import Failure, OneSided, Trial
 from pushbench.reporting import report
-from tests.comparisons import MARGINS, THRESHOLDS, arms, compared
-from tests.factories import invalid, make_record, make_stage, make_trial
+from tests.comparisons import MARGINS, THRESHOLDS, arms, compared, with_compilers
+from tests.factories import METRICS, invalid, make_record, make_stage, make_trial
 from tests.reporting.shown_records import widest
 
 
@@ -53,6 +54,48 @@ def test_a_server_with_a_margin_of_its_own_is_judged_by_it_and_the_row_says_its_
     assert [rows["go"].margin, rows["go"].bias] == pytest.approx([0.05, 0.0])
     assert any(reason.endswith("margin 25 % (bias 1 %); 20 rounds") for reason in verdict.reasons)
     assert judge(compared(arms("node-ws", cpu=0.15)), Thresholds("d", {"whiteboard": suite})).outcome == "pass"
+
+
+WITH_COMPILERS = Thresholds(
+    "d",
+    {
+        "whiteboard": SuiteThresholds(
+            regressions=(
+                *MARGINS,
+                Regression(METRICS["compilers_cpu_seconds_per_delivery"], 0.5, 1e-6, Better.LOWER),
+            )
+        )
+    },
+)
+
+
+@pytest.mark.parametrize(("cpu", "word"), [(0.0, "same"), (0.15, "worse")])
+def test_what_a_runtime_compiles_is_no_part_of_what_a_delivery_costs(cpu: float, word: str) -> None:
+    """The compilers take 30 to 70 % on top, and a fifth less in the head: without them only `cpu` is left."""
+    trials = with_compilers(arms("node-ws", cpu=cpu), 0.3, 0.5, 0.7, of_head=0.8)
+    verdict = judge(compared(trials), WITH_COMPILERS)
+    rows = {each.metric: each for each in verdict.changes}
+    own = rows["cpu_seconds_per_delivery"]
+    assert own.word == word
+    assert own.base == pytest.approx(20e-6, rel=0.05)
+    assert own.change == pytest.approx(cpu, abs=0.03)
+    assert rows["compilers_cpu_seconds_per_delivery"].word == "same"
+    [note] = [each for each in verdict.notes if "compilers" in each]
+    assert note.startswith("node-ws: CPU per delivery is without 10")
+    assert note.endswith(" µs in the head at 500 clients: they end when it is warm")
+
+
+def test_a_head_that_has_more_to_compile_is_seen_in_a_row_of_its_own() -> None:
+    verdict = judge(compared(with_compilers(arms("node-ws"), 0.3, 0.35, of_head=2.0)), WITH_COMPILERS)
+    assert [change.metric for change in verdict.changes if change.word == "worse"] == [
+        "compilers_cpu_seconds_per_delivery"
+    ]
+
+
+def test_a_server_without_compilers_has_no_row_and_no_note_of_them() -> None:
+    verdict = judge(compared(arms("node-ws")), WITH_COMPILERS)
+    assert "compilers_cpu_seconds_per_delivery" not in words(verdict)
+    assert not [note for note in verdict.notes if "compilers" in note]
 
 
 def test_a_round_in_which_a_server_ended_under_load_is_no_pair() -> None:

@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -87,6 +88,58 @@ def test_children_that_left_the_session_count_with_their_memory(program: subproc
 )
 def test_threads_are_counted(program: subprocess.Popen[str]) -> None:
     assert usage(program).threads == 4
+
+
+COMPILING = """
+import ctypes, threading
+def compiling(name, seconds):
+    ctypes.CDLL(None).prctl(15, name)
+    end = time.thread_time() + seconds
+    while time.thread_time() < end: pass
+    done.wait()
+    burned.release()
+    threading.Event().wait()
+import time
+done, burned = threading.Event(), threading.Semaphore(0)
+for name, seconds in [(b"C2 CompilerThread0", 0.2), (b"C1 CompilerThread0", 0.1), (b"http-nio-8080-exec", 0.3)]:
+    threading.Thread(target=compiling, args=(name, seconds), daemon=True).start()
+done.set()
+for _ in range(3): burned.acquire()
+"""
+
+
+@pytest.mark.parametrize("program", [COMPILING], indirect=True)
+def test_the_cpu_of_threads_that_compile_is_known_by_their_names(program: subprocess.Popen[str]) -> None:
+    found = Tree(program.pid).usage(by_thread=True)
+    assert found
+    assert sorted(found.compiler_seconds.values()) == [pytest.approx(0.1, abs=0.03), pytest.approx(0.2, abs=0.03)]
+    assert usage(program).compiler_seconds == {}
+
+
+HOT = """
+public class Hot {
+    public static void main(String[] arguments) throws Exception {
+        long sum = 0;
+        for (int i = 0; i < 300_000_000; i++) sum += Integer.bitCount(i) * (i % 7);
+        System.out.println(sum);
+        System.in.read();
+    }
+}
+"""
+
+
+@pytest.mark.slow
+def test_a_java_virtual_machine_has_such_threads(tmp_path: Path) -> None:
+    file = tmp_path / "Hot.java"
+    file.write_text(HOT)
+    process = subprocess.Popen(["java", str(file)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert process.stdout
+    process.stdout.readline()
+    found = Tree(process.pid).usage(by_thread=True)
+    process.communicate()
+    assert found
+    assert 0.0 < sum(found.compiler_seconds.values()) < found.cpu_seconds
+    assert len(found.compiler_seconds) >= 2
 
 
 def test_a_program_that_ended_uses_nothing() -> None:

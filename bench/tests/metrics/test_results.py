@@ -38,6 +38,7 @@ def test_every_metric_that_has_a_name_is_there_and_no_other() -> None:
         ("cpu_user_cores", 0.12),
         ("cpu_system_cores", 0.08),
         ("cpu_seconds_per_delivery", 1.2 / 4800),
+        ("compilers_cpu_seconds_per_delivery", 0.3 / 4800),
         ("instructions_per_delivery", 96_000 / 4800),
         ("services_cpu_seconds_per_delivery", 0.6 / 4800),
         ("connect_late_ratio", 0.02),
@@ -54,7 +55,12 @@ def test_every_metric_that_has_a_name_is_there_and_no_other() -> None:
 def test_a_metric_is_what_its_name_says(name: str, value: float) -> None:
     report = stage_report(received=5_400, lost=600, duplicate=6, corrupt=3, arrived=4_800, late=2)
     seen = window(
-        server_cpu=1.2, generator_cpu=3.0, services_cpu=0.6, instructions=(4_000.0, 100_000.0), steal_seconds=0.24
+        server_cpu=1.2,
+        generator_cpu=3.0,
+        services_cpu=0.6,
+        compiled=0.3,
+        instructions=(4_000.0, 100_000.0),
+        steal_seconds=0.24,
     )
     assert result_of(report, seen, 4).metrics[name] == pytest.approx(value, rel=2e-3)
 
@@ -67,6 +73,11 @@ def test_a_server_that_queues_has_what_arrived_in_the_window_and_what_was_due_be
     assert result.metrics["offered_per_second"] == pytest.approx(5_200)
     assert result.metrics["cpu_seconds_per_delivery"] == pytest.approx(250e-6)
     assert result.metrics["loss_ratio"] == 0.0
+
+
+def test_a_server_without_compilers_has_no_cpu_of_them_not_none_of_it() -> None:
+    assert result_of(stage_report(), window(), 4).metrics["compilers_cpu_seconds_per_delivery"] is None
+    assert result_of(stage_report(), window(compiled=0.0), 4).metrics["compilers_cpu_seconds_per_delivery"] == 0.0
 
 
 def test_what_the_generator_spun_is_no_work() -> None:
