@@ -70,7 +70,7 @@ def bias(
     among those of a server with itself: the same command goes on. The last lines are margins for thresholds.yml.
     """
     from pushbench.calibration import bias_table
-    from pushbench.calibration.bias import biases
+    from pushbench.calibration.bias import biases, of_newest_ways
     from pushbench.calibration.bias_campaign import of_schedules, play
     from pushbench.cli.conclusion import thresholds_of
     from pushbench.drivers.choice import DriverChoice
@@ -92,7 +92,7 @@ def bias(
                 compare = partial(
                     _compare, project=project, thresholds=thresholds, seconds=seconds, how=how, watch=watch
                 )
-                kept = of_schedules(_kept(into), _schedules(project))
+                kept = of_newest_ways(of_schedules(_kept(into), _schedules(project)))
                 left = play(request, kept, compare, lambda each: note(str(store.write_record(into, each))), note)
                 note(f"{left} comparisons are missing: the same command goes on" if left else "nothing is missing")
         except (KeyboardInterrupt, Interrupted, GaveWay):

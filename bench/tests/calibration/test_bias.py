@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from pushbench.calibration.bias import biases, proposed, read_biases
+from pushbench.calibration.bias import biases, of_newest_ways, proposed, read_biases
 from pushbench.calibration.bias_campaign import BiasRequest, Wanted, count, missing, of_schedules, play
 from pushbench.calibration.bias_table import lines, markdown
 from pushbench.cli.conclusion import thresholds_of
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.project import Project
 from pushbench.judging.foresight import rounds_of_noise
-from pushbench.records.record import Record
-from tests.comparisons import MARGINS, THRESHOLDS, arms, compared
+from pushbench.records.record import Record, Trial
+from tests.comparisons import MARGINS, THRESHOLDS, arms, compared, with_compilers
 from tests.factories import make_thresholds
 
 BEGAN = datetime.fromisoformat("2026-11-25T10:00:00+00:00")
@@ -58,6 +58,27 @@ def test_of_each_server_only_comparisons_with_its_newest_schedule_count() -> Non
     assert go.largest < 0.02
     assert (node.server, node.changes[0].comparisons) == ("node-ws", 1)
     assert node.largest > 0.08
+
+
+def test_comparisons_with_the_cpu_of_compilers_count_no_more_once_it_is_known() -> None:
+    """Half of the CPU is that of compilers, and a tenth more in the head: a bias, until it is left out."""
+    known = comparison(GO, hours=1)
+    known = known.model_copy(update={"trials": with_compilers(known.trials, 1.0, of_head=1.1)})
+    before = known.model_copy(
+        update={"created": BEGAN.isoformat(), "trials": [_unknown(each) for each in known.trials]}
+    )
+    [old] = biases([before], THRESHOLDS).servers
+    assert old.largest > 0.04
+    [server] = biases([before, known], THRESHOLDS).servers
+    assert (server.changes[0].comparisons, server.largest < 0.01) == (1, True)
+    assert of_newest_ways([before, known]) == [known]
+
+
+def _unknown(trial: Trial) -> Trial:
+    """The trial as if nobody had told compilers apart."""
+    [stage] = trial.stages
+    metrics = {**stage.metrics, "compilers_cpu_seconds_per_delivery": None}
+    return trial.model_copy(update={"stages": [stage.model_copy(update={"metrics": metrics})]})
 
 
 def test_a_comparison_with_another_schedule_is_missing() -> None:
