@@ -28,6 +28,10 @@ class CatalogueFault(Document):
     setting: str = Field(description="of the server with faults")
     blind: dict[Way, str] = Field(default={}, description="why a way cannot see it")
 
+    def shown(self, word: str) -> str:
+        """The word of a sighting for readers: without a fault nothing is caught or missed."""
+        return {"caught": "false alarm", "missed": "passed"}.get(word, word) if self.name == SOUND else word
+
 
 class Catalogue(Document):
     """The server that has the faults, and the faults; the grossest first."""

@@ -162,7 +162,8 @@ def look_for_each(
                 raise UserError(f"the server without a fault breaks rules: {'; '.join(seen.reasons)}")
             found = found.with_result(known.model_copy(update={"seen": {**known.seen, way: seen}}), order)
             write_atomically(file, found.model_dump_json(indent=2).encode() + b"\n")
-            note(f"{fault.name}: {way}: {seen.word} after {seen.seconds:.0f} s {'; '.join(seen.reasons)}".rstrip())
+            word = fault.shown(seen.word)
+            note(f"{fault.name}: {way}: {word} after {seen.seconds:.0f} s {'; '.join(seen.reasons)}".rstrip())
     return found
 
 

@@ -38,10 +38,7 @@ class Row:
     def _cell(self, seen: Sighting | None) -> str:
         if seen is None:
             return ABSENT
-        word: str = seen.word
-        if self.fault.name == SOUND:
-            word = {"caught": "false alarm", "missed": "passed"}.get(word, word)
-        return f"{word}, {format_number(round(seen.seconds))} s"
+        return f"{self.fault.shown(seen.word)}, {format_number(round(seen.seconds))} s"
 
 
 def rows(catalogue: Catalogue, found: FaultResults) -> list[Row]:

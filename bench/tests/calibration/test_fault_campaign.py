@@ -69,6 +69,17 @@ def test_each_result_is_kept_and_not_measured_again(tmp_path: Path) -> None:
     assert {way: seen.word for way, seen in lost.looks} == {"verify": "caught", "run": "missed"}
 
 
+def test_each_result_is_told_in_the_words_of_the_table(tmp_path: Path) -> None:
+    told: list[str] = []
+    wanted, looker = FaultRequest(ways=["run"], most_seconds=60.0), Looker(lost="caught")
+    look_for_each(CATALOGUE, wanted, tmp_path / "faults.json", looker, digest=lambda _: "d", note=told.append)
+    assert told[1::2] == [
+        "none: run: passed after 65 s",
+        "lost: run: caught after 65 s because",
+        "slow: run: missed after 65 s",
+    ]
+
+
 def test_what_was_found_before_an_interruption_is_safe(tmp_path: Path) -> None:
     def ends(fault: CatalogueFault, way: Way) -> Sighting:
         if fault.name == "slow":
