@@ -103,11 +103,11 @@ def change(found: JudgedChange) -> str:
 
 
 def without_compilers(found: JudgedChange, base: float, head: float) -> str:
-    """`spring-websocket: CPU per delivery is without 5.1 µs of the runtime's compilers in the base and 5.2 µs in the
-    head at 260 clients: they end when it is warm`."""
+    """`spring-websocket: CPU per delivery leaves out the runtime's compilers, which end when it is warm: 5.1 µs in the
+    base and 5.2 µs in the head at 260 clients`."""
     took, now = (format_quantity(each, found.unit) for each in (base, head))
-    what = f"without {took} of the runtime's compilers in the base and {now} in the head"
-    return f"{_changed(found)} is {what} {places([found])}: they end when it is warm"
+    why = "leaves out the runtime's compilers, which end when it is warm"
+    return f"{_changed(found)} {why}: {took} in the base and {now} in the head {places([found])}"
 
 
 def accepted(found: JudgedChange) -> str:

@@ -81,8 +81,9 @@ def test_what_a_runtime_compiles_is_no_part_of_what_a_delivery_costs(cpu: float,
     assert own.change == pytest.approx(cpu, abs=0.03)
     assert rows["compilers_cpu_seconds_per_delivery"].word == "same"
     [note] = [each for each in verdict.notes if "compilers" in each]
-    assert note.startswith("node-ws: CPU per delivery is without 10")
-    assert note.endswith(" µs in the head at 500 clients: they end when it is warm")
+    said = "node-ws: CPU per delivery leaves out the runtime's compilers, which end when it is warm: 10"
+    assert note.startswith(said)
+    assert note.endswith(" µs in the head at 500 clients")
 
 
 def test_a_head_that_has_more_to_compile_is_seen_in_a_row_of_its_own() -> None:
