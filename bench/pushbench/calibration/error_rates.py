@@ -68,7 +68,7 @@ def calibrate(
     records: Sequence[Record], thresholds: Thresholds, *, runs: int, scaled: Sequence[float] = (), seed: int = 1
 ) -> Calibration:
     """Calibrate the judge. `runs` is the number to resample for each server and fault, `scaled` the factors for servers
-    against themselves. Only campaigns are resampled that have the schedule of their server's newest comparison.
+    against themselves. Only campaigns are resampled that measured as their server's newest comparison.
     """
     of_calibration = [record for record in records if record.comparison and record.comparison.injected]
     newest = of_newest_ways(of_calibration)

@@ -104,6 +104,7 @@ def _valid_pairs(record: Record, server: str) -> Iterator[tuple[Trial, Trial]]:
 
 
 def _warm(value: float | None, trial: Trial, stage: int, metric: Metric) -> float | None:
+    """A value without the warm-up of a runtime, where that is known."""
     warmup = value_of(trial, stage, metric.warmup) if metric.warmup else None
     return value if value is None or warmup is None else value - warmup
 

@@ -20,6 +20,8 @@ Count = TypeVar("Count", int, float)
 COMPILERS = ("C1 CompilerThre", "C2 CompilerThre", "JVMCI CompilerT")
 """names of the threads with which HotSpot compiles code while it runs (compileBroker.cpp), as far as the kernel keeps
 them: 15 characters"""
+_NAMED_COMPILER = tuple(f"Name:\t{name}" for name in COMPILERS)
+"""how the `status` of such a thread begins"""
 
 
 class CountsByThread(TypedDict, total=False):
@@ -209,36 +211,24 @@ def mapped_file_bytes(members: Iterable[Stat]) -> int:
 
 
 def counts_by_thread(members: Sequence[Stat]) -> CountsByThread:
-    """What a usage has of each thread."""
+    """What a usage has of each thread, from its `status` and its `schedstat`.
+
+    The latter begins with the nanoseconds on a CPU and those of waiting for one, while it was ready to run
+    (Documentation/scheduler/sched-stats.rst of the kernel). Both are missing where the kernel does not count them.
+    """
+    statuses = dict(_of_threads(members, "status"))
+    times = {thread: text.split() for thread, text in _of_threads(members, "schedstat")}
+    compilers = {thread for thread, status in statuses.items() if status.startswith(_NAMED_COMPILER)}
     return {
-        "context_switches": _context_switches(members),
-        "waited_seconds": _waited_seconds(members),
-        "compiler_seconds": _compiler_seconds(members),
+        "context_switches": {thread: _context_switches(status) for thread, status in statuses.items()},
+        "waited_seconds": {thread: int(waited) / 1e9 for thread, (_, waited, *_) in times.items()},
+        "compiler_seconds": {thread: int(ran) / 1e9 for thread, (ran, *_) in times.items() if thread in compilers},
     }
 
 
-def _context_switches(members: Iterable[Stat]) -> dict[int, int]:
-    """The context switches by thread, as the kernel counts them."""
-    found = {}
-    for thread, status in _of_threads(members, "status"):
-        # The two counters are the last lines; cutting them out costs a tenth of parsing the file.
-        counters = keyed_numbers(status[status.rfind("\nvoluntary_ctxt_switches") :])
-        found[thread] = sum(counters.values())
-    return found
-
-
-def _waited_seconds(members: Iterable[Stat]) -> dict[int, float]:
-    """How long each thread was ready to run and had no CPU: the second number of its `schedstat`, in nanoseconds
-    (Documentation/scheduler/sched-stats.rst of the kernel). Empty where the kernel does not count it.
-    """
-    return {thread: int(text.split()[1]) / 1e9 for thread, text in _of_threads(members, "schedstat")}
-
-
-def _compiler_seconds(members: Sequence[Stat]) -> dict[int, float]:
-    """The CPU time of each thread that compiles code: the first number of its `schedstat`."""
-    compilers = {thread for thread, name in _of_threads(members, "comm") if name.startswith(COMPILERS)}
-    times = _of_threads(members, "schedstat") if compilers else []
-    return {thread: int(text.split()[0]) / 1e9 for thread, text in times if thread in compilers}
+def _context_switches(status: str) -> int:
+    # The two counters are the last lines; cutting them out costs a tenth of parsing the file.
+    return sum(keyed_numbers(status[status.rfind("\nvoluntary_ctxt_switches") :]).values())
 
 
 def _of_threads(members: Iterable[Stat], file: str) -> Iterator[tuple[int, str]]:

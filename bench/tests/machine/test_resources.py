@@ -91,19 +91,16 @@ def test_threads_are_counted(program: subprocess.Popen[str]) -> None:
 
 
 COMPILING = """
-import ctypes, threading
+import ctypes, threading, time
 def compiling(name, seconds):
     ctypes.CDLL(None).prctl(15, name)
     end = time.thread_time() + seconds
     while time.thread_time() < end: pass
-    done.wait()
     burned.release()
     threading.Event().wait()
-import time
-done, burned = threading.Event(), threading.Semaphore(0)
+burned = threading.Semaphore(0)
 for name, seconds in [(b"C2 CompilerThread0", 0.2), (b"C1 CompilerThread0", 0.1), (b"http-nio-8080-exec", 0.3)]:
     threading.Thread(target=compiling, args=(name, seconds), daemon=True).start()
-done.set()
 for _ in range(3): burned.acquire()
 """
 
