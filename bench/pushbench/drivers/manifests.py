@@ -118,7 +118,7 @@ def server(
     }
     return [
         _object("apps/v1", "Deployment", SERVER, deployment),
-        _object("v1", "Service", SERVER, {"selector": labels, "ports": [{"port": PORT}]}),
+        _address(SERVER, labels, PORT),
         _object("networking.k8s.io/v1", "NetworkPolicy", SERVER, policy),
     ]
 
@@ -181,9 +181,18 @@ def _reached_by_the_server(name: str, port: int, pod: Manifest, *, metered: bool
     }
     return [
         _object("apps/v1", "Deployment", name, deployment),
-        _object("v1", "Service", name, {"selector": labels, "ports": [{"port": port}]}),
+        _address(name, labels, port),
         _object("networking.k8s.io/v1", "NetworkPolicy", name, rules),
     ]
+
+
+def _address(name: str, labels: Mapping[str, str], port: int) -> Manifest:
+    """The Service of pods. It routes to them from their start to their end: a pod with a meter that ends is not ready,
+    and connections to its server, which goes on, would be refused until another meter runs. The driver waits for pods
+    to be ready before it plays a load.
+    """
+    spec = {"selector": dict(labels), "ports": [{"port": port}], "publishNotReadyAddresses": True}
+    return _object("v1", "Service", name, spec)
 
 
 def load(

@@ -55,6 +55,7 @@ def test_the_next_trial_runs_on_the_nodes_that_are_left_while_the_api_server_is_
 
 def test_a_meter_that_is_killed_is_named_and_what_clients_saw_is_kept(harmed: Course) -> None:
     assert harms_of(harmed.meter_killed) == ["meter_lost: the meter ended with exit code 137 (Error)"]
+    assert harmed.meter_killed["errors"] == []
     [stage] = harmed.meter_killed["stages"]
     assert stage["receipts"]["expected"] == stage["receipts"]["received"] == DELIVERIES
 

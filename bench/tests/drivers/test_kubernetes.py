@@ -82,6 +82,13 @@ def test_a_meter_is_as_confined_as_the_server_and_sees_its_processes() -> None:
     assert alone[2]["spec"]["ingress"][0]["ports"] == [{"port": manifests.PORT}]
 
 
+def test_connections_reach_a_pod_whose_meter_has_ended() -> None:
+    redis = manifests.service("redis", "redis:8", SERVICES["redis"], 6379, user=(999, 999), not_on=["node-1"])
+    for objects in (manifests.server("x/y:1", {}, Place(["node-1"], 3), "x/k6:1"), redis):
+        [service] = [each for each in objects if each["kind"] == "Service"]
+        assert service["spec"]["publishNotReadyAddresses"] is True
+
+
 def test_generators_compare_clocks_with_the_meters_that_there_are() -> None:
     def meters(*addresses: str) -> list[str]:
         _, testrun = manifests.load("x/k6:1", "scenarios/a.js", "{}", 1, not_on=["node-1"], meters=addresses)
