@@ -101,16 +101,16 @@ def read_biases(file: Path) -> Biases:
         raise UserError("no biases", where=str(file), hint=str(error).splitlines()[0]) from None
 
 
-def proposed(found: ServerBias, regression: Regression) -> Regression:
-    """The margin of a server that rests on its bias: at least twice as large, and so large that 19 of 20 comparisons
-    with its noise are decided after `MOST_ROUNDS`. The largest of `MARGINS` where none is.
+def proposed(found: ServerBias, regression: Regression) -> Regression | None:
+    """The margin of a server that rests on its bias: the least of `MARGINS` that is at least twice as large, and with
+    which 19 of 20 comparisons with its noise are decided after `MOST_ROUNDS`; None where none is.
     """
     bias = ceil(1000 * found.largest) / 1000
     noise = ceil(1000 * found.noise) / 1000
-    candidates = [
+    candidates = (
         replace(regression, margin=margin, bias=bias, noise=noise) for margin in MARGINS if margin >= 2 * bias
-    ]
-    return next((each for each in candidates if rounds_of_noise(each) <= MOST_ROUNDS), candidates[-1])
+    )
+    return next((each for each in candidates if rounds_of_noise(each) <= MOST_ROUNDS), None)
 
 
 def of_newest_ways(records: Iterable[Record]) -> list[Record]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from pushbench.calibration.bias import MOST_ROUNDS, Bias, Biases, ServerBias, proposed
+from pushbench.calibration.bias import MARGINS, MOST_ROUNDS, Bias, Biases, ServerBias, proposed
 from pushbench.calibration.report import ARMS
 from pushbench.foundation.text import counted
 from pushbench.judging.thresholds import Thresholds
 
 HEADER: Sequence[str] = ("server", "the head has", "comparisons", "rounds", "CPU", "95 % interval", "false alarms")
+LARGEST = f"{100 * MARGINS[-1]:g} %"
+"""the largest margin that is proposed"""
 
 
 def cells(server: ServerBias, of: Bias) -> list[str]:
@@ -24,16 +26,20 @@ def table(found: Biases) -> list[list[str]]:
 
 
 def lines(found: Biases, thresholds: Thresholds) -> Iterator[str]:
-    """The part of a thresholds.yml in which the margin of each server rests on its bias."""
+    """The part of a thresholds.yml in which the margin of each server rests on its bias; a comment where none can."""
     for server in found.servers:
         usual = {each.metric: each for each in thresholds.suite(server.suite).regressions}
-        if server.metric in usual:
-            line = proposed(server, usual[server.metric])
-            values = f"margin: {100 * line.margin:g}%, bias: {100 * line.bias:g}%, noise: {100 * (line.noise or 0):g}%"
-            yield f"  {server.server}:"
-            yield f"    {server.suite}:"
-            yield "      regressions:"
-            yield f'        {server.metric}: {{{values}, reason: "docs/calibration-bias.md"}}'
+        if server.metric not in usual:
+            continue
+        line = proposed(server, usual[server.metric])
+        if line is None:
+            yield f"  # {server.server}: no margin up to {LARGEST} suits its noise"
+            continue
+        values = f"margin: {100 * line.margin:g}%, bias: {100 * line.bias:g}%, noise: {100 * (line.noise or 0):g}%"
+        yield f"  {server.server}:"
+        yield f"    {server.suite}:"
+        yield "      regressions:"
+        yield f'        {server.metric}: {{{values}, reason: "docs/calibration-bias.md"}}'
 
 
 def markdown(found: Biases, thresholds: Thresholds) -> str:
@@ -65,7 +71,8 @@ def markdown(found: Biases, thresholds: Thresholds) -> str:
         "",
         "*Noise* is the standard deviation of head / base between rounds. The proposed margin is the least of a few",
         "round figures that is at least twice the largest estimate, and with which 19 of 20 comparisons with this",
-        f"noise are decided after {MOST_ROUNDS} rounds: as many as ten minutes hold where two run at the same time.",
+        f"noise are decided after {MOST_ROUNDS} rounds: as many as ten minutes hold where two run at the same time. A",
+        f"dash says that none up to {LARGEST} is.",
         "",
         *_markdown([("server", "largest", "noise", "margin"), *_margins(found, thresholds)]),
         "",
@@ -76,7 +83,8 @@ def markdown(found: Biases, thresholds: Thresholds) -> str:
 def _margins(found: Biases, thresholds: Thresholds) -> Iterator[list[str]]:
     for server in found.servers:
         usual = {each.metric: each for each in thresholds.suite(server.suite).regressions}
-        margin = f"{100 * proposed(server, usual[server.metric]).margin:g} %" if server.metric in usual else "-"
+        line = proposed(server, usual[server.metric]) if server.metric in usual else None
+        margin = f"{100 * line.margin:g} %" if line else "-"
         yield [server.server, _percent(server.largest).lstrip("+"), _percent(server.noise).lstrip("+"), margin]
 
 
