@@ -22,7 +22,7 @@ def markdown(found: Calibration) -> str:
         "interval is that of as many cases as there are campaigns, and not draws: a campaign weighs as much as it has",
         "rounds, and several of unequal length count as fewer. *Scaled* ones multiply the head's CPU per delivery of",
         "such a draw; the row says what its arms differ by otherwise. Rounds are the median of those after which",
-        "everything was decided, and those that ten minutes have time for.",
+        "the comparison was over, and those that ten minutes have time for.",
         "",
         f"Environments: {', '.join(found.environments) or 'none'}.",
         "",

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from pushbench.calibration.faults import TARGETS
 from pushbench.judging.changes import Row, rows
 from pushbench.judging.comparison import Pair
-from pushbench.judging.sequential import Gated, Word, decide, rounds_until_decided
+from pushbench.judging.sequential import Gated, Word, decide, rounds_until_over
 from pushbench.judging.thresholds import Regression, Thresholds
 from pushbench.records.record import Record, Trial
 
@@ -72,7 +72,7 @@ class Campaign:
                     if pair := pairs.get(begin + number - first):
                         drawn[row].append(_taken(pair, number, row, factor, swapped=swapped))
         played = {row: Gated(pairs, self.regressions[row]) for row, pairs in drawn.items()}
-        rounds = rounds_until_decided(played, self.most_rounds)
+        rounds = rounds_until_over(played, self.most_rounds)
         words = {row: decision.word for row, decision in decide(played, rounds=rounds).items()}
         return Run(words, rounds, self.most_rounds)
 

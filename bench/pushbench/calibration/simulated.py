@@ -17,7 +17,7 @@ from pydantic import Field, NonNegativeInt
 from pushbench.calibration.rates import Rate, rate
 from pushbench.foundation.model import Document
 from pushbench.judging.comparison import Pair
-from pushbench.judging.sequential import Gated, Word, decide, rounds_until_decided
+from pushbench.judging.sequential import Gated, Word, decide, rounds_until_over
 from pushbench.judging.thresholds import Regression
 from pushbench.metrics.definitions import Better, Metric, Unit
 
@@ -126,7 +126,7 @@ def _play(kind: _Kind, random: np.random.Generator) -> _Played:
         {(server, row.name): _gated(row, kind, changed=server == 0, random=random) for row in ROWS}
         for server in range(kind.servers)
     ]
-    ends = [rounds_until_decided(rows, MOST_ROUNDS, among) for rows in of_server]
+    ends = [rounds_until_over(rows, MOST_ROUNDS, among) for rows in of_server]
     if kind.all_rounds is not None:
         ends = shared(ends, kind.all_rounds)
     words: dict[tuple[int, str], Word] = {}
@@ -134,7 +134,7 @@ def _play(kind: _Kind, random: np.random.Generator) -> _Played:
         words |= {row: each.word for row, each in decide(rows, rounds=end, among=among).items()}
     if kind.factor == 1:
         return _Played(words, max(ends))
-    return _Played(words, rounds_until_decided({COST: of_server[0][0, COST]}, ends[0], among))
+    return _Played(words, rounds_until_over({COST: of_server[0][0, COST]}, ends[0], among))
 
 
 def shared(ends: Sequence[int], all_rounds: int) -> list[int]:

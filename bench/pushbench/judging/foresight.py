@@ -14,14 +14,12 @@ import numpy as np
 
 from pushbench.foundation.text import counted
 from pushbench.judging.comparison import FEWEST_PAIRS, Contrast
-from pushbench.judging.sequential import claim
+from pushbench.judging.sequential import ENOUGH_ROUNDS, claim
 from pushbench.judging.thresholds import Regression, Thresholds
 from pushbench.statistics import signed_ranks
 
 CLEAR_ROUNDS = 8
 """that decide a doubled cost, and most rows that did not change"""
-SMALL_ROUNDS = 14
-"""that decide a change of a tenth, where the noise is that of docs/calibration.md"""
 POWER_Z = 1.2816
 """normal quantile of 0.9: a change is visible when nine of ten comparisons would call it"""
 LONGER = 1.25
@@ -96,7 +94,7 @@ def rounds_needed(thresholds: Thresholds, suite: str, servers: Iterable[str]) ->
     """How many rounds decide each server: more than usual where a margin says how noisy it is."""
     return {
         server: max(
-            [SMALL_ROUNDS, *(rounds_of_noise(each) for each in thresholds.margins(suite, server) if each.noise)]
+            [ENOUGH_ROUNDS, *(rounds_of_noise(each) for each in thresholds.margins(suite, server) if each.noise)]
         )
         for server in servers
     }
@@ -113,7 +111,7 @@ def too_short(round_seconds: Mapping[str, float], allowed: Allowed, needed: Mapp
     rounds, give = allowed.fewest(round_seconds), f"give {', and '.join(would_do)}"
     if rounds < CLEAR_ROUNDS:
         return f"{counted(rounds, 'round')} can hardly decide anything: {give}"
-    if rounds < SMALL_ROUNDS:
+    if rounds < ENOUGH_ROUNDS:
         return f"{rounds} rounds decide large changes alone: for one of 10 %, {give}"
     noisy = ", ".join(sorted(server for server in needed if needed[server] > rounds))
     return f"{rounds} rounds may be too few where the noise is as thresholds.yml says ({noisy}): {give}"

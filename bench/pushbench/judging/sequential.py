@@ -8,7 +8,7 @@ the opposite claim: there is evidence that the effect is smaller than the margin
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from math import log, sqrt
 from typing import Literal, TypeVar
@@ -30,6 +30,8 @@ SAME_ALPHA = 0.10
 """over all looks, for one row: so often may a change as large as the margin be called the same"""
 STEADY_ERRORS = 1.0
 """standard errors by which the mean of a row that is the same has to be inside the margin"""
+ENOUGH_ROUNDS = 14
+"""that decide a change of a tenth, where the noise is that of docs/calibration.md"""
 EVERY_ROUND_UNTIL = 16
 """from then on only every second round: a look takes time, and one round more or less decides little"""
 
@@ -64,9 +66,16 @@ def looks(rounds: int) -> list[int]:
     return [now for now in range(FEWEST_PAIRS, rounds + 1) if now <= EVERY_ROUND_UNTIL or now % 2 == 0]
 
 
-def rounds_until_decided(rows: Mapping[Key, Gated], most: int, among: int | None = None) -> int:
-    """The first look at which each row has a word; `most` where there is none. The run has `among` rows in all, or no
-    others.
+def is_over(words: Collection[Word], rounds: int) -> bool:
+    """Whether a comparison with these words for its rows ends: each row has one, or the answer is that it is worse, and
+    the rows without one had enough rounds for a change of a tenth.
+    """
+    return "unknown" not in words or ("worse" in words and rounds >= ENOUGH_ROUNDS)
+
+
+def rounds_until_over(rows: Mapping[Key, Gated], most: int, among: int | None = None) -> int:
+    """The first look at which a comparison with these rows is over; `most` where there is none. The run has `among`
+    rows in all, or no others.
     """
     words: dict[Key, Word] = dict.fromkeys(rows, "unknown")
     for now in looks(most):
@@ -74,7 +83,7 @@ def rounds_until_decided(rows: Mapping[Key, Gated], most: int, among: int | None
             seen = gated.until(now)
             found = claim(seen, among or len(rows)).word
             words[row] = found if found != "unknown" else _standing(words[row], seen)
-        if "unknown" not in words.values():
+        if is_over(words.values(), now):
             return now
     return most
 

@@ -1,4 +1,4 @@
-"""The rounds of a comparison: both arms of every server that is not decided yet, until everything is.
+"""The rounds of a comparison: both arms of every server whose verdict is open, until none is.
 
 The arms of a server are measured at the same time, on the same CPUs, unless that is more than these can do. What is
 decided, and when is looked, is found by `sequential`; here is what is done until then.
@@ -17,10 +17,10 @@ from math import inf
 from pushbench.drivers.lanes import with_own_logs
 from pushbench.foundation.project import Project
 from pushbench.judging.breaking import keeps_breaking
-from pushbench.judging.changes import complete_rounds, decisions, rows
+from pushbench.judging.changes import Row, complete_rounds, count_pairs, decisions, rows
 from pushbench.judging.foresight import Allowed, rounds_needed, too_short
 from pushbench.judging.sentences import after_look
-from pushbench.judging.sequential import looks
+from pushbench.judging.sequential import Decision, Word, is_over, looks
 from pushbench.judging.thresholds import Thresholds
 from pushbench.measuring.arms import ArmName, Arms
 from pushbench.measuring.common import Interrupted, measure_one
@@ -206,14 +206,30 @@ class Campaign:
         return _with_most_rounds(record, most)
 
     def _undecided(self, record: Record, servers: Sequence[str]) -> list[str]:
-        """Those with a row that more rounds may tell. Says what is known when there was a look."""
+        """Those whose verdict more rounds may change. Says what is known when there was a look."""
         found = decisions(record, rows(record, self.thresholds))
         if (played := complete_rounds(record)) in looks(played):
             for server in servers:
                 own = {row: found[row] for row in found if row.server == server}
                 self.watch.note(after_look(server, own, metrics_of(record.words)))
-        unknown = {row.server for row, decision in found.items() if decision.word == "unknown"}
-        return [each for each in servers if each in unknown and not self._fails(record, each)]
+        return [each for each in servers if not self._is_over(record, each, found) and not self._fails(record, each)]
+
+    def _is_over(self, record: Record, server: str, found: Mapping[Row, Decision]) -> bool:
+        """Whether each row of a server has a word, or one is worse, which no line of thresholds.yml accepts, and more
+        rounds would change nothing: the comparison fails.
+        """
+        accepted = {line.metric for line in _comparison(record).accepting if line.server == server}
+        words: dict[Row, Word] = {
+            row: "same" if each.word == "worse" and row.metric in accepted else each.word
+            for row, each in found.items()
+            if row.server == server
+        }
+        over = is_over(words.values(), count_pairs(record, server))
+        if over and "unknown" in words.values():
+            metrics = metrics_of(record.words)
+            worse = dict.fromkeys(metrics[row.metric].in_sentence for row, word in words.items() if word == "worse")
+            self.watch.note(f"{server}: not measured further: worse in {', '.join(worse)}")
+        return over
 
     def _fails(self, record: Record, server: str) -> bool:
         """More rounds would change nothing: a head that failed, or keeps breaking a limit, is judged by that, and

@@ -11,7 +11,6 @@ import pytest
 from pushbench.judging.comparison import Contrast
 from pushbench.judging.foresight import (
     MOST_NEEDED,
-    SMALL_ROUNDS,
     USUAL_ROWS,
     Allowed,
     rounds_needed,
@@ -20,7 +19,7 @@ from pushbench.judging.foresight import (
     too_short,
     visible,
 )
-from pushbench.judging.sequential import claim
+from pushbench.judging.sequential import ENOUGH_ROUNDS, claim
 from pushbench.judging.thresholds import Regression, SuiteThresholds, Thresholds
 from pushbench.metrics.definitions import Better
 from tests.factories import METRICS
@@ -76,14 +75,14 @@ SEVEN = {f"s{number}": 13.0 for number in range(7)}
 
 @pytest.mark.parametrize(("rounds", "begins"), [(1, "1 round can hardly"), (7, "7 rounds can hardly"), (9, "9 rounds")])
 def test_too_little_time_is_said_with_the_time_that_would_do(rounds: int, begins: str) -> None:
-    sentence = too_short(ALONE, Allowed(13.0 * rounds), {"go": SMALL_ROUNDS})
+    sentence = too_short(ALONE, Allowed(13.0 * rounds), {"go": ENOUGH_ROUNDS})
     assert sentence.startswith(begins)
     assert sentence.endswith("give --max-time 4m or more, which is for each server")
-    assert too_short(ALONE, Allowed(13.0 * SMALL_ROUNDS), {"go": SMALL_ROUNDS}) == ""
+    assert too_short(ALONE, Allowed(13.0 * ENOUGH_ROUNDS), {"go": ENOUGH_ROUNDS}) == ""
 
 
 def test_the_time_of_all_servers_is_told_from_that_of_each() -> None:
-    needed = dict.fromkeys(SEVEN, SMALL_ROUNDS)
+    needed = dict.fromkeys(SEVEN, ENOUGH_ROUNDS)
     sentence = too_short(SEVEN, Allowed(600.0, 600.0), needed)
     assert sentence == (
         "6 rounds can hardly decide anything: give --total-time 23m or more, which is for all servers together"
@@ -115,7 +114,7 @@ def test_a_noisy_server_needs_more_rounds_and_is_named() -> None:
     own = {"jvm": (noisy,), "go": (quiet,)}
     thresholds = Thresholds("", {"whiteboard": SuiteThresholds(own_regressions=own)})
     needed = rounds_needed(thresholds, "whiteboard", ["go", "jvm", "other"])
-    assert needed["go"] == needed["other"] == SMALL_ROUNDS < needed["jvm"] < 100
+    assert needed["go"] == needed["other"] == ENOUGH_ROUNDS < needed["jvm"] < 100
     sentence = too_short({"go": 13.0, "jvm": 13.0}, Allowed(13.0 * 20), needed)
     assert sentence.startswith(
         "20 rounds may be too few where the noise is as thresholds.yml says (jvm): give --max-time "

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pushbench.judging.comparison import Pair
-from pushbench.judging.sequential import Decision, Gated, Word, decide, looks, rounds_until_decided
+from pushbench.judging.sequential import ENOUGH_ROUNDS, Decision, Gated, Word, decide, is_over, looks, rounds_until_over
 from pushbench.judging.thresholds import Regression
 from pushbench.metrics.definitions import Better
 from tests.factories import METRICS
@@ -45,7 +45,7 @@ def test_a_change_beyond_the_margin_one_inside_it_and_one_at_it(effect: float, w
 
 def test_a_doubled_cost_is_called_after_few_rounds_and_a_tenth_soon_after() -> None:
     def rounds(effect: float) -> float:
-        found = [rounds_until_decided({"cpu": gated(CPU, effect, seed=seed)}, MOST) for seed in range(25)]
+        found = [rounds_until_over({"cpu": gated(CPU, effect, seed=seed)}, MOST) for seed in range(25)]
         return float(np.median(found))
 
     assert rounds(1.0) <= 6
@@ -67,10 +67,21 @@ def test_a_word_that_later_rounds_contradict_does_not_stand() -> None:
 
 def test_more_rows_of_a_run_need_more_evidence() -> None:
     row = gated(CPU, 0.15, noise=0.03)
-    alone = rounds_until_decided({"cpu": row}, MOST)
-    assert alone < rounds_until_decided({"cpu": row}, MOST, among=5000)
+    alone = rounds_until_over({"cpu": row}, MOST)
+    assert alone < rounds_until_over({"cpu": row}, MOST, among=5000)
     found = decide({"cpu": row}, rounds=alone, among=5000)["cpu"]
     assert (found.word, found.suspected) == ("unknown", "worse")
+
+
+def test_it_ends_when_all_is_decided_or_it_is_worse_after_enough_rounds() -> None:
+    assert is_over(["same", "better", "worse"], 4)
+    assert not is_over(["same", "unknown"], 100)
+    assert not is_over(["better", "unknown"], 100)
+    assert not is_over(["worse", "unknown"], ENOUGH_ROUNDS - 1)
+    assert is_over(["worse", "unknown"], ENOUGH_ROUNDS)
+    wild = gated(CPU, noise=0.5)
+    assert rounds_until_over({"cpu": gated(CPU, 1.0), "tail": wild}, MOST) == ENOUGH_ROUNDS
+    assert rounds_until_over({"cpu": gated(CPU), "tail": wild}, MOST) == MOST
 
 
 def test_pairs_count_and_not_rounds() -> None:

@@ -2,30 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from datetime import date
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from pushbench.judging.thresholds import NO_THRESHOLDS
+from pushbench.judging.sequential import ENOUGH_ROUNDS
+from pushbench.judging.thresholds import NO_THRESHOLDS, Thresholds
 from pushbench.measuring.campaign import Budget, Campaign
 from pushbench.metrics.validity import judge_together
-from pushbench.records.record import PlannedTrial, Record
-from tests.comparisons import compared
+from pushbench.records.record import Accepting, PlannedTrial, Record
+from tests.comparisons import THRESHOLDS, compared
 from tests.factories import make_stage, make_trial
 from tests.tiny_runs import Notebook
 
 SECONDS = {"quick": 10.0, "slow": 40.0}
 """that a round of a server takes"""
 
+Use = Callable[[PlannedTrial], Mapping[str, float]]
+"""what is measured of a trial"""
+
 
 class Scripted(Campaign):
     """Plays rounds that take what `SECONDS` says, and keeps who was in them."""
 
     turns: list[dict[str, list[int]]]
-    use: Mapping[str, float]
+    use: Use
 
     def _play(
         self, record: Record, planned: Sequence[PlannedTrial], seconds_left: float
@@ -35,12 +40,24 @@ class Scripted(Campaign):
             rounds.setdefault(each.server, []).append(each.round)
         self.turns.append(rounds)
         trials = [
-            make_trial(each.server, each.round, arm=each.arm, results=[make_stage(260, self.use)]) for each in planned
+            make_trial(each.server, each.round, arm=each.arm, results=[make_stage(260, self.use(each))])
+            for each in planned
         ]
         for server in rounds:
             own = [trial for trial in trials if trial.server == server]
             record = record.model_copy(update={"trials": [*record.trials, *judge_together(own, record.environment)]})
         return record.model_copy(update={"plan": [*record.plan, *planned]}), {each: SECONDS[each] for each in rounds}
+
+
+def prepared(
+    folder: Path, budget: Budget, use: Use, thresholds: Thresholds = NO_THRESHOLDS
+) -> tuple[Scripted, Notebook]:
+    nothing: Any = SimpleNamespace(records=folder)
+    watch = Notebook()
+    scripted = Scripted(nothing, thresholds, nothing, nothing, budget, 1, watch)
+    object.__setattr__(scripted, "turns", [])
+    object.__setattr__(scripted, "use", use)
+    return scripted, watch
 
 
 def campaign(
@@ -53,11 +70,7 @@ def campaign(
     live: bool = False,
 ) -> tuple[list[dict[str, list[int]]], list[str]]:
     """The numbers of the rounds of each server in each turn, and what was said."""
-    nothing: Any = SimpleNamespace(records=folder)
-    watch = Notebook()
-    scripted = Scripted(nothing, NO_THRESHOLDS, nothing, nothing, budget, 1, watch)
-    object.__setattr__(scripted, "turns", [])
-    object.__setattr__(scripted, "use", use or {"cpu_cores": 0.7})
+    scripted, watch = prepared(folder, budget, lambda _: use or {"cpu_cores": 0.7})
     scripted.play(compared([], most_rounds=most_rounds).model_copy(update={"live": live}), servers)
     return scripted.turns, watch.notes
 
@@ -88,6 +101,37 @@ def test_all_servers_share_a_time_and_the_last_ones_are_named(tmp_path: Path) ->
 
 def test_without_a_margin_nothing_is_undecided(tmp_path: Path) -> None:
     assert len(played(tmp_path, Budget(1e6), ["quick"])) == 1
+
+
+def half_more_cpu_and_a_wild_tail(planned: PlannedTrial) -> Mapping[str, float]:
+    wild = 3.0 if planned.round % 2 else 1 / 3
+    head = planned.arm == "head"
+    return {
+        "cpu_cores": 0.7,
+        "cpu_seconds_per_delivery": 30e-6 if head else 20e-6,
+        "delivery_seconds.p95": 0.05 * (wild if head else 1.0),
+    }
+
+
+@pytest.mark.parametrize(("accepted", "rounds"), [(False, ENOUGH_ROUNDS), (True, 20)])
+def test_a_server_that_is_worse_ends_without_the_rows_that_cannot_be_decided(
+    tmp_path: Path, accepted: bool, rounds: int
+) -> None:
+    """A line of thresholds.yml that accepts it makes the other rows the verdict."""
+    line = Accepting(
+        server="quick",
+        metric="cpu_seconds_per_delivery",
+        stages=None,
+        level=None,
+        change=1.0,
+        reason="a richer protocol",
+        until=date(2027, 1, 1),
+        where="thresholds.yml:9",
+    )
+    scripted, watch = prepared(tmp_path, Budget(1e6, 20), half_more_cpu_and_a_wild_tail, THRESHOLDS)
+    scripted.play(compared([], accepting=[line] if accepted else []), ["quick"])
+    assert len(scripted.turns) == rounds
+    assert ("quick: not measured further: worse in CPU per delivery" in watch.notes) != accepted
 
 
 LITTLE = {"cpu_cores": 0.05, "generator_cpu_cores": 0.05, "memory_bytes.peak": 1e8}
