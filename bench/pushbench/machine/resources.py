@@ -173,6 +173,8 @@ def _total(members: Iterable[Stat], by_thread: bool) -> Usage | None:
         if status is None or own is None:
             continue
         kilobytes = keyed_numbers(status)
+        if "RssAnon" not in kilobytes:  # it has ended since its state was read, and its memory is gone
+            continue
         present.append(stat)
         threads += stat.threads
         anonymous += kilobytes.get("RssAnon", 0)

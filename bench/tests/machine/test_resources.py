@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -143,6 +144,16 @@ def test_a_program_that_ended_uses_nothing() -> None:
     process = python("pass")
     process.communicate()
     assert Tree(process.pid).usage() is None
+
+
+def test_a_program_that_ends_while_it_is_read_uses_nothing() -> None:
+    """Its memory is gone, though its state was that of a running one a moment before."""
+    process = python("pass")
+    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+    [ended] = [stat for stat in stats() if stat.pid == process.pid]
+    assert ended.state == "Z"
+    assert Tree(process.pid).usage([replace(ended, state="R")]) is None
+    process.communicate()
 
 
 def test_what_is_counted_by_thread_leaves_out_ended_ones() -> None:
