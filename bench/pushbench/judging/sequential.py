@@ -67,8 +67,8 @@ def looks(rounds: int) -> list[int]:
 
 
 def is_over(words: Collection[Word], rounds: int) -> bool:
-    """Whether a comparison with these words for its rows ends: each row has one, or the answer is that it is worse, and
-    the rows without one had enough rounds for a change of a tenth.
+    """Whether a comparison whose rows have these words ends: each row is decided, or one is worse and the others had
+    enough rounds for a change of a tenth.
     """
     return "unknown" not in words or ("worse" in words and rounds >= ENOUGH_ROUNDS)
 

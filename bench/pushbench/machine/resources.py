@@ -173,7 +173,7 @@ def _total(members: Iterable[Stat], by_thread: bool) -> Usage | None:
         if status is None or own is None:
             continue
         kilobytes = keyed_numbers(status)
-        if "RssAnon" not in kilobytes:  # it has ended since its state was read, and its memory is gone
+        if "VmSize" not in kilobytes:  # it has ended since its state was read, and its memory is gone
             continue
         present.append(stat)
         threads += stat.threads
