@@ -125,7 +125,10 @@ def _latencies(words: Vocabulary) -> list[Metric]:
             for name, latency in words.latencies.items()
         ),
         Metric(
-            f"{words.headline_latency}_seconds.{WORST_SECOND}", f"{shown} p95, worst second", Unit.SECONDS, added=True
+            f"{words.headline_latency}_seconds.{WORST_SECOND}",
+            f"{shown} p95 of the worst second",
+            Unit.SECONDS,
+            added=True,
         ),
         *(Metric(f"lateness_seconds.{point}", f"Send lateness {point}", Unit.SECONDS) for point in POINTS),
         *(

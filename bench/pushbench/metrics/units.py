@@ -42,7 +42,7 @@ _ACCEPTED: dict[Unit, dict[str, float]] = {
 _EXAMPLES: dict[Unit, str] = {
     Unit.COUNT: "100",
     Unit.PER_SECOND: "20000/s",
-    Unit.SECONDS: "500ms, 2s or 1m",
+    Unit.SECONDS: "500ms, 2s or 1m30s",
     Unit.BYTES: "64KiB or 200MB",
     Unit.BYTES_PER_SECOND: "12MB/s",
     Unit.RATIO: "1% or 0.01",
@@ -50,13 +50,19 @@ _EXAMPLES: dict[Unit, str] = {
 }
 
 _QUANTITY = re.compile(r"\s*([+-]?(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*([^\d\s]*)\s*")
+_CLOCK = re.compile(r"(?:(\d{1,6}) ?h)? ?(?:(\d{1,6}) ?m(?:in)?)? ?(?:(\d{1,6}) ?s)?")
 
 
 def parse_quantity(text: str, unit: Unit) -> float:
     """Read `text` in base units of `unit`. A duration or a size needs its suffix: a bare 5 could be anything but 0.
 
+    A duration may have several parts, the largest first: `1m30s`, or `1 min 30 s` as `format_elapsed` writes it.
     Raises UserError with what was expected.
     """
+    clock = _CLOCK.fullmatch(text.strip()) if unit is Unit.SECONDS else None
+    if clock and any(clock.groups()):
+        hours, minutes, seconds = (float(part or 0) for part in clock.groups())
+        return hours * _DURATIONS["h"] + minutes * _DURATIONS["m"] + seconds
     match = _QUANTITY.fullmatch(text)
     number, suffix = (match[1], match[2]) if match else ("", "")
     factor = _ACCEPTED[unit].get(suffix)

@@ -182,7 +182,7 @@ suites:
         (of_suite("lost_ratio: {max: 1%}"), 5, "unknown metric; did you mean loss_ratio?"),
         (of_suite("colour: {max: 1%}"), 5, "unknown metric; `pushbench suites whiteboard` lists them"),
         (of_suite("loss_ratio: {max: 500ms}"), 5, "expected a ratio such as 1% or 0.01, found '500ms'"),
-        (of_suite("delivery_seconds.p95: {max: 1%}"), 5, "expected a duration such as 500ms, 2s or 1m, found '1%'"),
+        (of_suite("delivery_seconds.p95: {max: 1%}"), 5, "expected a duration such as 500ms, 2s or 1m30s, found '1%'"),
         (of_suite("delivery_seconds.p95: {max: 5}"), 5, "expected a duration"),
         (of_suite("loss_ratio: {max: -1%}"), 5, "cannot be below 0"),
         (of_suite("loss_ratio: {max: true}"), 5, "max: expected a quantity such as 1%"),

@@ -15,6 +15,10 @@ from pushbench.metrics.units import format_elapsed, format_quantity, parse_quant
         ("500ms", Unit.SECONDS, 0.5),
         ("1m", Unit.SECONDS, 60.0),
         ("1.5 s", Unit.SECONDS, 1.5),
+        ("6m30s", Unit.SECONDS, 390.0),
+        ("1h2m3s", Unit.SECONDS, 3723.0),
+        ("1 h 02 min", Unit.SECONDS, 3720.0),
+        ("4 min 05 s", Unit.SECONDS, 245.0),
         ("250us", Unit.SECONDS, 250e-6),
         ("250µs", Unit.SECONDS, 250e-6),
         ("250\u03bcs", Unit.SECONDS, 250e-6),  # Greek mu, which looks alike
@@ -35,7 +39,18 @@ def test_reads_a_quantity_in_base_units(text: str, unit: Unit, value: float) -> 
 
 @pytest.mark.parametrize(
     ("text", "unit"),
-    [("5", Unit.SECONDS), ("5 parsecs", Unit.SECONDS), ("1%", Unit.SECONDS), ("fast", Unit.RATIO), ("", Unit.COUNT)],
+    [
+        ("5", Unit.SECONDS),
+        ("5 parsecs", Unit.SECONDS),
+        ("1%", Unit.SECONDS),
+        ("30s1m", Unit.SECONDS),
+        ("1m30", Unit.SECONDS),
+        ("1.5m30s", Unit.SECONDS),
+        ("", Unit.SECONDS),
+        ("1m30s", Unit.COUNT),
+        ("fast", Unit.RATIO),
+        ("", Unit.COUNT),
+    ],
 )
 def test_says_what_was_expected(text: str, unit: Unit) -> None:
     with pytest.raises(UserError, match=r"expected a .* such as .*, found"):
