@@ -76,6 +76,7 @@ def bias(
     from pushbench.drivers.choice import DriverChoice
     from pushbench.foundation.files import locked, write_atomically
     from pushbench.foundation.project import Project
+    from pushbench.foundation.text import counted
     from pushbench.measuring.common import GaveWay, Interrupted, Options
     from pushbench.records import store
 
@@ -94,7 +95,8 @@ def bias(
                 )
                 kept = of_newest_ways(of_schedules(_kept(into), _schedules(project)))
                 left = play(request, kept, compare, lambda each: note(str(store.write_record(into, each))), note)
-                note(f"{left} comparisons are missing: the same command goes on" if left else "nothing is missing")
+                missing = counted(left, "comparison") if left else "nothing"
+                note(f"missing: {missing}" + ("; the same command goes on" if left else ""))
         except (KeyboardInterrupt, Interrupted, GaveWay):
             note("interrupted: what has ended is kept; the same command goes on")
             ended = False
