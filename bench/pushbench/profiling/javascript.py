@@ -10,6 +10,8 @@ from pushbench.profiling.profilers import Place
 
 INTERVAL_US = 500
 """between two samples: a server that uses 8 % of a CPU gives some 1,000 in 7 s"""
+NOT_INLINED = "--no-turbo-inlining"
+"""V8 gives a loop of a function that it has put into another to that other one, although it knows the line"""
 MOST_FILES = 100
 """of one start: a file for each process and each worker thread"""
 PRELOADS = {"node": "--require", "bun": "--preload"}
@@ -34,7 +36,7 @@ class CpuProf:
         preloaded.write_text(ENDING)
         self.options += [PRELOADS[runtime], str(preloaded)]
         if runtime == "node":
-            self.options.append(f"--cpu-prof-interval={INTERVAL_US}")
+            self.options += [f"--cpu-prof-interval={INTERVAL_US}", NOT_INLINED]
 
     def begin(self, pids: Sequence[int], window: Window) -> None: ...
 
