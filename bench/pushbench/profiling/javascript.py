@@ -11,7 +11,7 @@ from pushbench.profiling.profilers import Place
 INTERVAL_US = 500
 """between two samples: a server that uses 8 % of a CPU gives some 1,000 in 7 s"""
 NOT_INLINED = "--no-turbo-inlining"
-"""V8 gives a loop of a function that it has put into another to that other one, although it knows the line"""
+"""V8 inlines short functions, and its profiler counts a loop of an inlined function as the caller's"""
 MOST_FILES = 100
 """of one start: a file for each process and each worker thread"""
 PRELOADS = {"node": "--require", "bun": "--preload"}

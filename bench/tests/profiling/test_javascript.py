@@ -32,7 +32,7 @@ def test_a_server_that_gets_sigterm_leaves_a_profile(program: str, code: int, tm
     assert list(tmp_path.glob("*.cpuprofile"))
 
 
-# V8 puts all of it into the listener's function, and then gives the loop to that one.
+# V8 inlines `#receive` and `burn` into the listener. Without an option its profiler counts the loop as the listener's.
 BURNS = """
 const { EventEmitter } = require('node:events');
 class Board {
