@@ -37,8 +37,8 @@ OF_GENERATOR = frozenset(
     }
 )
 """codes of findings: the generator could not play the load, or tell of it"""
-OF_CONNECTING = "connect_"
-"""begins the names of limits that a slower ramp may keep"""
+OF_CONNECTING = ("connect_", "clients_missing_")
+"""begin the names of limits that a slower ramp may keep"""
 
 
 @dataclass(frozen=True)

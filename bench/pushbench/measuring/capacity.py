@@ -31,15 +31,15 @@ from pushbench.measuring.common import (
     require_no_cluster,
 )
 from pushbench.measuring.preparation import Prepared
-from pushbench.measuring.probing import Probing, load_of, probe_seconds, used_share
+from pushbench.measuring.probing import Probing, load_of, probe_seconds, used_share, was_slow
 from pushbench.measuring.progress import SearchWatch
-from pushbench.measuring.searching import Ask, Asked, Ended, Found, Plan, hint_of, next_ask, warms
+from pushbench.measuring.searching import Ask, Asked, Ended, Found, Plan, hint_of, next_ask, ramps_slowly, warms
 from pushbench.measuring.trial import Bench
 from pushbench.metrics.carrying import probe_sentence
 from pushbench.records import store
 from pushbench.records.capacity import CLIENTS, CapacityRecord, Probe, Search, ServerCapacity, Start
 from pushbench.records.capacity_store import write_capacity
-from pushbench.records.record import Environment, Failure, PlannedTrial, ReportedVersions
+from pushbench.records.record import Failure, PlannedTrial, ReportedVersions
 
 FIRST_START = 0.45
 """of the time of all starts, at least: it is not told where to look"""
@@ -194,14 +194,17 @@ def _search_server(
 
 def _plan(record: CapacityRecord, before: Sequence[Start]) -> Plan:
     search = record.search
-    hint = hint_of([_ended(start, record.environment) for start in before])
+    hint = hint_of([_ended(start, record) for start in before])
     return Plan(search.first, search.step, search.most, hint)
 
 
-def _ended(start: Start, environment: Environment) -> Ended:
-    asked = [Asked(each.load, each.hold, each.answer, used_share(each, environment)) for each in start.probes]
+def _ended(start: Start, record: CapacityRecord) -> Ended:
+    asked = [
+        Asked(each.load, each.hold, each.answer, used_share(each, record.environment), was_slow(each, record.search))
+        for each in start.probes
+    ]
     used = next((each.used for each in asked if each.load == start.carried and each.answer == "carried"), None)
-    return Ended(start.carried, start.refused, start.end, used, warms(asked))
+    return Ended(start.carried, start.refused, start.end, used, warms(asked), ramps_slowly(asked))
 
 
 @dataclass(frozen=True)

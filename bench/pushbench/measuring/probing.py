@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass, replace
 
@@ -28,7 +29,7 @@ RESTING = 0.10  # of a core
 def load_of(base: Load, search: Search, ask: Ask) -> Load:
     """The load of a probe. Where a rate is searched, it is the parameter that the suite has for it."""
     clients = search.clients(ask.load)
-    ramp = max(search.ramp_seconds, clients / search.clients_per_second) * (SLOW_RAMP if ask.slow else 1.0)
+    ramp = _ramp_seconds(search, clients) * (SLOW_RAMP if ask.slow else 1.0)
     stage = StagePlan(
         clients=clients,
         closed=search.closed,
@@ -102,6 +103,15 @@ def used_share(probe: Probe, environment: Environment) -> float | None:
     if own is None:
         return None
     return max(own / len(environment.server_cpus), (services or 0.0) / len(environment.generator_cpus))
+
+
+def was_slow(probe: Probe, search: Search) -> bool:
+    """Whether the probe had the longer ramp."""
+    return probe.ramp_seconds > _ramp_seconds(search, probe.clients) * math.sqrt(SLOW_RAMP)
+
+
+def _ramp_seconds(search: Search, clients: int) -> float:
+    return max(search.ramp_seconds, clients / search.clients_per_second)
 
 
 def _rest(instance: Instance) -> None:

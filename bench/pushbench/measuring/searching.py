@@ -64,6 +64,8 @@ class Ended:
     """share of the server's busiest resource at the carried load"""
     warmed: bool = False
     """it was cold at first: see `warms`"""
+    slow: bool = False
+    """a longer ramp helped: see `ramps_slowly`"""
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,8 @@ class Hint:
     """how far the edge may be from `load`, as a share: the first step beyond it"""
     cold: bool = False
     """a start of this server has to warm up"""
+    slow: bool = False
+    """its clients need a longer ramp"""
 
 
 @dataclass(frozen=True)
@@ -137,10 +141,10 @@ def hint_of(starts: Sequence[Ended]) -> Hint | None:
     A start that ran out of time carries at least that much. The edge is between the largest such load and the least one
     above it that was refused, or else where the used share of the server's busiest resource says.
     """
-    cold = any(start.warmed for start in starts)
+    cold, slow = any(start.warmed for start in starts), any(start.slow for start in starts)
     exact = [start.carried for start in starts if start.carried and start.end != "time"]
     if exact:
-        return Hint(median_low(exact), cold=cold)
+        return Hint(median_low(exact), cold=cold, slow=slow)
     most = max(starts, key=lambda start: start.carried, default=None)
     if most is None or not most.carried:
         return None
@@ -149,7 +153,7 @@ def hint_of(starts: Sequence[Ended]) -> Hint | None:
     if high == low and most.used:
         high = low * _promised(most.used) ** 2  # the middle is what the share promises
     times = high / low
-    return Hint(low * math.sqrt(times), max(times**0.25 - 1, RESOLUTION), cold)
+    return Hint(low * math.sqrt(times), max(times**0.25 - 1, RESOLUTION), cold, slow)
 
 
 def warms(asked: Sequence[Asked]) -> bool:
@@ -159,6 +163,11 @@ def warms(asked: Sequence[Asked]) -> bool:
         load <= next_load and used > ROOM and next_used < WARMER * used
         for (load, used), (next_load, next_used) in pairwise(known)
     )
+
+
+def ramps_slowly(asked: Sequence[Asked]) -> bool:
+    """Whether a longer ramp helped."""
+    return any(each.slow and each.answer == "carried" for each in asked)
 
 
 def next_ask(plan: Plan, asked: Sequence[Asked], left: float, cost: Cost) -> Ask | Found:
@@ -181,18 +190,19 @@ class _Votes:
     def wanted(self) -> Iterator[Ask]:
         """What would be asked, the next one first. The hold comes after what decides the load, or when there is no time
         for that. A search that has all its answers wants nothing."""
-        following = self._following()
+        following, hold = self._following(), self._hold()
         if following:
             yield following
-        if self.carried and not self._held(self.carried) and not (following and following.hold):
+        if hold and not (following and following.hold):
+            yield hold
             yield self._ask(self.carried, hold=True)
         elif not following and self.refused is not None and self._end(self.refused) == "disturbed":
             yield self._ask(self.refused)
 
     def reserve(self, cost: Cost) -> float:
-        """Seconds to keep for holding the load that is carried."""
-        carried = self.carried
-        return cost(self._ask(carried, hold=True)) if carried and not self._held(carried) else 0.0
+        """Seconds to keep for the hold."""
+        hold = self._hold()
+        return cost(hold) if hold else 0.0
 
     def found(self) -> Found:
         carried, refused = self.carried, self.refused
@@ -216,6 +226,21 @@ class _Votes:
         """The least load above it that was not."""
         above = (load for load in self._loads() if load > self.carried and self._score(load) < 0)
         return min(above, default=None)
+
+    def _hold(self) -> Ask | None:
+        """The hold that the last seconds are for, while the carried load was not held.
+
+        A later start that has carried no more than half of what another one found gets no number by holding that. It
+        holds what the other one found, or the least load that is near what it refused.
+        """
+        carried, refused, hint = self.carried, self.refused, self._hinted
+        if not carried or self._held(carried):
+            return None
+        load = carried
+        if hint and carried <= self._first():
+            near = self.plan.step * math.ceil(refused / NEAR / self.plan.step) if refused else hint
+            load = max(carried, near)
+        return self._ask(load, hold=True)
 
     def _following(self) -> Ask | None:
         plan, carried, refused = self.plan, self.carried, self.refused
@@ -300,9 +325,11 @@ class _Votes:
         return min(max(round(load / step) * step, step), self.plan.most)
 
     def _ask(self, load: int, *, hold: bool = False) -> Ask:
-        """With a longer ramp where a shorter one was too fast for this load, and where that helped before."""
+        """With a longer ramp where a shorter one was too fast for this load, and where that helped before, on this
+        start or on an earlier one.
+        """
         too_fast = any(each.load == load and each.answer == "connecting" for each in self.asked)
-        helped = any(each.slow and each.answer == "carried" for each in self.asked)
+        helped = ramps_slowly(self.asked) or (self.plan.hint is not None and self.plan.hint.slow)
         return Ask(load, hold, too_fast or helped, first=not self.asked)
 
     def _loads(self) -> set[int]:

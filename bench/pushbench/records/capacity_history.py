@@ -23,7 +23,7 @@ from pushbench.records.record import Instant, Slug
 from pushbench.records.vocabulary import Name
 
 SUFFIX = ".capacity.json"
-RULES = 1
+RULES = 2
 """number of the rules by which a load is searched and answered: other rules may find another capacity"""
 LEAVES_SAME = {"first", "most"}
 """keys of a search that change where it begins and ends, and not what it finds in between"""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from pushbench.measuring.searching import Answer, Ask, Asked, Ended, Found, Plan, hint_of, next_ask, warms
+from pushbench.measuring.searching import Answer, Ask, Asked, Ended, Found, Plan, hint_of, next_ask, ramps_slowly, warms
 
 PLAN = Plan(first=100, step=10, most=20_000)
 AMPLE = 1e6
@@ -33,7 +33,8 @@ class Search:
     @property
     def ended(self) -> Ended:
         used = next((each.used for each in self.asked if each.load == self.found.carried), None)
-        return Ended(self.found.carried, self.found.refused, self.found.end, used, warms(self.asked))
+        found = self.found
+        return Ended(found.carried, found.refused, found.end, used, warms(self.asked), ramps_slowly(self.asked))
 
 
 def search(

@@ -13,6 +13,7 @@ from pushbench.records.vocabulary import ORIGINAL
 from tests.factories import make_trial
 
 LIMITS = [
+    AskedLimit(metric="clients_missing_ratio", side="max", value=0.0),
     AskedLimit(metric="connect_late_ratio", side="max", value=0.01),
     AskedLimit(metric="delivery_seconds.p95", side="max", value=0.5),
     AskedLimit(metric="loss_ratio", side="max", value=0.01),
@@ -50,6 +51,7 @@ def said(found: Trial, asking: Asking = OPEN, *, slow: bool = False) -> tuple[st
         ({"loss_ratio": 0.02, "delivery_seconds__p95": 0.6}, "broken", ["delivery_seconds.p95", "loss_ratio"]),
         ({"delivery_seconds__p95": 0.51, "lateness_seconds__p95": 0.02}, "disturbed", ["delivery_seconds.p95"]),
         ({"connect_late_ratio": 0.02}, "connecting", ["connect_late_ratio"]),
+        ({"clients_missing_ratio": 0.01}, "connecting", ["clients_missing_ratio"]),
         ({"connect_late_ratio": 0.02, "loss_ratio": 0.02}, "broken", ["connect_late_ratio", "loss_ratio"]),
         ({**QUEUE, "delivery_seconds__p50": 0.15}, "broken", ["throughput_per_second"]),
         ({**QUEUE, "delivery_seconds__p50": 0.01}, "carried", []),
@@ -66,6 +68,7 @@ def said(found: Trial, asking: Asking = OPEN, *, slow: bool = False) -> tuple[st
         "two limits",
         "the generator's own lateness",
         "connecting",
+        "not connected",
         "connecting and more",
         "a queue that grows",
         "something stood still at the end",

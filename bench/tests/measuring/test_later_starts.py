@@ -80,6 +80,37 @@ def test_starts_that_each_run_out_of_time_come_nearer_to_the_edge(capacity: int)
     assert found[-1].carried == pytest.approx(capacity, rel=0.15)
 
 
+@pytest.mark.parametrize(
+    ("seconds", "capacity", "holds", "carried", "end"),
+    [
+        (25, 2100, [2000], 2000, "time"),
+        (25, 1500, [2000], 1000, "time"),
+        (30, 1800, [1740], 1740, "limit"),
+        (30, 1500, [1740], 1000, "time"),
+    ],
+    ids=["what was found", "which does not hold", "near what was refused", "which does not hold either"],
+)
+def test_a_later_start_with_little_time_does_not_hold_half(
+    seconds: float, capacity: int, holds: list[int], carried: int, end: str
+) -> None:
+    done = search(of_clients(capacity), replace(PLAN, hint=Hint(2000)), seconds=seconds)
+    assert [each.load for each in done.asks if each.hold] == holds
+    assert (done.found.carried, done.found.end) == (carried, end)
+
+
+def test_a_later_start_has_the_longer_ramp_that_an_earlier_one_needed() -> None:
+    def accepts_slowly(ask: Ask) -> Answer:
+        if ask.load > 2000:
+            return "broken"
+        return "connecting" if ask.load > 500 and not ask.slow else "carried"
+
+    first, second, *_ = starts(accepts_slowly)
+    assert not first.asks[0].slow
+    assert all(each.slow for each in second.asks)
+    assert second.found.carried == pytest.approx(2000, rel=RESOLUTION)
+    assert not any(each.slow for each in starts(of_clients(2000))[1].asks)
+
+
 @dataclass
 class Warming:
     """A server that carries 3,000 clients, and a third of that until it has worked for some seconds."""
