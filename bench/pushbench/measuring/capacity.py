@@ -41,6 +41,9 @@ from pushbench.records.capacity import CLIENTS, CapacityRecord, Probe, Search, S
 from pushbench.records.capacity_store import write_capacity
 from pushbench.records.record import Failure, PlannedTrial, ReportedVersions
 
+RULES = 2
+"""number of the rules by which a load is searched and answered, here and in `searching` and `answering`: others may
+find another capacity"""
 FIRST_START = 0.45
 """of the time of all starts, at least: it is not told where to look"""
 
@@ -98,6 +101,7 @@ def find_capacities(
             most_by="suite" if search == _search_of(suite) else "generator",
             limits=limits,
             thresholds_digest=thresholds.digest,
+            rules=RULES,
             wanted_starts=request.starts,
             skipped=list(chosen.skipped),
             servers=[],

@@ -153,6 +153,7 @@ class CapacityRecord(Document):
     )
     limits: list[AskedLimit] = Field(min_length=1, max_length=300)
     thresholds_digest: str | None
+    rules: PositiveInt = Field(1, description="number of those by which a load was searched and answered")
     wanted_starts: PositiveInt
     skipped: list[Skipped] = Field(default=[], max_length=1000)
     servers: list[ServerCapacity] = Field(max_length=1000)

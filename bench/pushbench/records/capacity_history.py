@@ -23,8 +23,6 @@ from pushbench.records.record import Instant, Slug
 from pushbench.records.vocabulary import Name
 
 SUFFIX = ".capacity.json"
-RULES = 2
-"""number of the rules by which a load is searched and answered: other rules may find another capacity"""
 LEAVES_SAME = {"first", "most"}
 """keys of a search that change where it begins and ends, and not what it finds in between"""
 NEWEST = 100
@@ -95,10 +93,10 @@ class Series:
 
 
 def asked_of(record: CapacityRecord) -> str:
-    """Identifies the question: capacities that were asked otherwise are never in one series."""
+    """Identifies the question: capacities that were asked otherwise, or by other rules, are never in one series."""
     search = record.search.model_dump(mode="json", exclude=LEAVES_SAME)
     limits = sorted((each.metric, each.side, each.value) for each in record.limits)
-    text = json.dumps([RULES, search, limits, record.parameters], sort_keys=True)
+    text = json.dumps([record.rules, search, limits, record.parameters], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 

@@ -84,6 +84,7 @@ def test_a_server_that_fails_has_no_further_starts_and_is_kept() -> None:
         ({"search": SEARCH.model_copy(update={"first": 500, "most": 9000})}, True),
         ({"search": SEARCH.model_copy(update={"steady_seconds": 5})}, False),
         ({"parameters": {"board_size": 20}}, False),
+        ({"rules": 2}, False),
         ({"limits": [search(21, *THREE).limits[0].model_copy(update={"value": 0.4})]}, False),
     ],
 )
