@@ -305,7 +305,7 @@ class _Votes:
 
     def _warms(self) -> bool:
         """Whether the server took less for a unit of load than before, so what it used promises too little."""
-        costs = [each.cost for each in self.asked if each.answer == "carried" and each.cost]
+        costs = _costs(self.asked)
         return len(costs) > 1 and costs[-1] < WARMER * costs[-2]
 
     @property
@@ -341,7 +341,8 @@ class _Votes:
     @cached_property
     def _counted(self) -> list[Asked]:
         """The answers that count: a refusal does not, where the server took less for a unit of load later."""
-        return [each for number, each in enumerate(self.asked) if not _was_cold(each, self.asked[number + 1 :])]
+        asked = self.asked
+        return [each for place, each in enumerate(asked) if not _was_cold(each, asked[:place], asked[place + 1 :])]
 
     def _held(self, load: int) -> bool:
         return any(each.hold and each.answer == "carried" for each in self._of(load))
@@ -374,8 +375,16 @@ def _promised(used: float) -> float:
     return min(max(BEYOND / used, PROMISED_LEAST), PROMISED_MOST)
 
 
-def _was_cold(refusal: Asked, later: Sequence[Asked]) -> bool:
-    cost = refusal.cost if refusal.answer == "broken" else None
-    return cost is not None and any(
-        each.answer == "carried" and each.cost and each.cost < WARMER * cost for each in later
-    )
+def _was_cold(refusal: Asked, earlier: Sequence[Asked], later: Sequence[Asked]) -> bool:
+    """Whether the server took clearly less for a unit of load later. One that took as little before was warm: clients
+    that connect late, or again, take CPU of their own.
+    """
+    if refusal.answer != "broken" or not refusal.cost:
+        return False
+    before, after = (min(_costs(asked), default=math.inf) for asked in (earlier, later))
+    return after < WARMER * min(refusal.cost, before)
+
+
+def _costs(asked: Sequence[Asked]) -> list[float]:
+    """For a unit of load, of those that were carried."""
+    return [each.cost for each in asked if each.answer == "carried" and each.cost]

@@ -15,6 +15,7 @@ from pushbench.measuring.searching import (
     Ask,
     Asked,
     Ended,
+    Found,
     Hint,
     hint_of,
     next_ask,
@@ -169,6 +170,18 @@ def test_while_a_server_gets_warm_the_load_doubles(used: float, following: int) 
     ask = next_ask(PLAN, asked, AMPLE, cost)
     assert isinstance(ask, Ask)
     assert ask.load == following
+
+
+@pytest.mark.parametrize(("before", "refused"), [(0.40, None), (0.21, 3000)], ids=["it got warm", "it was warm"])
+def test_a_refusal_counts_where_the_server_took_as_little_before(before: float, refused: int | None) -> None:
+    asked = [
+        Asked(1000, False, "carried", before),
+        Asked(3000, False, "broken", 1.0),
+        Asked(2000, False, "carried", 0.4),
+    ]
+    found = next_ask(PLAN, asked, 0.0, cost)
+    assert isinstance(found, Found)
+    assert (found.carried, found.refused) == (2000, refused)
 
 
 def test_a_server_that_stays_full_at_half_is_searched_below_it() -> None:
