@@ -195,7 +195,6 @@ class _Votes:
             yield following
         if hold and not (following and following.hold):
             yield hold
-            yield self._ask(self.carried, hold=True)
         elif not following and self.refused is not None and self._end(self.refused) == "disturbed":
             yield self._ask(self.refused)
 
