@@ -103,6 +103,7 @@ def make_metrics(clients: int) -> dict[str, float | None]:
         "network_out_bytes_per_second": clients * 2500.0,
         "context_switches_per_second": 5000.0,
         "threads": 11,
+        "open_files_ratio": clients / 20_000,
         "generator_cpu_cores": clients * 0.0002,
         "generator_cpu_seconds_per_delivery": 20e-6,
         "steal_ratio": 0.0,

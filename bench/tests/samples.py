@@ -200,6 +200,7 @@ def usage(at: float, cpu_seconds: float, *, memory_bytes: int = 50_000_000, **ch
         memory_bytes=memory_bytes,
         threads=changed.get("threads", 4),
         processes=1,
+        open_files_ratio=changed.get("open_files_ratio"),
         context_switches=changed.get("context_switches", {}),
         waited_seconds=changed.get("waited_seconds", {}),
         compiler_seconds=changed.get("compiler_seconds", {}),

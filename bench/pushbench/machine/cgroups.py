@@ -9,8 +9,16 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from pushbench.machine.procfs import TICKS_PER_SECOND, Stat, keyed_numbers, open_sockets, read, stats
-from pushbench.machine.resources import Usage, counts_by_thread, mapped_file_bytes
+from pushbench.machine.procfs import (
+    TICKS_PER_SECOND,
+    Stat,
+    keyed_numbers,
+    open_files_ratio,
+    open_sockets,
+    read,
+    stats,
+)
+from pushbench.machine.resources import Usage, counts_by_thread, mapped_file_bytes, most_of_known
 
 UNIFIED = "cgroup2"
 
@@ -70,6 +78,7 @@ class Cgroup:
             memory_bytes=memory.get("anon" if self.unified else "total_rss", 0) + mapped_file_bytes(members),
             threads=sum(stat.threads for stat in members),
             processes=len(members),
+            open_files_ratio=most_of_known(open_files_ratio(stat.pid) for stat in members),
             **(counts_by_thread(members) if by_thread else {}),
         )
 

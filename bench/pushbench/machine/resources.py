@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, TypedDict, TypeVar
 
-from pushbench.machine.procfs import Stat, keyed_numbers, open_sockets, read, stats
+from pushbench.machine.procfs import Stat, keyed_numbers, open_files_ratio, open_sockets, read, stats
 
 Number = TypeVar("Number", int, float)
 
@@ -54,6 +54,8 @@ class Usage:
     compiler_seconds: Mapping[int, float] = field(default_factory=dict)
     """by thread: the CPU time of those that compile code; empty unless it was asked for, there are any, and the kernel
     counts it"""
+    open_files_ratio: float | None = None
+    """of the process that is nearest to its limit of open files: how many of them it has; None where nothing says it"""
     throttled_seconds: float | None = None
     """how long a CPU quota stopped it, summed over CPUs; None where nothing says it"""
     quota_cores: float | None = None
@@ -142,6 +144,7 @@ def together(usages: Iterable[Usage | None]) -> Usage | None:
         context_switches=_by_thread(usage.context_switches for usage in present),
         waited_seconds=_by_thread(usage.waited_seconds for usage in present),
         compiler_seconds=_by_thread(usage.compiler_seconds for usage in present),
+        open_files_ratio=most_of_known(usage.open_files_ratio for usage in present),
         throttled_seconds=_sum_of_known(throttled),
         quota_cores=_sum_of_known(quotas),
     )
@@ -159,6 +162,10 @@ def _by_thread(counts: Iterable[Mapping[int, Count]]) -> dict[int, Count]:
 def _sum_of_known(values: Sequence[Number | None]) -> Number | None:
     known = [value for value in values if value is not None]
     return sum(known) if len(known) == len(values) else None
+
+
+def most_of_known(values: Iterable[Number | None]) -> Number | None:
+    return max((value for value in values if value is not None), default=None)
 
 
 def _total(members: Iterable[Stat], by_thread: bool) -> Usage | None:
@@ -186,7 +193,17 @@ def _total(members: Iterable[Stat], by_thread: bool) -> Usage | None:
     if not present:
         return None
     counted = counts_by_thread(present) if by_thread else {}
-    return Usage(at, cpu, user, system, (anonymous + shared) * 1024, threads, len(present), **counted)
+    return Usage(
+        at=at,
+        cpu_seconds=cpu,
+        user_seconds=user,
+        system_seconds=system,
+        memory_bytes=(anonymous + shared) * 1024,
+        threads=threads,
+        processes=len(present),
+        open_files_ratio=most_of_known(open_files_ratio(stat.pid) for stat in present),
+        **counted,
+    )
 
 
 def between(begin: Mapping[int, Count], end: Mapping[int, Count]) -> float:

@@ -11,7 +11,7 @@ from math import sqrt
 
 from pushbench.judging.thresholds import Bound, Thresholds
 from pushbench.measuring.searching import Answer
-from pushbench.metrics.definitions import metrics_of
+from pushbench.metrics.definitions import OF_CONNECTING, metrics_of
 from pushbench.records.capacity import AskedLimit, Broken
 from pushbench.records.record import StageResult, Trial
 from pushbench.records.vocabulary import Vocabulary
@@ -37,8 +37,6 @@ OF_GENERATOR = frozenset(
     }
 )
 """codes of findings: the generator could not play the load, or tell of it"""
-OF_CONNECTING = ("connect_", "clients_missing_")
-"""begin the names of limits that a slower ramp may keep"""
 
 
 @dataclass(frozen=True)

@@ -10,13 +10,25 @@ from typing import Literal
 from pydantic import Field
 
 from pushbench.foundation.model import Document
-from pushbench.metrics.definitions import Unit, metrics_of
+from pushbench.metrics.definitions import OF_CONNECTING, Unit, metrics_of
 from pushbench.metrics.units import format_number, format_quantity
 from pushbench.metrics.validity import CPUS_FULL, services_saturated
 from pushbench.records.capacity import CapacityRecord, Probe
 from pushbench.records.vocabulary import Vocabulary
 
-Resource = Literal["process", "connections", "cpu", "core", "services", "memory", "event_loop", "queue", "unknown"]
+Resource = Literal[
+    "process",
+    "open_files",
+    "connections",
+    "cpu",
+    "core",
+    "services",
+    "memory",
+    "event_loop",
+    "queue",
+    "accepting",
+    "unknown",
+]
 
 CORE = (0.90, 1.10)
 """cores that a server uses that has more of them: one thread does all the work, or nearly"""
@@ -26,15 +38,18 @@ LATE_LOOP_SECONDS = 0.050
 """an event loop that is so late at p99 does not turn in time for anybody"""
 REFUSED = 0.001
 """of the clients"""
+FILES_FULL = 0.98
+"""of the files that it may have open: some close while others are counted"""
 
 
 class Binding(Document):
     """The resource, and the numbers that say so."""
 
     resource: Resource = Field(
-        description="process: the server ended; connections: it refused or lost them; cpu: its CPUs were full; "
+        description="process: the server ended; open_files: it had no file left for a "
+        "client; connections: it refused or lost them; cpu: its CPUs were full; "
         "core: one of several was; services: theirs were; memory; event_loop: it told so; queue: work waited while "
-        "CPU was left"
+        "CPU was left; accepting: clients connected too slowly, and nothing was full once they were connected"
     )
     sentence: str
 
@@ -49,6 +64,7 @@ def binding_of(probe: Probe, record: CapacityRecord) -> Binding:
         or _memory(probe, record)
         or _event_loop(probe, record.words)
         or _queue(probe, record)
+        or _accepting(probe, record)
         or Binding(resource="unknown", sentence=f"nothing measured was full; {_idle(probe, record)}")
     )
 
@@ -67,6 +83,10 @@ def _connections(probe: Probe) -> Binding | None:
     sentence = (
         f"{clients} of {probe.clients:,} clients had no connection, {format_number(ended or 0)} lost theirs{seen}"
     )
+    files = probe.metrics.get("open_files_ratio")
+    if files is not None and files >= FILES_FULL:
+        full = f"a process used {format_quantity(files, Unit.RATIO)} of its `ulimit -n`"
+        return Binding(resource="open_files", sentence=f"{full}; {sentence}")
     return Binding(resource="connections", sentence=sentence)
 
 
@@ -115,6 +135,14 @@ def _queue(probe: Probe, record: CapacityRecord) -> Binding | None:
     metric = metrics_of(record.words)["throughput_per_second"]
     sentence = f"{metric.in_sentence} {format_number(arrived)} of {format_number(due)} /s; {_idle(probe, record)}"
     return Binding(resource="queue", sentence=sentence)
+
+
+def _accepting(probe: Probe, record: CapacityRecord) -> Binding | None:
+    """Only limits on connecting were broken: what connecting took is over when the window begins."""
+    if not probe.broken or not all(each.metric.startswith(OF_CONNECTING) for each in probe.broken):
+        return None
+    speed = f"{format_number(probe.clients / max(probe.ramp_seconds, 1.0))} new clients per second"
+    return Binding(resource="accepting", sentence=f"{speed} were too many; with all of them {_idle(probe, record)}")
 
 
 def _idle(probe: Probe, record: CapacityRecord) -> str:

@@ -17,6 +17,8 @@ BY_DUE = "deliveries out and costs per delivery count what was due in the window
 RARE = "p999"
 WORST_SECOND = "worst_second"
 LATE_POINTS = frozenset({"p50", "p95", "p99"})
+OF_CONNECTING = ("connect_", "clients_missing_")
+"""begin the names of metrics whose limits a slower ramp may keep"""
 FROM_DIALLING = "connect times count from dialling and leave out what was refused before"
 
 
@@ -171,6 +173,7 @@ def _resources(work: Work) -> list[Metric]:
         Metric("network_out_bytes_per_second", "Network out", Unit.BYTES_PER_SECOND),
         metered("context_switches_per_second", "Context switches", Unit.PER_SECOND),
         metered("threads", "Threads", Unit.COUNT),
+        metered("open_files_ratio", "Open files / limit", Unit.RATIO, added=True),
         Metric("generator_cpu_cores", "Generator CPU", Unit.CORES),
         seconds(generator, f"Generator CPU {title}"),
         Metric("generator_spin_cores", "Generator spinning", Unit.CORES, since=2),

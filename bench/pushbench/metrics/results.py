@@ -12,7 +12,7 @@ from math import ceil
 from typing import TypeVar
 
 from pushbench.generator.load import Started
-from pushbench.machine.resources import Usage, between
+from pushbench.machine.resources import Usage, between, most_of_known
 from pushbench.machine.sampling import Sample
 from pushbench.metrics.definitions import RARE, WORST_SECOND
 from pushbench.metrics.recovery import outage_result, recovery_metrics
@@ -256,6 +256,7 @@ def _resource_metrics(window: Window, report: StageReport, seconds: float, cpus:
         "memory_bytes.peak": max(memory, default=None),
         "context_switches_per_second": _switches_per_second(borders),
         "threads": max(threads, default=None),
+        "open_files_ratio": most_of_known(sample.server.open_files_ratio for sample in window.inside if sample.server),
         "generator_cpu_cores": _less(_rate(_generator, borders, _cpu), spun / seconds),
         f"generator_cpu_seconds_{per}": _ratio(_less(_spent(_generator, borders), spun), arrived),
         "generator_spin_cores": spun / seconds,

@@ -12,6 +12,7 @@ from pushbench.records.capacity import CLIENTS, CapacityRecord
 
 BINDS = {
     "process": "the process",
+    "open_files": "open files",
     "connections": "connections",
     "cpu": "CPU",
     "core": "one core",
@@ -19,6 +20,7 @@ BINDS = {
     "memory": "memory",
     "event_loop": "event loop",
     "queue": "a queue",
+    "accepting": "accepting clients",
     "unknown": "unknown",
 }
 

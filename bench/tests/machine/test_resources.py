@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import subprocess
 import sys
 import threading
@@ -89,6 +90,26 @@ def test_children_that_left_the_session_count_with_their_memory(program: subproc
 )
 def test_threads_are_counted(program: subprocess.Popen[str]) -> None:
     assert usage(program).threads == 4
+
+
+FILES = """
+import resource, sys
+files = [open("/dev/null") for _ in range(27)]
+resource.setrlimit(resource.RLIMIT_NOFILE, (40, 40))
+print("ready", flush=True)
+sys.stdin.read()
+"""
+FULL_CHILD = f"""
+import subprocess, sys
+child = subprocess.Popen([sys.executable, '-c', {FILES!r}], stdin=0, stdout=subprocess.PIPE)
+child.stdout.readline()
+"""
+
+
+@pytest.mark.parametrize("program", [FULL_CHILD], indirect=True)
+def test_open_files_are_those_of_the_process_that_is_nearest_to_its_limit(program: subprocess.Popen[str]) -> None:
+    version = tuple(int(number) for number in platform.release().split(".")[:2])
+    assert usage(program).open_files_ratio == (30 / 40 if version >= (6, 2) else None)
 
 
 COMPILING = """
@@ -179,7 +200,7 @@ def test_processes_that_share_a_cpu_wait_for_each_other() -> None:
     burning.stdin.flush()
     for _ in range(4):
         burning.stdout.readline()
-    # Each of four burns until the same 0.3 s are over, in three quarters of which the others run.
+    # Each of four burns until the same 0.3 s are over. The others run in three quarters of them.
     assert between(before, waited()) > 0.6
     burning.communicate()
 

@@ -122,6 +122,9 @@ def test_costs_are_of_the_load_that_was_held_for_each_thousand() -> None:
         ({"cpu_cores": 0.5, "clients_missing_ratio": 0.2}, {}, "connections"),
         ({"cpu_cores": 1.9, "clients_missing_ratio": 0.2}, {}, "connections"),
         ({"cpu_cores": 0.5, "disconnects": 40.0}, {}, "connections"),
+        ({"cpu_cores": 1.9, "clients_missing_ratio": 0.2, "open_files_ratio": 0.99}, {}, "open_files"),
+        ({"cpu_cores": 0.5, "clients_missing_ratio": 0.2, "open_files_ratio": 0.9}, {}, "connections"),
+        ({"cpu_cores": 1.9, "open_files_ratio": 1.0}, {}, "cpu"),
         ({"cpu_cores": 0.5, "services_cpu_cores": 1.4, "generator_cpu_cores": 0.5}, {}, "services"),
         ({"cpu_cores": 0.5, "services_cpu_cores": 0.5, "generator_cpu_cores": 1.4}, {}, "unknown"),
         ({"cpu_cores": 0.5, "memory_bytes.peak": 7 * 2.0**30}, {}, "memory"),
@@ -157,6 +160,26 @@ def test_refused_clients_are_named_with_what_they_saw() -> None:
     assert found.binding
     assert found.binding.sentence.startswith("103 of 1,030 clients had no connection")
     assert found.binding.sentence.endswith("clients saw connect: connection refused")
+
+
+@pytest.mark.parametrize(("used", "resource"), [(0.65, "accepting"), (1.9, "cpu")])
+def test_a_server_that_only_connects_too_slowly_is_told_how_fast_clients_came(used: float, resource: str) -> None:
+    late = {"metric": "connect_late_ratio", "side": "max", "value": 0.01, "found": 0.026}
+    found = result([make_start(1000, 1030, metrics={"cpu_cores": used}, broken=[late], ramp_seconds=2.06)])
+    assert found.binding
+    assert found.binding.resource == resource
+    if resource == "accepting":
+        assert found.binding.sentence == (
+            "500 new clients per second were too many; with all of them it used 0.65 of 2 cores"
+        )
+
+
+def test_a_server_without_a_file_for_a_client_is_told_of_its_limit() -> None:
+    metrics = {"clients_missing_ratio": 0.1, "open_files_ratio": 0.996}
+    record = make_capacity_record([make_server([make_start(1000, 1030, metrics=metrics)])])
+    assert "  binds     open files: a process used 99.6 % of its `ulimit -n`; 103 of 1,030" in render_capacities(
+        record, results_of(record)
+    )
 
 
 def test_a_probe_is_a_short_line() -> None:

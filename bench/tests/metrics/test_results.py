@@ -202,6 +202,13 @@ def test_memory_is_the_mean_and_the_peak_of_what_was_seen_in_the_window() -> Non
     assert (metrics["memory_bytes.mean"], metrics["memory_bytes.peak"]) == (30_000, 60_000)
 
 
+def test_open_files_are_the_most_that_were_seen_in_the_window() -> None:
+    begin, end = sample(1.0, border=True), sample(7.0, border=True)
+    full = Sample(4.0, usage(4.0, 0.0, open_files_ratio=0.9), None, None, None)
+    assert result_of(stage_report(), Window(begin, end, [begin, full, end]), 4).metrics["open_files_ratio"] == 0.9
+    assert result_of(stage_report(), Window(begin, end, [begin, end]), 4).metrics["open_files_ratio"] is None
+
+
 def test_the_series_of_resources_has_rates_between_samples() -> None:
     samples = [sample(1.0, cpu=0.0), sample(2.0, cpu=0.5), Sample(3.0, None, None, None, None)]
     series = resources(load_report([stage_report()]), samples)

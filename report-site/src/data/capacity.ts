@@ -41,6 +41,7 @@ export interface Capacity {
 /** As bench/pushbench/reporting/capacities.py says them. */
 export const BINDS: Record<string, string> = {
   process: 'the process',
+  open_files: 'open files',
   connections: 'connections',
   cpu: 'CPU',
   core: 'one core',
@@ -48,6 +49,7 @@ export const BINDS: Record<string, string> = {
   memory: 'memory',
   event_loop: 'event loop',
   queue: 'a queue',
+  accepting: 'accepting clients',
   unknown: 'unknown',
 };
 
