@@ -205,6 +205,15 @@ def cpu_list(cpus: Sequence[int]) -> str:
     return ",".join(str(cpu) for cpu in cpus)
 
 
+def as_many_files() -> dict[str, dict[str, int]]:
+    """The `ulimits` of a server's container: as many open files as a server has that runs as a process.
+
+    Docker's own default differs between its versions.
+    """
+    most = processes.most_open_files()
+    return {"nofile": {"soft": most, "hard": most}}
+
+
 def literally(environment: Mapping[str, str]) -> dict[str, str]:
     """An environment in which Compose expands no dollar sign."""
     return {key: value.replace("$", "$$") for key, value in environment.items()}

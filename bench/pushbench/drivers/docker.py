@@ -16,7 +16,16 @@ from pushbench.building.images import COPY, built_for, image_of, in_checkout
 from pushbench.catalog.failures import ServerFailed
 from pushbench.catalog.servers import Server
 from pushbench.drivers import services
-from pushbench.drivers.containers import OWNER_LABEL, Composition, Container, composition, cpu_list, ending, literally
+from pushbench.drivers.containers import (
+    OWNER_LABEL,
+    Composition,
+    Container,
+    as_many_files,
+    composition,
+    cpu_list,
+    ending,
+    literally,
+)
 from pushbench.drivers.driver import STOP_SECONDS, Build, DriverName, await_health, reported_by
 from pushbench.drivers.service import Running, Service
 from pushbench.drivers.service_images import COMMAND, POLICY, service_images
@@ -241,6 +250,7 @@ class DockerDriver:
             "server": {
                 "image": build.digest,
                 "cpuset": cpu_list(self.split.server),
+                "ulimits": as_many_files(),
                 "environment": literally(environment),
                 "labels": labels,
             }

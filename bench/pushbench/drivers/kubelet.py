@@ -25,7 +25,7 @@ CPU, MEMORY = "container_cpu_usage_seconds_total", "container_memory_working_set
 LINE = re.compile(r"(\w+)\{([^}]*)\} ([0-9.e+-]+) (\d+)", re.ASCII)
 LABEL = re.compile(r'(\w+)="([^"]*)"')
 ASK_SECONDS = 2.0
-"""between two questions, each of which starts a kubectl"""
+"""between two questions; each starts a kubectl"""
 LATE_SECONDS = 20.0
 """at most, for the look after the end of a load"""
 WINDOW_LEAST = 3.0

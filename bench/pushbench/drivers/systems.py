@@ -22,6 +22,7 @@ from pushbench.drivers.containers import (
     OWNER_LABEL,
     Composition,
     Container,
+    as_many_files,
     composition,
     cpu_list,
     ending,
@@ -96,7 +97,7 @@ def digest_of(document: Mapping[str, Any]) -> str:
 
 def settled(document: Mapping[str, Any], cpus: Sequence[int], environment: Mapping[str, str]) -> dict[str, Any]:
     """The compose file of a trial. What a part itself says of its environment counts more."""
-    own = {"cpuset": cpu_list(cpus), "labels": {OWNER_LABEL: owner_marker()}}
+    own = {"cpuset": cpu_list(cpus), "ulimits": as_many_files(), "labels": {OWNER_LABEL: owner_marker()}}
     services = {
         name: {**part, **own, "environment": {**literally(environment), **part["environment"]}}
         for name, part in document["services"].items()

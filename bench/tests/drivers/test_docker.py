@@ -122,6 +122,19 @@ def test_a_container_is_confined_pinned_and_accounted(tmp_path: Path, program: P
         assert instance.tree.usage() is None
 
 
+def test_a_container_may_open_as_many_files_as_a_process(
+    tmp_path: Path, program: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pushbench.machine.processes.most_open_files", lambda: 12_345)
+    project, [server] = containers(tmp_path, program, good="")
+    docker = driver(project)
+    with docker.running(server, docker.build(server, print)) as instance:
+        [process] = instance.tree.members(list(stats()))
+        limits = Path(f"/proc/{process.pid}/limits").read_text().splitlines()
+        [open_files] = [line.split() for line in limits if line.startswith("Max open files")]
+        assert open_files[3:5] == ["12345", "12345"]
+
+
 def test_a_container_that_is_killed_is_started_again_at_its_address_and_its_cpu_goes_on(
     tmp_path: Path, program: Path
 ) -> None:
