@@ -9,7 +9,7 @@ from tests.comparisons import BASE
 
 
 def function(name: str, base: float, head: float, *, chance: float = 1e-6, **changed: Any) -> ExplainedFunction:
-    """A function with its CPU per unit of work in both arms, each of which uses 100 us."""
+    """A function with its CPU per unit of work in both arms; each uses 100 us."""
     sides = {
         arm: Side(seconds_per_work=seconds, share=seconds / 100e-6, samples=round(seconds * 1e6) * 10)
         for arm, seconds in (("base", base), ("head", head))

@@ -1,4 +1,4 @@
-"""`./pushbench` makes its own environment once, whoever starts it first, and afterwards only starts Python."""
+"""`./pushbench` makes its own environment at its first start, and afterwards only starts Python."""
 
 from __future__ import annotations
 

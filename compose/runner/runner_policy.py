@@ -198,13 +198,13 @@ def _text(document: Any, *path: str) -> str:
     for key in path:
         document = document.get(key) if isinstance(document, dict) else None
     if not isinstance(document, str) or not document:
-        raise Refused(f"a job of which {'.'.join(path)} is not known", READ_FIRST)
+        raise Refused(f"a job whose {'.'.join(path)} is not known", READ_FIRST)
     return document
 
 
 def _same(what: str, value: str, wanted: str) -> None:
     if value != wanted:
-        raise Refused(f"a job of which {what} is {_shown(value)} and not {wanted}", READ_FIRST)
+        raise Refused(f"a job whose {what} is {_shown(value)} and not {wanted}", READ_FIRST)
 
 
 def _digits(what: str, value: str) -> None:
@@ -214,7 +214,7 @@ def _digits(what: str, value: str) -> None:
 
 def _commit(what: str, value: str) -> None:
     if not re.fullmatch(r"[0-9a-f]{40}|[0-9a-f]{64}", value):
-        raise Refused(f"a job of which {what} is {_shown(value)}, no commit", READ_FIRST)
+        raise Refused(f"a job whose {what} is {_shown(value)}, no commit", READ_FIRST)
 
 
 def _shown(value: str) -> str:

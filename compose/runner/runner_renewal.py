@@ -57,7 +57,7 @@ class Release:
     version: Version
     published: datetime
     assets: dict[str, tuple[int, str]]
-    """size and SHA-256 by name; without those of which GitHub tells no digest"""
+    """size and SHA-256 by name; without files that GitHub tells no digest of"""
 
 
 def read_releases(document: Any) -> list[Release]:

@@ -11,7 +11,7 @@ const maxQueuedBytes = 1024 * 1024
 // What a burst may leave behind for the next one.
 const keptPieces = 256
 
-// outbox is the queue of what one client is sent. Whoever queues never waits; one goroutine writes, everything that was
+// outbox is the queue of what one client is sent. Queueing never waits; one goroutine writes, everything that was
 // queued while it wrote at once.
 type outbox struct {
 	disconnect func() // has a write that is under way fail

@@ -11,7 +11,7 @@ const maxQueuedBytes = 1024 * 1024
 // What a burst may leave behind for the next one.
 const keptFrames = 256
 
-// outbox is the queue of frames for one client. Whoever queues never waits; one goroutine writes, everything that was
+// outbox is the queue of frames for one client. Queueing never waits; one goroutine writes, everything that was
 // queued while it wrote at once.
 type outbox struct {
 	conn net.Conn

@@ -28,7 +28,7 @@ class Header(Document):
 
 
 class Condition(Document):
-    """A condition on the value at a JSON pointer, of which the empty one is that of the whole message."""
+    """A condition on the value at a JSON pointer; the empty pointer is that of the whole message."""
 
     at: str
     json_is: Template = []
@@ -118,4 +118,4 @@ class Declaration(Document):
     ignore: list[Pattern] = []
     secrets: dict[str, Secret] = {}
     rows: dict[str, list[str]] = {}
-    """the values of each column, of which each client has a row"""
+    """the values of each column; each client has a row"""

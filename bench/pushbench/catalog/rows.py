@@ -1,4 +1,4 @@
-"""Tables of values for clients: a CSV file beside a `protocol.yml`, of which each client has a row."""
+"""Tables of values for clients: a CSV file beside a `protocol.yml`, with a row for each client."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ class Profile(Document):
                 end = outage.at_seconds + outage.within_seconds
                 if end > self.steady_seconds or outage.down_seconds >= outage.within_seconds:
                     raise ValueError(
-                        f"the outage of stage {stage.name} ends after {end:g} s, of which {outage.down_seconds:g} s "
+                        f"the outage of stage {stage.name} ends after {end:g} s, {outage.down_seconds:g} s of them "
                         f"down: expected at most the {self.steady_seconds:g} s of the steady window, and a return"
                     )
         return self

@@ -1,4 +1,4 @@
-"""Of which servers a push asks more than its history can tell: those that a paired comparison decides. Reads a history,
+"""The servers that a push compares in pairs, because its history cannot tell whether they got worse. Reads a history,
 and asks git.
 """
 

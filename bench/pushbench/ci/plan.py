@@ -48,7 +48,7 @@ class Plan(Document):
     """The plan of a job: what it measures, and notes on what it does not."""
 
     schema_: Literal[1] = Field(default=1, alias="schema")
-    event: str = Field(description="its name on GitHub; `schedule` for a night, whoever started it")
+    event: str = Field(description="its name on GitHub; `schedule` for a night, also for one that a user started")
     sha: str = Field(description="the commit that is measured")
     base: str | None = Field(description="the commit that it is compared with")
     pull_request: int | None
@@ -88,7 +88,7 @@ class Change:
     accepts_only: bool = False
     """thresholds.yml differs in nothing but the regressions that it accepts"""
     accepted: frozenset[str] = frozenset()
-    """servers of which it accepts one that it did not accept before"""
+    """servers with a regression that it accepts and did not accept before"""
 
 
 def make_plan(

@@ -101,7 +101,7 @@ def _notes(shards: Sequence[Sequence[str]], common: Step, times: Sequence[Cost])
     longest = max(each.expected for each in times)
     parts = "; ".join(f"{number}: {', '.join(shard)}" for number, shard in enumerate(shards, 1))
     return [
-        f"split over {len(shards)} machines, each of which also measures {common.servers[0]} {CONTROL_ROUNDS} times; "
+        f"split over {len(shards)} machines; each also measures {common.servers[0]} {CONTROL_ROUNDS} times; "
         f"the longest takes about {format_elapsed(longest)}",
         f"the servers of each machine: {parts}",
     ]

@@ -1,4 +1,4 @@
-"""What commands that measure have in common: progress for whoever waits, and an end on request that loses nothing."""
+"""What commands that measure have in common: progress, and an end on request that loses nothing."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def measure(
 
 @contextlib.contextmanager
 def watching(drawn: Thresholds | None = None) -> Iterator[Follower]:
-    """What shows how far it is, until the block is left. Whoever ends the process interrupts the block."""
+    """What shows how far it is, until the block is left. A signal that ends the process interrupts the block."""
     for ending in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(ending, signal.default_int_handler)
     with contextlib.closing(_watch(drawn)) as watch:

@@ -1,4 +1,4 @@
-"""The generator understands the server, and so does whoever measures it."""
+"""The generator and the readers of its report understand the server."""
 
 from __future__ import annotations
 

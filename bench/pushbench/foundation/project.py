@@ -51,7 +51,7 @@ class Project:
 
     @property
     def measured(self) -> Path:
-        """Compact records, of which the table of all servers is made."""
+        """The folder of the compact records that the table of all servers is made from."""
         return self.root / "docs" / "measured"
 
     @property

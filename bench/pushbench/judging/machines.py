@@ -39,7 +39,7 @@ def _valid(record: Record) -> list[Trial]:
 
 
 def _asked(records: Sequence[Record]) -> list[Metric]:
-    """The metrics, of which times only where the profile judges times."""
+    """The metrics; times only where the profile judges times."""
     known, words = metrics_of(records[0].words), records[0].words
     timed = all(record.judges_times for record in records)
     return [known[name] for name in (cost(words), *([words.headline] if timed else []))]

@@ -163,7 +163,7 @@ class _Rows:
                 yield sentences.level(level)
 
     def unjudged(self, server: str) -> Iterator[str]:
-        """The rows of which the history cannot tell anything."""
+        """The rows that the history cannot judge."""
         unknown = [level for level in self.levels if level.word == "unknown" and not level.suspected]
         if short := [level for level in unknown if level.level is None]:
             yield sentences.few_runs(server, short, SHORTEST_LEVEL)

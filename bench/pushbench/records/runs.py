@@ -140,7 +140,7 @@ class Past:
     runs: Runs
     missing: str = ""
     required: bool = True
-    """whether a run is inconclusive of which it cannot tell anything, too short or too noisy; else that is noted"""
+    """whether a run is inconclusive where the past is too short or too noisy to judge it; else that is noted"""
 
 
 def day_of(head: Head) -> date:

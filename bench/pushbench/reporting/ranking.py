@@ -1,6 +1,6 @@
 """The answer of a run: its servers by the suite's headline, those within noise of each other on one place. Pure.
 
-The rule of noise is `statistics/ties`. A server that failed, or of which no trial is valid, has no place; the reason is
+The rule of noise is `statistics/ties`. A server that failed, or that has no valid trial, has no place; the reason is
 told beside it. Comparisons have no ranking: they tell what changed. Stages with an outage have none: they tell how a
 server recovers.
 """

@@ -1,7 +1,7 @@
 """What servers carry: each capacity record is read once and kept beside the site; pages get the newest of each server.
 
-A record's results are in a data file of its own, of which those of a series are made: the searches in one environment
-and suite, with the same parameters and limits, which alone can be compared.
+A record's results are in a data file of its own. A series is made from such files: the searches in one environment and
+suite, with the same parameters and limits. Only these can be compared.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@ An e-value is what a bet at fair odds has earned: if the claim is false, it reac
 most alpha, however often one looks (Ville, 1939; Ramdas, Grünwald, Vovk and Shafer, Statistical Science 38, 2023). So
 the size of an effect counts, and not only its sign: many times the noise convince after a few differences.
 
-The bet is a likelihood ratio of centres, of which one does not know the scale of the noise: the scale is integrated
-out by its invariant measure, as in the sequential t-test (Lai, Annals of Statistics 4, 1976; Pérez-Ortiz, Lardy, de
+The bet is a likelihood ratio of centres. The scale of the noise is not known: it is integrated out by its invariant
+measure, as in the sequential t-test (Lai, Annals of Statistics 4, 1976; Pérez-Ortiz, Lardy, de
 Heide and Grünwald, Annals of Statistics 52, 2024). The noise is Student's with few degrees of freedom, so that single
 disturbed rounds neither convince nor hide what the others show (Lange, Little and Taylor, JASA 84, 1989). The scale has
 a least value, because the first few differences can be alike by chance: less noise than that makes evidence weaker.

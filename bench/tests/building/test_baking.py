@@ -1,4 +1,4 @@
-"""Builds that the engine's own BuildKit cannot do have a builder, whoever asked for them."""
+"""Builds that the engine's own BuildKit cannot do have a builder, for each command that asks for them."""
 
 from __future__ import annotations
 

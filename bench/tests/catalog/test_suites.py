@@ -223,7 +223,10 @@ def test_a_stage_says_what_is_killed_in_it(tmp_path: Path) -> None:
     ("wrong", "told"),
     [
         ({"steady": "5"}, "the outage of stage killed ends after 6 s, .* at most the 5 s of the steady window"),
-        ({"old": "within_seconds: 4", "new": "within_seconds: 4, down_seconds: 4"}, "4 s down: .* and a return"),
+        (
+            {"old": "within_seconds: 4", "new": "within_seconds: 4, down_seconds: 4"},
+            "4 s of them down: .* and a return",
+        ),
         ({"old": "at_seconds: 2", "new": "at_seconds: 0"}, "greater than or equal to 1"),
         ({"old": "kill: server", "new": "kill: cable"}, "server.*worker.*service"),
         ({"words": ""}, "a stage has an outage, and the words do not say `recovers: true`"),

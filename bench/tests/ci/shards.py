@@ -98,7 +98,7 @@ def left(
 
 
 def all_left(plan: Plan, folder: Path, factors: Mapping[int, float] | None = None) -> dict[int, Left]:
-    """What three machines leave, some of which are slower by a factor."""
+    """What three machines leave; some are slower by a factor."""
     factors = factors or {}
     return {
         number: left(plan, number, folder, control(number, factors.get(number, 1.0)), subject(number, server))

@@ -81,7 +81,7 @@ def test_a_night_measures_again_and_one_server_against_itself(tmp_path: Path, ca
     assert (run.kind, control.kind) == ("run", "control")
     assert commands(plan)[0] == "run --suite tiny --profile full"
     assert commands(plan)[1].endswith(" --profile compare --max-time 10m")
-    assert plan.event == "schedule", "a point of the trend, whoever started it"
+    assert plan.event == "schedule", "a point of the trend, also where a user started it"
     assert control.why.endswith("every server has its turn within 3 nights")
     nights = {make_plan(event, catalog, None, Settings(), date(2026, 11, day)).steps[1].servers[0] for day in (1, 2, 3)}
     assert nights == {"alpha", "beta", "gamma"}

@@ -145,7 +145,7 @@ def test_a_record_cannot_name_a_path(tmp_path: Path, bad: str) -> None:
 
 
 def changed(folder: Path, name: str, change: Callable[[Any], object]) -> dict[str, bytes]:
-    """The files of a job, one of which says something else."""
+    """The files of a job; one says something else."""
     content = files(write(folder))
     document = json.loads(content[name])
     change(document)

@@ -93,7 +93,7 @@ def test_two_callers_in_one_run_do_not_cancel_each_other() -> None:
 
 
 def test_a_file_that_others_call_asks_only_for_the_right_to_read() -> None:
-    """GitHub refuses a called workflow of which any job asks for more than the caller grants."""
+    """GitHub refuses a called workflow with a job that asks for more than the caller grants."""
     for file in FILES:
         if "workflow_call" in read_yaml(file).data["on"]:
             assert [job["permissions"] for job in jobs(file).values()] == [{"contents": "read"}] * len(jobs(file))

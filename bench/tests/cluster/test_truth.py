@@ -58,7 +58,7 @@ def test_known_delays_come_back(ones: list[dict[str, Any]], two: dict[str, Any])
 def test_two_generators_count_what_one_counts(ones: list[dict[str, Any]], two: dict[str, Any]) -> None:
     counts = [stage["receipts"] for stage in (*ones, two)]
     assert counts[0]["expected"] == counts[0]["received"] == DELIVERIES
-    assert all(one == other for one, other in pairwise(counts)), "all counts, none of which is a time"
+    assert all(one == other for one, other in pairwise(counts)), "all counts; none is a time"
 
 
 @pytest.mark.parametrize("point", ["p50", "p95"])

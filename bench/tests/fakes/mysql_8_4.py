@@ -166,7 +166,7 @@ class Front:
 
 
 class Greeting:
-    """MariaDB's, of which the client gets what is not about authentication."""
+    """MariaDB's greeting; the client gets what is not about authentication."""
 
     def __init__(self, content: bytes) -> None:
         _, rest = content.split(b"\0", 1)

@@ -1,4 +1,4 @@
-"""The thresholds.yml of a stranger's commit, of which only the lines that accept are read, and none has effect."""
+"""The thresholds.yml of a stranger's commit: only the lines that accept are read, and none has effect."""
 
 from __future__ import annotations
 

@@ -156,7 +156,7 @@ def test_names_order_and_units_change_no_word_and_sides_swap_better_and_worse(se
 
 
 def scaled(row: Gated, factor: float) -> Gated:
-    """In a unit of which there are `factor` in one of the old; a floor is in that unit, too."""
+    """In a smaller unit: `factor` of them are one of the old. A floor is in that unit, too."""
     old = row.regression
     regression = Regression(old.of, old.margin, old.floor * factor, old.better)
     return Gated([Pair(p.round, p.base * factor, p.head * factor) for p in row.pairs], regression)

@@ -33,7 +33,7 @@ process:
 
 
 class Told(Notebook):
-    """Shows what it hears, for whoever waits."""
+    """Shows what it hears."""
 
     def note(self, text: str) -> None:
         super().note(text)

@@ -26,7 +26,7 @@ def truth(first_bad: int) -> Answer:
 
 
 def noisy(first_bad: int, chance: random.Random, *, undecided: float = 0.0, error: float = 0.05) -> Answer:
-    """Answers that are wrong as often as is assumed, and of which a share is undecided, with an estimate."""
+    """Answers that are wrong as often as is assumed; a share of them is undecided, with an estimate."""
 
     def answer(place: int) -> Seen:
         bad = place >= first_bad

@@ -304,7 +304,7 @@ def test_live_alone_means_the_stack_of_this_machine() -> None:
     assert with_resume_value(["run", "--live", "http://x:1", "--json"]) == ["run", "--live", "http://x:1", "--json"]
 
 
-@pytest.mark.early  # 17 s, of which k6 waits 10 for a store that does not answer
+@pytest.mark.early  # 17 s; k6 waits 10 of them for a store that does not answer
 @pytest.mark.parametrize("status", [204, None])
 def test_the_real_generator_streams_and_no_store_can_hold_it_up(
     victoria: Store, tmp_path: Path, status: int | None

@@ -1,4 +1,4 @@
-"""Whoever waits sees which trial of how many, which stage, and the time left; a log gets whole lines only."""
+"""Progress says which trial of how many, which stage, and the time left; a log gets whole lines only."""
 
 from __future__ import annotations
 

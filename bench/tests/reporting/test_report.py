@@ -58,7 +58,7 @@ def rounds() -> Record:
 
 
 def classroom() -> Record:
-    """Stages on large boards too, in one of which a server fell behind."""
+    """Stages on large boards too; a server fell behind in one of them."""
     late = {"loss_ratio": 0.131, "delivery_seconds.p95": 2.1}
     swapped = [Finding(code="other_process", message="cc1plus (pid 31) worked", stage=stage) for stage in (1, 3, 5)]
     return make_record(

@@ -1,4 +1,4 @@
-"""Checkouts with records and a history, of which a site is built."""
+"""Checkouts with records and a history, for building a site."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ type Declaration struct {
 	Error     *Failure          `json:"error"`
 	Ignore    []Pattern         `json:"ignore"`
 	Secrets   map[string]Secret `json:"secrets"`
-	// Rows has the values of each column of a table, of which each client has a row.
+	// Rows has the values of each column of a table; each client has a row.
 	Rows map[string][]string `json:"rows"`
 }
 

@@ -24,7 +24,7 @@ type storm struct {
 	reconnect                     *histogram.Histogram
 	away                          *histogram.Histogram
 	lost                          int64         // receipts of messages that were due once all clients were back
-	lastLost                      time.Duration // when the last message was due of which a receipt is missing; 0 for none
+	lastLost                      time.Duration // when the last message without a receipt was due; 0 for none
 }
 
 // absence is the time in which a client is away.

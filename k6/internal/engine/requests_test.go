@@ -106,7 +106,7 @@ func closedStreams(t testing.TB, name string) {
 			gap.TotalCount(),
 			stage.Messages.Sent)
 	}
-	// 2 s, of which each takes 50 ms and its tokens
+	// 2 s; each takes 50 ms and its tokens
 	if streams := stage.Messages.Due; streams < 5*20 || streams > 5*40 {
 		t.Errorf("%d streams", streams)
 	}
@@ -243,7 +243,7 @@ func TestALateTokenIsOneLongGap(t *testing.T) {
 		gap, first := decode(t, stage.Histograms.Gap), decode(t, stage.Histograms.First)
 		long, begun := beyond(gap, late-slack), beyond(first, late-slack)
 		if streams := stage.Messages.Sent; streams < 10 || long != 3*streams || begun != 0 {
-			t.Errorf("%d long gaps in %d streams, of which %d began late; the server made %+v", long, streams, begun,
+			t.Errorf("%d long gaps in %d streams, %d of them begun late; the server made %+v", long, streams, begun,
 				did)
 		}
 		// One of 71 gaps is long.

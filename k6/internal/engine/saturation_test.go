@@ -30,7 +30,7 @@ func TestAServerThatQueuesIsChargedWithWhatArrivedNotWithWhatWasDue(t *testing.T
 		stage := report.Stages[0]
 		const due, arrived = 4 * 5200, 4 * 4000
 		if stage.Receipts.Expected != due || stage.Receipts.Lost != 0 {
-			t.Errorf("%+v: expected %d, all of which arrive in the end", stage.Receipts, due)
+			t.Errorf("%+v: expected %d, and all arrive in the end", stage.Receipts, due)
 		}
 		if math.Abs(float64(stage.Arrived-arrived)) > 0.01*arrived {
 			t.Errorf("%d arrived in the window, expected %d within 1 %%", stage.Arrived, arrived)

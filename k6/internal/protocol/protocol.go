@@ -38,7 +38,7 @@ type Protocol struct {
 	subprotocols string
 	// separator stands between the messages of one frame, and may end the last one; empty where a frame is a message.
 	separator []byte
-	// packed says that messages are MessagePack in binary frames, of which the conversation has the JSON.
+	// packed says that messages are MessagePack in binary frames; the conversation has their JSON.
 	packed bool
 	// header makes fields of each client's opening handshake; nil for none.
 	header func(Identity) http.Header

@@ -222,5 +222,5 @@ func (w *webSocket) Close(buf []byte) []byte {
 	return wire.Append(buf, wire.Close, mask(), []byte{0x03, 0xe8}) // 1000, normal closure
 }
 
-// mask is the key of a client frame. It has to be unpredictable only to proxies, of which there are none.
+// mask is the key of a client frame. It has to be unpredictable only to proxies, and there are none.
 func mask() uint32 { return rand.Uint32() }

@@ -23,7 +23,7 @@ export function Command({ command }: { command: string }) {
   const [said, say] = useState('');
   return (
     <div class="command">
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: whoever has no pointer scrolls it with the arrow keys */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: users without a pointer scroll it with the arrow keys */}
       <pre tabIndex={0}>{command}</pre>
       <button type="button" onClick={async () => say((await copy(command)) ? 'copied' : 'select it to copy it')}>
         Copy

@@ -55,7 +55,7 @@ export function paintBounds(chart: uPlot, { limit, uprights = [] }: Plot): void 
 
 /**
  * Where each upright stands, how far down its marker is, and whether its line goes to the axis, as those of a few do.
- * Markers that would touch are below each other. `of` gives places in the unit of which a CSS pixel has `ratio`.
+ * Markers that would touch are below each other. `of` gives places in a unit: a CSS pixel has `ratio` of them.
  */
 export function places(uprights: Upright[], of: (x: number) => number, ratio: number) {
   const lasts: number[] = [];

@@ -19,7 +19,7 @@ export function outcomeOf(run: Run, server: RunServer): Outcome | null {
   return judged ?? (server.trials > 0 && server.valid === 0 ? 'invalid' : null);
 }
 
-/** The worst first, so that whoever comes for a failure is there. */
+/** The worst first: a failure is on the first screen. */
 export function worstFirst(run: Run): RunServer[] {
   const rank = (server: RunServer) => WORST.indexOf(outcomeOf(run, server));
   return [...run.servers].sort((a, b) => rank(a) - rank(b));

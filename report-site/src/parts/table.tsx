@@ -38,7 +38,7 @@ export function Table({ name, columns, rows, caption, first = 60 }: Props) {
   const shown = all ? rows : rows.slice(0, first);
   return (
     <div class="table">
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: whoever has no pointer scrolls it with the arrow keys */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: users without a pointer scroll it with the arrow keys */}
       <section class="scroll" tabIndex={0} aria-label={name}>
         <table>
           {caption && <caption>{caption}</caption>}

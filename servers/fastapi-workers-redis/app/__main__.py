@@ -10,8 +10,8 @@ from app.connection import Connection
 
 MAX_MESSAGE_BYTES = 64 * 1024
 
-# How long clients may take to answer a close frame. SIGTERM has to end the process within 5 s, of which the supervisor
-# and the workers need up to 0.7 s to notice it.
+# How long clients may take to answer a close frame. SIGTERM has to end the process within 5 s, and the supervisor
+# and the workers need up to 0.7 s of them to notice it.
 CLOSE_TIMEOUT_SECONDS = 2
 
 

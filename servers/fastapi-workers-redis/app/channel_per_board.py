@@ -1,4 +1,4 @@
-"""A Redis channel for each board; a worker subscribes to those of which it has members."""
+"""A Redis channel for each board; a worker subscribes to those that it has members of."""
 
 import asyncio
 from contextlib import suppress

@@ -38,7 +38,7 @@ function isObject(value) {
 
 function isId(value) {
   if (typeof value !== 'string' || value === '') return false;
-  // `length` counts UTF-16 units, of which a character has one or two.
+  // `length` counts UTF-16 units; a character has one or two.
   return value.length <= MAX_ID_CHARACTERS || [...value].length <= MAX_ID_CHARACTERS;
 }
 

@@ -66,6 +66,6 @@ function checkFields(message, fields) {
 
 function isKeys(value) {
   if (typeof value !== 'string' || value === '') return false;
-  // `length` counts UTF-16 units, of which a character has one or two.
+  // `length` counts UTF-16 units; a character has one or two.
   return value.length <= MAX_KEYS || (value.length <= 2 * MAX_KEYS && [...value].length <= MAX_KEYS);
 }

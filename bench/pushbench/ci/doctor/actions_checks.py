@@ -39,7 +39,7 @@ def allowed_actions(facts: Facts) -> Said:
         return unknown(DISABLED)
     used = workflow_files.actions(shown(facts.files))
     if permissions.allowed_actions == "all":
-        return ok(f"all, of which the workflows use {_count(used)}")
+        return ok(f"all; the workflows use {_count(used)} of them")
     selected = shown(facts.selected) if permissions.allowed_actions == "selected" else None
     patterns = selected.patterns_allowed if selected else []
     refused = [

@@ -80,7 +80,7 @@ def matches(pattern: str, action: Action) -> bool:
 
 
 def without_branch(files: Mapping[str, str], branch: str) -> list[str]:
-    """The workflows of which an event or a condition names other branches than `branch` only."""
+    """The workflows with an event or a condition that names only branches other than `branch`."""
     return sorted(file for file, text in files.items() if file.startswith(FOLDER) and not _runs_on(text, branch))
 
 

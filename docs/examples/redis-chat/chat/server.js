@@ -1,4 +1,4 @@
-// A chat of which several instances run: Redis passes what one of them hears to the others, a channel for each room.
+// A chat with several instances: Redis passes what one of them hears to the others, a channel for each room.
 // https://github.com/websockets/ws#server-broadcast, https://github.com/redis/node-redis/blob/master/docs/pub-sub.md
 import { createClient } from '@redis/client';
 import { WebSocketServer } from 'ws';
