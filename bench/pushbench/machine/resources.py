@@ -165,6 +165,7 @@ def _sum_of_known(values: Sequence[Number | None]) -> Number | None:
 
 
 def most_of_known(values: Iterable[Number | None]) -> Number | None:
+    """The largest of the values that are known; None where none is."""
     return max((value for value in values if value is not None), default=None)
 
 

@@ -25,7 +25,6 @@ from pushbench.drivers.systems import composed, digest_of, settled
 from pushbench.foundation.errors import UserError
 from pushbench.foundation.project import Project
 from pushbench.machine.environment import CpuSplit
-from pushbench.machine.processes import most_open_files
 from pushbench.machine.procfs import stats
 from tests.building.test_composed import SERVER, Composing
 from tests.support import FAKES, make_project
@@ -86,7 +85,10 @@ class Bare(Composing):
 PLAIN = FILE.replace(", /other", "").replace("64m", "256m")
 
 
-def test_what_runs_is_made_of_the_policy_and_of_what_was_allowed(tmp_path: Path) -> None:
+def test_what_runs_is_made_of_the_policy_and_of_what_was_allowed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pushbench.machine.processes.most_open_files", lambda: 12_345)
     _, server = system(tmp_path, PLAIN)
     [built] = images_of([server])
     document = composed(Stocked(volumes(), None), server)
@@ -99,7 +101,7 @@ def test_what_runs_is_made_of_the_policy_and_of_what_was_allowed(tmp_path: Path)
         assert (part["networks"], part["restart"]) == (["bench"], "no")
         assert part["labels"][OWNER_LABEL]
         assert part["memswap_limit"] == part["mem_limit"]
-        assert part["ulimits"]["nofile"]["soft"] == part["ulimits"]["nofile"]["hard"] == most_open_files()
+        assert part["ulimits"] == {"nofile": {"soft": 12_345, "hard": 12_345}}
     assert [part["mem_limit"] >> 20 for part in (proxy, worker)] == [1792, 256]
     assert proxy["environment"] == {"WORKERS": "2", "PORT": "8080", "PAID": "5$$", "FAKE_ID": "chat", "SAID": "$$x"}
     assert worker["tmpfs"] == ["/tmp:size=64m,mode=1777", "/run:size=1m,uid=1000"]
