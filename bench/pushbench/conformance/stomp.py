@@ -28,3 +28,6 @@ class Frame:
         command, *lines = head.split("\n")
         pairs = (line.partition(":") for line in lines)
         return cls(command, {name: value for name, _, value in pairs}, body)
+
+    def acknowledges(self, receipt: str) -> bool:
+        return self.command == "RECEIPT" and self.headers.get("receipt-id") == receipt

@@ -72,6 +72,7 @@ FAULTS: list[tuple[str, str, set[str]]] = [
     (STOMP, "believes-bodies", {"body-must-name-its-destination"}),
     (STOMP, "topics-are-open", {"topics-take-no-client-messages"}),
     (STOMP, "subscribes-anything", {"other-destinations-are-refused"}),
+    (STOMP, "forgets-receipts", {"disconnect-is-acknowledged"}),
     (STOMP, "dies-of-broken-frames", {"broken-frame-is-harmless"}),
     (STOMP, "anyone-draws", {"drawing-needs-membership"}),
     (STOMP, "spoils-large", {"sixty-kib-arrive-unchanged", "message-of-64-kib-is-accepted"}),

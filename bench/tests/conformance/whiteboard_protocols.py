@@ -79,6 +79,11 @@ class StompSession(Session):
                 self.subscriptions[headers["id"]] = destination
             case "UNSUBSCRIBE":
                 self.exit(self.subscriptions.pop(headers["id"]).removeprefix("/topic/board."))
+            case "DISCONNECT":
+                for board in self.joined:
+                    self.exit(board)
+                if "forgets-receipts" not in FAULTS:
+                    await self.write(f"RECEIPT\nreceipt-id:{headers['receipt']}\n\n\0")
             case "SEND":
                 await self.sent(headers["destination"], body)
             case _:

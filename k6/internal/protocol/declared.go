@@ -66,7 +66,10 @@ func (d *declaredConversation) Join(send Send) (member bool) {
 	return d.protocol.Joins()
 }
 
-func (d *declaredConversation) Leave(send Send) { say(send, d.writer.Leave()) }
+func (d *declaredConversation) Leave(send Send) bool {
+	say(send, d.writer.Leave())
+	return true
+}
 
 // poll keeps the connection alive.
 func (d *declaredConversation) poll(send Send) { say(send, d.writer.Alive()) }

@@ -31,9 +31,9 @@ func newLocationSocket(id Identity) Conversation {
 }
 
 // Open is of Conversation, as are the methods below.
-func (l *locationSocket) Open(Send) bool { return true }
-func (l *locationSocket) Join(Send) bool { return false }
-func (l *locationSocket) Leave(Send)     {}
+func (l *locationSocket) Open(Send) bool  { return true }
+func (l *locationSocket) Join(Send) bool  { return false }
+func (l *locationSocket) Leave(Send) bool { return true }
 
 func (l *locationSocket) Message(buf []byte, seq uint32, due time.Duration) []byte {
 	return l.position(buf, seq, due)

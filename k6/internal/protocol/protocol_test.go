@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"reflect"
 	"slices"
 	"strings"
@@ -149,6 +150,37 @@ func TestSTOMPClientsSubscribeAndJoinThroughTheirBoard(t *testing.T) {
 	}
 	if got := receive(s, "ERROR\nmessage:bad\n\n\x00", send); got.Kind != Refused {
 		t.Errorf("error: %+v", got)
+	}
+}
+
+func TestSTOMPClientsCloseOnceTheirDisconnectIsAcknowledged(t *testing.T) {
+	for _, name := range []string{"whiteboard-stomp", "location-stomp"} {
+		s := newWebSocket(&url.URL{Host: "h"}, "", nil, session(t, name))
+		if left := unmask(s.Leave(nil)); !strings.Contains(left, "DISCONNECT\nreceipt:bye\n\n\x00") {
+			t.Errorf("%s: %q", name, left)
+		}
+		if closed := s.Close(nil); len(closed) > 0 {
+			t.Errorf("%s: closes without a receipt: %q", name, closed)
+		}
+		var event Event
+		s.understand(wire.Event{Kind: wire.Payload, Data: []byte("RECEIPT\nreceipt-id:bye\n\n\x00")}, &event)
+		if event.Kind != Left || len(s.reply) == 0 || s.reply[0] != 0x88 {
+			t.Errorf("%s: %+v, %q", name, event, s.reply)
+		}
+	}
+}
+
+func TestClientsCloseAtOnceWhereNothingIsAcknowledged(t *testing.T) {
+	for _, name := range []string{"whiteboard-json", "whiteboard-socketio", "location-websocket", "typing-game-socketio"} {
+		s := newWebSocket(&url.URL{Host: "h"}, "", nil, session(t, name))
+		s.Leave(nil)
+		if closed := s.Close(nil); len(closed) == 0 || closed[0] != 0x88 {
+			t.Errorf("%s: %q", name, closed)
+		}
+	}
+	never := newWebSocket(&url.URL{Host: "h"}, "", nil, session(t, "whiteboard-stomp"))
+	if closed := never.Close(nil); len(closed) == 0 {
+		t.Error("a client that was no member waits for the receipt of a DISCONNECT that it did not send")
 	}
 }
 

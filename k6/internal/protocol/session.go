@@ -26,6 +26,7 @@ const (
 	Denied               // the client gets no group now, or not that one; Reason says why
 	Begun                // the members of the group may send from now on
 	Over                 // the group is over, and so is the client's membership
+	Left                 // the server acknowledges that the client leaves
 	Other                // nothing that matters
 )
 
@@ -105,6 +106,7 @@ type Session interface {
 	Leave(buf []byte) []byte
 	// End takes the end of the connection. An error says what it interrupts; nil if the server may end it.
 	End(event *Event) error
-	// Close writes the end of the conversation. If it writes nothing, the connection is closed at once.
+	// Close writes the end of the conversation; nothing where the server first has to acknowledge that the client leaves,
+	// or where the connection has no such end.
 	Close(buf []byte) []byte
 }

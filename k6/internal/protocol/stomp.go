@@ -42,14 +42,17 @@ func sendFrame(buf, head, body []byte) []byte {
 
 func (s *stomp) frame(buf, body []byte) []byte { return sendFrame(buf, s.head, body) }
 
-// Open is of Conversation, as is Leave.
+// Open is of Conversation.
 func (s *stomp) Open(send Send) bool {
 	send([]byte("CONNECT\naccept-version:1.2\nheart-beat:0,0\nhost:push\n\n\x00"))
 	return false
 }
 
-func (s *stomp) Leave(send Send) {
-	send([]byte("DISCONNECT\n\n\x00"))
+// Leave is of Conversation. As the specification recommends, the client closes once the server has acknowledged its
+// DISCONNECT: https://stomp.github.io/stomp-specification-1.2.html#DISCONNECT.
+func (s *stomp) Leave(send Send) bool {
+	send([]byte("DISCONNECT\nreceipt:bye\n\n\x00"))
+	return false
 }
 
 // receive understands a frame. It returns the body of a MESSAGE, which is the suite's.
@@ -70,6 +73,8 @@ func (s *stomp) receive(payload []byte, send Send, event *Event) (body []byte, m
 		send([]byte("SUBSCRIBE\nid:errors\ndestination:/user/queue/errors\n\n\x00"))
 		send(s.subscription)
 		event.Kind = Ready
+	case "RECEIPT":
+		event.Kind = Left
 	case "ERROR":
 		event.refuse(string(head))
 	}

@@ -45,7 +45,7 @@ func (t *tapped) Open(send Send) bool { return t.Conversation.Open(t.heard(send)
 
 func (t *tapped) Join(send Send) bool { return t.Conversation.Join(t.heard(send)) }
 
-func (t *tapped) Leave(send Send) { t.Conversation.Leave(t.heard(send)) }
+func (t *tapped) Leave(send Send) bool { return t.Conversation.Leave(t.heard(send)) }
 
 func (t *tapped) poll(send Send) { t.Conversation.(poller).poll(t.heard(send)) }
 

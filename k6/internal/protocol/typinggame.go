@@ -37,9 +37,13 @@ func newTypingGame(id Identity) Conversation {
 }
 
 // Open is of Conversation, as are the methods below. The server speaks first, and rooms are entered one by one.
-func (t *typingGame) Open(Send) bool  { return false }
-func (t *typingGame) Join(Send) bool  { return false }
-func (t *typingGame) Leave(send Send) { send(socketio.AppendDisconnect(nil)) }
+func (t *typingGame) Open(Send) bool { return false }
+func (t *typingGame) Join(Send) bool { return false }
+
+func (t *typingGame) Leave(send Send) bool {
+	send(socketio.AppendDisconnect(nil))
+	return true
+}
 
 func (t *typingGame) enter(send Send, group string) {
 	t.asked = group

@@ -30,8 +30,9 @@ type Conversation interface {
 	Receive(payload []byte, send Send, event *Event)
 	// Message appends a message of the suite to buf.
 	Message(buf []byte, seq uint32, due time.Duration) []byte
-	// Leave sends a request to leave before the connection closes.
-	Leave(send Send)
+	// Leave sends a request to leave; it says whether the client may close the connection at once. Otherwise it closes
+	// after a Left event.
+	Leave(send Send) (left bool)
 }
 
 // webSocket is a session over a WebSocket.
@@ -39,6 +40,8 @@ type webSocket struct {
 	conversation Conversation
 	ready        bool // is due, without further bytes; so is member
 	member       bool
+	leaving      bool // the server has yet to acknowledge that the client leaves
+	closing      bool // the client closes after that
 	reader       wire.Reader
 	separator    []byte
 	rest         []byte // of a frame, which is due without further bytes
@@ -119,8 +122,13 @@ func (w *webSocket) understand(found wire.Event, event *Event) {
 	case wire.Opened:
 		event.Kind, w.ready = Opened, w.conversation.Open(w.send)
 	}
-	if event.Kind == Nothing {
+	switch event.Kind {
+	case Nothing:
 		event.Kind = Other
+	case Left:
+		if w.leaving = false; w.closing {
+			w.reply = appendClose(w.reply)
+		}
 	}
 }
 
@@ -157,7 +165,7 @@ func (w *webSocket) Join(buf []byte) []byte {
 }
 
 func (w *webSocket) Leave(buf []byte) []byte {
-	w.conversation.Leave(w.send)
+	w.leaving = !w.conversation.Leave(w.send)
 	return w.said(buf)
 }
 
@@ -219,6 +227,14 @@ func ponged(data []byte, event *Event) {
 func (w *webSocket) End(*Event) error { return io.EOF }
 
 func (w *webSocket) Close(buf []byte) []byte {
+	if w.leaving {
+		w.closing = true
+		return buf
+	}
+	return appendClose(buf)
+}
+
+func appendClose(buf []byte) []byte {
 	return wire.Append(buf, wire.Close, mask(), []byte{0x03, 0xe8}) // 1000, normal closure
 }
 

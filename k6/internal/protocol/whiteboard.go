@@ -124,7 +124,10 @@ func (w *whiteboard) Join(send Send) bool {
 	return false
 }
 
-func (w *whiteboard) Leave(send Send) { send(membership(nil, "leave", w.id)) }
+func (w *whiteboard) Leave(send Send) bool {
+	send(membership(nil, "leave", w.id))
+	return true
+}
 
 func (w *whiteboard) Receive(payload []byte, _ Send, event *Event) { w.parse(payload, event) }
 

@@ -35,9 +35,10 @@ func (w *whiteboardSocketIO) Join(send Send) bool {
 	return false
 }
 
-func (w *whiteboardSocketIO) Leave(send Send) {
+func (w *whiteboardSocketIO) Leave(send Send) bool {
 	w.say(send, "leave", socketio.NoID)
 	send(socketio.AppendDisconnect(nil))
+	return true
 }
 
 func (w *whiteboardSocketIO) say(send Send, verb string, id int64) {

@@ -1,4 +1,4 @@
-"""The protocol `location-stomp`: STOMP 1.2 over WebSocket on /stomp. And the rule that only it has.
+"""The protocol `location-stomp`: STOMP 1.2 over WebSocket on /stomp. And the rules that only it has.
 
 A member gets its own positions back, too, and passes over them: a simple broker sends to all who subscribe.
 """
@@ -99,3 +99,14 @@ async def topics_take_no_client_messages(clients: Clients) -> None:
         assert isinstance(culprit, ProtocolMember)
         await culprit.send("SEND", news, destination=destination)
         await witness.receives(await artist.share())
+
+
+@rule("A DISCONNECT that asks for a receipt gets it.")
+async def disconnect_is_acknowledged(clients: Clients) -> None:
+    leaver = await clients.member(clients.group())
+    assert isinstance(leaver, ProtocolMember)
+    await leaver.send("DISCONNECT", receipt="bye")
+    answer = await leaver.message(PROMPT)
+    frame = Frame.decode(answer or "")
+    if not frame or not frame.acknowledges("bye"):
+        raise Mismatch("the RECEIPT of a DISCONNECT", escaped(answer or "nothing"))

@@ -107,6 +107,20 @@ async def other_destinations_are_refused(clients: Clients) -> None:
                 raise
 
 
+@rule("A DISCONNECT that asks for a receipt gets it, and ends the deliveries.")
+async def disconnect_is_acknowledged(clients: Clients) -> None:
+    board = clients.board()
+    leaver, witness, artist = await clients.members(board, 3)
+    await send(leaver, "DISCONNECT", {"receipt": "bye"})
+    event = await leaver.inbox.next("the RECEIPT of a DISCONNECT", PROMPT)
+    frame = Frame.decode(str(event.message)) if isinstance(event, Strange) else None
+    if not frame or not frame.acknowledges("bye"):
+        raise Mismatch("the RECEIPT of a DISCONNECT", event)
+    await witness.receives(await artist.draw(board))
+    if leaver.inbox:
+        raise Mismatch("nothing after the RECEIPT of a DISCONNECT", leaver.inbox)
+
+
 @rule("A message that is no STOMP frame, or a frame out of place, harms nobody but its sender.")
 async def broken_frame_is_harmless(clients: Clients) -> None:
     board = clients.board()

@@ -79,6 +79,8 @@ class StompServer(SocketServer):
                 session.subscriptions[destination] = frame.headers["id"]
                 if destination.startswith(TOPIC):
                     self._listen_to(session, destination)
+            case "DISCONNECT" if "forgets-receipts" not in self.faults:
+                session.queue.put_nowait(Frame("RECEIPT", {"receipt-id": frame.headers["receipt"]}).encode())
             case "SEND" if destination.startswith(APPLICATION):
                 try:
                     self._share(destination.removeprefix(APPLICATION), frame.body)

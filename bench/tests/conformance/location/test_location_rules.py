@@ -53,6 +53,7 @@ FAULTS: list[Fault] = [
     ("location-websocket", "forgives-ids", {"bad-socket-is-refused"}),
     ("location-stomp", "keeps-listeners", {"leaving-is-noticed"}),
     ("location-stomp", "forwards-everything", {"topics-take-no-client-messages"}),
+    ("location-stomp", "forgets-receipts", {"disconnect-is-acknowledged"}),
 ]
 """Each breaks these rules and no others. With each fault, a fifth of the others is asked."""
 WIDE: list[Fault] = [
