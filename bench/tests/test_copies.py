@@ -46,6 +46,7 @@ COPIES = {
     f"{JAVA}/GoingAway.java": SPRING_STOMP,
     f"{JAVA}/QueueingSession.java": SPRING_STOMP,
     "src/test/java/pushbench/whiteboard/BoardMessageTest.java": SPRING_STOMP,
+    "src/test/java/pushbench/whiteboard/ClientHandlerTest.java": SPRING_STOMP,
     "src/test/java/pushbench/whiteboard/QueueingSessionTest.java": SPRING_STOMP,
     f"{POSTS}/ErrorMessage.java": SPRING_POSTS,
     f"{POSTS}/JsonConfiguration.java": SPRING_POSTS,

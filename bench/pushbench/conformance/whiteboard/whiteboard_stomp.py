@@ -117,8 +117,8 @@ async def disconnect_is_acknowledged(clients: Clients) -> None:
     if not frame or not frame.acknowledges("bye"):
         raise Mismatch("the RECEIPT of a DISCONNECT", event)
     await witness.receives(await artist.draw(board))
-    if leaver.inbox:
-        raise Mismatch("nothing after the RECEIPT of a DISCONNECT", leaver.inbox)
+    if leaver.inbox.has(Drawn):
+        raise Mismatch("no draw after the RECEIPT of a DISCONNECT", leaver.inbox)
 
 
 @rule("A message that is no STOMP frame, or a frame out of place, harms nobody but its sender.")
